@@ -1,0 +1,54 @@
+"""How Arena talks to an agent: one question in, one answer out."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+MAX_OUTPUT_BYTES = 1024 * 1024
+"""An answer is cut here, and the answer says so (`truncated`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What an agent is asked."""
+
+    id: str
+    """Names the question; the same for every try at it."""
+    prompt: str
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an answer took, as far as it is known; None means unknown, never zero."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    model: str | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What an agent said."""
+
+    output: str
+    usage: Usage = field(default_factory=Usage)
+    truncated: bool = False
+    """True where the agent said more than Arena keeps."""
+
+
+class Connector(Protocol):
+    """A way to an agent.
+
+    `answer` raises `AgentFault` where the agent failed and `InfrastructureError` where it could
+    not be asked at all. It must not outlive its question: after `timeout_seconds`, or when it is
+    cancelled, the work behind it has been ended (processes killed, requests closed).
+    """
+
+    async def answer(self, question: Question) -> Answer:
+        """Ask, and wait for the answer at most `question.timeout_seconds`."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of processes and connections; the connector is not used again."""
+        ...

@@ -1,0 +1,68 @@
+"""One test: a prompt, the standard its answer is held to, and its limits."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+from arena.evaluation import Standard, read_standard
+
+DEFAULT_TOKENS_PER_POINT = 2000
+"""The token budget of a test that names none: this times its points."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """A question with an evaluation standard, as a YAML file states it."""
+
+    __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
+
+    id: str
+    name: str
+    prompt: str
+    expected: dict[str, object]
+    """The body of the standard, as written in the file."""
+    validation: str = "contains"
+    category: str = "custom"
+    description: str | None = None
+    timeout_seconds: int = 30
+    points: float = 1.0
+    agents: tuple[str, ...] | None = None
+    """The agents it is meant for; None means every agent, an empty tuple none."""
+    active: bool = True
+    tags: tuple[str, ...] = ()
+    trials: int = 1
+    budget_tokens: int | None = None
+    case_sensitive: bool = False
+    whole_word: bool = False
+
+    @property
+    def standard(self) -> Standard:
+        """What an answer is held to. Made on demand: thousands of tests stay small in memory."""
+        return read_standard(
+            self.validation,
+            self.expected,
+            case_sensitive=self.case_sensitive,
+            whole_word=self.whole_word,
+        )
+
+    @property
+    def token_budget(self) -> float:
+        """The tokens an answer may take before it counts as wasteful."""
+        if self.budget_tokens is not None:
+            return float(self.budget_tokens)
+        return DEFAULT_TOKENS_PER_POINT * self.points
+
+    def is_for(self, agent_id: str) -> bool:
+        """Whether this agent is to answer it."""
+        return self.active and (self.agents is None or agent_id in self.agents)
+
+    def as_json(self) -> dict[str, object]:
+        """Every field by its name, in values JSON can hold."""
+        raise NotImplementedError
+
+    @property
+    def digest(self) -> str:
+        """A hash of all that the test says: two tests with one digest are one test."""
+        body = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(body.encode()).hexdigest()

@@ -1,0 +1,125 @@
+"""Everything that can go wrong, sorted by whose fault it is.
+
+    ArenaError
+    ├── CallerError               the one who asked can mend it       exit 2, HTTP 4xx
+    │   ├── InvalidInput
+    │   ├── NotFound
+    │   ├── Conflict
+    │   ├── Unauthorized
+    │   └── Forbidden
+    ├── AgentFault                the agent's own failure: it becomes a failed result
+    │   ├── AgentCrashed
+    │   ├── AgentTimedOut
+    │   └── AgentSaidNothing
+    └── InfrastructureError       what lies between; may be tried again   exit 3, HTTP 503
+        └── AgentUnavailable
+
+The class docstring is the default message. `code` is stable: programs may rely on it.
+"""
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+
+class ArenaError(Exception):
+    """Something went wrong in Arena."""
+
+    code: ClassVar[str] = "arena_error"
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip().splitlines()[0]
+        super().__init__(self.message)
+
+
+class CallerError(ArenaError):
+    """The request cannot be done as it was asked."""
+
+    code = "caller_error"
+
+
+class InvalidInput(CallerError):
+    """A value is not what is needed here."""
+
+    code = "invalid_input"
+
+
+class NotFound(CallerError):
+    """There is nothing by that name."""
+
+    code = "not_found"
+
+    @classmethod
+    def among(cls, what: str, name: str, known: Iterable[str]) -> "NotFound":
+        """The error for an unknown `name`, with the nearest known one."""
+        return cls(f"no {what} is called {name!r}{nearest(name, known)}")
+
+
+class Conflict(CallerError):
+    """The thing is not in a state that allows this."""
+
+    code = "conflict"
+
+
+class Unauthorized(CallerError):
+    """A valid token is needed: send it as 'Authorization: Bearer <token>'."""
+
+    code = "unauthorized"
+
+
+class Forbidden(CallerError):
+    """This token may not do that."""
+
+    code = "forbidden"
+
+
+class AgentFault(ArenaError):
+    """The agent failed at its task."""
+
+    code = "agent_fault"
+
+
+class AgentCrashed(AgentFault):
+    """The agent ended with an error."""
+
+    code = "agent_crashed"
+
+
+class AgentTimedOut(AgentFault):
+    """The agent did not answer in time."""
+
+    code = "agent_timed_out"
+
+
+class AgentSaidNothing(AgentFault):
+    """The agent answered with nothing."""
+
+    code = "agent_said_nothing"
+
+
+class InfrastructureError(ArenaError):
+    """Something between Arena and the agent does not work."""
+
+    code = "infrastructure_error"
+
+    def __init__(self, message: str | None = None, *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        """False where trying again cannot help: a program that is not installed."""
+
+
+class AgentUnavailable(InfrastructureError):
+    """The agent cannot be reached."""
+
+    code = "agent_unavailable"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for an error message: the known name closest to `name`, or all of a few."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    if 0 < len(names) <= 12:
+        return f"; known: {', '.join(names)}"
+    return ""
