@@ -68,7 +68,7 @@ class Unauthorized(CallerError):
 
 
 class Forbidden(CallerError):
-    """This token may not do that."""
+    """The token does not allow that."""
 
     code = "forbidden"
 

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, cast
 
 from arena.evaluation import Standard, read_standard
 
@@ -33,7 +34,8 @@ class Test:
     tags: tuple[str, ...] = ()
     trials: int = 1
     budget_tokens: int | None = None
-    case_sensitive: bool = False
+    case_sensitive: bool | None = None
+    """None leaves it to the validation: `exact` minds case, the others do not."""
     whole_word: bool = False
 
     @property
@@ -59,10 +61,23 @@ class Test:
 
     def as_json(self) -> dict[str, object]:
         """Every field by its name, in values JSON can hold."""
-        raise NotImplementedError
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> "Test":
+        """The test that `as_json` wrote down."""
+        values = dict(body)
+        for name in ("agents", "tags"):
+            if values[name] is not None:
+                values[name] = tuple(values[name])
+        return cls(**values)
 
     @property
     def digest(self) -> str:
         """A hash of all that the test says: two tests with one digest are one test."""
         body = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _plain(value: object) -> object:
+    return list(cast(tuple[object, ...], value)) if isinstance(value, tuple) else value

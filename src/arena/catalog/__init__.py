@@ -1,0 +1,1 @@
+"""What is asked: the tests, read from YAML files."""

@@ -1,0 +1,153 @@
+"""The validators: pure functions from a standard and a text to findings."""
+
+import json
+import math
+import unicodedata
+from collections.abc import Callable
+from typing import Any, cast
+
+import regex
+
+from arena.evaluation.json_schema import PATTERN_SECONDS, first_misfit
+from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern
+from arena.evaluation.text import excerpt, find_keyword, fold
+from arena.evaluation.verdict import Finding
+
+Simple = Exact | Keywords | Pattern | JsonSchema | Number
+
+
+def check(standard: Simple, text: str) -> tuple[Finding, ...]:
+    """What one plain standard finds in a text."""
+    return CHECKS[type(standard)](standard, text)
+
+
+def check_exact(standard: Exact, text: str) -> tuple[Finding, ...]:
+    """One finding: the text is the expected one, or what it was instead."""
+    wanted, got = standard.value.strip(), text.strip()
+    if not standard.case_sensitive:
+        wanted, got = fold(wanted), fold(got)
+    passed = wanted == got
+    reason = "the answer is the expected text"
+    if not passed:
+        reason = f"expected {quoted(standard.value)}, the answer is {quoted(text)}"
+    found = excerpt(got) if passed else None
+    return (_finding(f"exact {quoted(standard.value)}", passed, reason, found),)
+
+
+def check_keywords(standard: Keywords, text: str) -> tuple[Finding, ...]:
+    """A finding per keyword; for `any` one finding in all."""
+    folded = fold(text, case_sensitive=standard.case_sensitive)
+    places = {word: _keyword_place(standard, folded, word) for word in standard.keywords}
+    if standard.needed == "any":
+        return (_any_keyword(standard, places, text),)
+    findings: list[Finding] = []
+    for word, place in places.items():
+        if standard.needed == "all":
+            passed = place is not None
+            reason = f"has {quoted(word)}" if passed else f"{quoted(word)} is missing"
+            criterion = f"contains {quoted(word)}"
+        else:
+            passed = place is None
+            reason = f"has no {quoted(word)}" if passed else f"{quoted(word)} must not be there"
+            criterion = f"does not contain {quoted(word)}"
+        findings.append(_finding(criterion, passed, reason, place))
+    return tuple(findings)
+
+
+def _keyword_place(standard: Keywords, folded: str, word: str) -> str | None:
+    """The text around the keyword, or None where it is not there."""
+    wanted = fold(word, case_sensitive=standard.case_sensitive)
+    place = find_keyword(folded, wanted, whole_word=standard.whole_word)
+    return None if place is None else excerpt(folded, place, len(wanted))
+
+
+def _any_keyword(standard: Keywords, places: dict[str, str | None], text: str) -> Finding:
+    found = next(((word, place) for word, place in places.items() if place is not None), None)
+    words = ", ".join(quoted(word) for word in standard.keywords)
+    criterion = f"contains any of {words}"
+    if found:
+        return _finding(criterion, True, f"has {quoted(found[0])}", found[1])
+    return _finding(criterion, False, f"none of {words} is there", None)
+
+
+def check_pattern(standard: Pattern, text: str) -> tuple[Finding, ...]:
+    """One finding: the pattern was found, or not, or not within its time."""
+    flags = 0 if standard.case_sensitive else regex.IGNORECASE
+    normal = unicodedata.normalize("NFKC", text)
+    criterion = f"matches /{standard.pattern}/"
+    try:
+        found = regex.search(
+            standard.pattern, normal, flags=flags, timeout=PATTERN_SECONDS, concurrent=True
+        )
+    except TimeoutError:
+        reason = f"the pattern took longer than {PATTERN_SECONDS:g} s on this answer"
+        return (_finding(criterion, False, reason, None),)
+    if found is None:
+        return (_finding(criterion, False, f"nothing matches /{standard.pattern}/", None),)
+    place = excerpt(normal, found.start(), found.end() - found.start())
+    return (_finding(criterion, True, f"matches /{standard.pattern}/", place),)
+
+
+def check_json_schema(standard: JsonSchema, text: str) -> tuple[Finding, ...]:
+    """One finding: the answer is JSON that fits, or why not."""
+    criterion = "fits the JSON Schema"
+    try:
+        value: object = json.loads(_unfenced(text))
+    except (ValueError, RecursionError) as wrong:
+        return (_finding(criterion, False, f"the answer is not JSON: {wrong}", None),)
+    misfit = first_misfit(standard.schema, value)
+    return (_finding(criterion, misfit is None, misfit or "fits the schema", excerpt(text)),)
+
+
+def _unfenced(text: str) -> str:
+    """The inside of the text's only Markdown fence, or the text itself."""
+    fences = regex.findall(
+        r"^```[\w-]*[ \t]*\n(.*?)^```", text, flags=regex.DOTALL | regex.MULTILINE
+    )
+    return cast(str, fences[0]) if len(fences) == 1 else text
+
+
+NUMBER = regex.compile(
+    r"(?<![\w.,])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"
+)
+"""A number as people write it: a sign, thousands in commas, decimals, an exponent."""
+
+
+def check_number(standard: Number, text: str) -> tuple[Finding, ...]:
+    """One finding: the last number of the answer is the expected one, or what it was."""
+    give = f" ± {standard.tolerance:g}" if standard.tolerance else ""
+    criterion = f"is the number {standard.value:.12g}{give}"
+    places = list(NUMBER.finditer(unicodedata.normalize("NFKC", text)))
+    if not places:
+        return (_finding(criterion, False, "there is no number in the answer", None),)
+    written = places[-1].group()
+    got = float(written.replace(",", "").replace("−", "-"))
+    passed = math.isfinite(got) and _is_near(got, standard)
+    reason = f"the last number of the answer is {written}"
+    if not passed:
+        reason += f", expected {standard.value:.12g}{give}"
+    return (_finding(criterion, passed, reason, written),)
+
+
+def _is_near(got: float, standard: Number) -> bool:
+    # A tolerance of 0.1 admits 0.3 for 0.2, although 0.3 - 0.2 is a hair more in binary.
+    slack = 1e-9 * max(1.0, abs(standard.value))
+    return abs(got - standard.value) <= standard.tolerance + slack * bool(standard.tolerance)
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, short enough for a message."""
+    return f'"{excerpt(text)}"'
+
+
+def _finding(criterion: str, passed: bool, reason: str, evidence: str | None) -> Finding:
+    return Finding(criterion=criterion, passed=passed, reason=reason, evidence=evidence)
+
+
+CHECKS: dict[type, Callable[[Any, str], tuple[Finding, ...]]] = {
+    Exact: check_exact,
+    Keywords: check_keywords,
+    Pattern: check_pattern,
+    JsonSchema: check_json_schema,
+    Number: check_number,
+}
