@@ -1,1 +1,28 @@
-"""What is asked: the tests, read from YAML files."""
+"""What is asked: the tests, read from YAML files.
+
+A *test* is a prompt with a standard. A *source* is a file of tests; whatever is wrong with it is a
+*problem* with a line and a column. The *catalog* is an immutable snapshot of all tests, and the
+*live catalog* swaps one snapshot for the next while files are edited. The *audit* asks whether the
+tests are any good: agents that do nothing must not pass them. `builtin/` holds the tests that ship
+with Arena.
+
+This room imports `evaluation` and what lies below it; it knows no agents, no database and no web.
+"""
+
+from arena.catalog.catalog import Catalog, SourceState, load_catalog
+from arena.catalog.folders import Folders
+from arena.catalog.loader import read_source
+from arena.catalog.problem import Problem
+from arena.catalog.source import Source
+from arena.catalog.test import Test
+
+__all__ = [
+    "Catalog",
+    "Folders",
+    "Problem",
+    "Source",
+    "SourceState",
+    "Test",
+    "load_catalog",
+    "read_source",
+]

@@ -13,6 +13,7 @@ from arena.evaluation.standard import (
     Fault,
     InvalidStandard,
     Standard,
+    dotted,
     read_standard,
 )
 from arena.evaluation.verdict import Finding, Submission, Verdict
@@ -25,6 +26,7 @@ __all__ = [
     "Standard",
     "Submission",
     "Verdict",
+    "dotted",
     "evaluate",
     "read_standard",
 ]

@@ -88,6 +88,8 @@ class Fault:
 
     path: Path
     message: str
+    of_key: bool = False
+    """Whether the last step's key itself is wrong, not its value."""
 
 
 class InvalidStandard(InvalidInput):
@@ -140,10 +142,9 @@ def _read(
     """One standard; what is wrong goes to `faults`."""
     reader = VALIDATIONS.get(validation)
     if reader is None:
-        known = ", ".join(sorted(VALIDATIONS))
         message = f"unknown validation {validation!r}{nearest(validation, VALIDATIONS)}"
-        if known not in message:
-            message += f"; allowed: {known}"
+        if "known:" not in message:
+            message += f" (allowed: {', '.join(sorted(VALIDATIONS))})"
         faults.append(Fault(path=(*at, "validation"), message=message))
         return None
     body = _Body(at=(*at, "expected"), faults=faults, options=options)
@@ -163,8 +164,8 @@ class _Body:
     faults: list[Fault]
     options: Options
 
-    def fault(self, path: Path, message: str) -> None:
-        self.faults.append(Fault(path=(*self.at, *path), message=message))
+    def fault(self, path: Path, message: str, *, of_key: bool = False) -> None:
+        self.faults.append(Fault(path=(*self.at, *path), message=message, of_key=of_key))
 
     def only(
         self, body: Mapping[object, object], *, needs: str, allows: Sequence[str] = ()
@@ -174,7 +175,7 @@ class _Body:
         for key in body:
             if key not in known:
                 hint = nearest(str(key), known)
-                self.fault((str(key),), f"unknown key {key!r}{hint}")
+                self.fault((str(key),), f"unknown key {key!r}{hint}", of_key=True)
         if needs not in body:
             self.fault((), f"needs the key {needs!r}")
         return needs in body

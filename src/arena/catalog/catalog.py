@@ -1,0 +1,177 @@
+"""An immutable snapshot of all the tests there are."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from arena import clock
+from arena.catalog.folders import Folders, FoundFile, Origin
+from arena.catalog.loader import read_source
+from arena.catalog.problem import Problem, Served
+from arena.catalog.source import Source
+from arena.catalog.test import Test
+from arena.errors import InvalidInput, NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """How one file stands in the catalog."""
+
+    path: Path
+    origin: Origin
+    served: Served
+    """The tests of its present content, of its last good content, or none."""
+    category: str
+    description: str | None
+    test_count: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """All tests at one moment. A change of a file makes a new catalog; this one stays as it is."""
+
+    tests: tuple[Test, ...]
+    """In the order of the files, and of the tests within each."""
+    by_id: Mapping[str, Test]
+    problems: tuple[Problem, ...]
+    sources: tuple[SourceState, ...]
+    digest: str
+    """Changes with the content that is served, and with nothing else."""
+    loaded_at: datetime
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Every category there is, in the order of the tests."""
+        return tuple(dict.fromkeys(test.category for test in self.tests))
+
+    def test(self, test_id: str) -> Test:
+        """The test by that id."""
+        found = self.by_id.get(test_id)
+        if found is None:
+            raise NotFound.among("test", test_id, self.by_id)
+        return found
+
+    def for_agent(
+        self,
+        agent_id: str,
+        category: str | None = None,
+        test_ids: Collection[str] | None = None,
+    ) -> tuple[Test, ...]:
+        """The active tests that are meant for the agent, of these ids and this category.
+
+        An id or a category that does not exist is an error, and so is the id of a test that the
+        agent is not to answer: who asks for a test by its name is not given silence.
+        """
+        if category is not None and category not in self.categories:
+            raise NotFound.among("category", category, self.categories)
+        for test_id in test_ids or ():
+            if not self.test(test_id).is_for(agent_id):
+                raise InvalidInput(self._why_not(self.by_id[test_id], agent_id))
+        return tuple(
+            test
+            for test in self.tests
+            if test.is_for(agent_id)
+            and (category is None or test.category == category)
+            and (test_ids is None or test.id in test_ids)
+        )
+
+    @staticmethod
+    def _why_not(test: Test, agent_id: str) -> str:
+        if not test.active:
+            return f"the test {test.id!r} is not active"
+        agents = ", ".join(test.agents or ()) or "nobody"
+        return f"the test {test.id!r} is not for {agent_id!r}; it is for: {agents}"
+
+
+def load_catalog(
+    directories: Iterable[Path] = (), *, home: Path | None = None, builtin: bool = True
+) -> Catalog:
+    """Read the tests that ship with Arena, those of `home`, then those of `directories`."""
+    folders = Folders(builtin=builtin, home=home, named=tuple(directories))
+    files, problems = folders.look()
+    return compose([(file, read_source(file.path)) for file in files], folder_problems=problems)
+
+
+def compose(
+    readings: Sequence[tuple[FoundFile, Source]],
+    *,
+    last_good: Mapping[Path, Source] = MappingProxyType({}),
+    folder_problems: Sequence[Problem] = (),
+) -> Catalog:
+    """The catalog that these files make.
+
+    A file with a problem offers what it offered when it was last good, or nothing; the other
+    files stand. An id belongs to the first file that has it: the later file has the problem.
+    """
+    by_id: dict[str, Test] = {}
+    chosen: list[Source] = []
+    states: list[SourceState] = []
+    for file, source in readings:
+        problems = source.problems or _clashes(source, by_id, chosen)
+        offered: Source | None = source
+        served: Served = "current"
+        if problems:
+            offered = last_good.get(file.path)
+            if offered is not None and _clashes(offered, by_id, chosen):
+                offered = None
+            served = "nothing" if offered is None else "last good"
+        if offered is not None:
+            chosen.append(offered)
+            by_id.update((test.id, test) for test in offered.tests)
+        states.append(_state(file, offered, served, problems))
+    return Catalog(
+        tests=tuple(test for source in chosen for test in source.tests),
+        by_id=MappingProxyType(by_id),
+        problems=(*folder_problems, *(p for state in states for p in state.problems)),
+        sources=tuple(states),
+        digest=_digest(chosen),
+        loaded_at=clock.now(),
+    )
+
+
+def _state(
+    file: FoundFile, offered: Source | None, served: Served, problems: Sequence[Problem]
+) -> SourceState:
+    return SourceState(
+        path=file.path,
+        origin=file.origin,
+        served=served,
+        category=offered.category if offered else file.path.stem,
+        description=offered.description if offered else None,
+        test_count=len(offered.tests) if offered else 0,
+        problems=tuple(replace(problem, served=served) for problem in problems),
+    )
+
+
+def _clashes(
+    source: Source, taken: Mapping[str, Test], chosen: Sequence[Source]
+) -> tuple[Problem, ...]:
+    """A problem for each test whose id an earlier file has already."""
+    found: list[Problem] = []
+    for index, test in enumerate(source.tests):
+        if test.id in taken:
+            line, column = source.places[index]
+            first = _where(taken[test.id], chosen)
+            message = f"the id {test.id!r} is taken: {first} has it; choose another id"
+            path = str(source.path)
+            found.append(Problem(file=path, line=line, column=column, message=message))
+    return tuple(found)
+
+
+def _where(test: Test, chosen: Sequence[Source]) -> str:
+    for source in chosen:
+        for index, candidate in enumerate(source.tests):
+            if candidate is test:
+                line, column = source.places[index]
+                return f"{source.path}:{line}:{column}"
+    return "another file"
+
+
+def _digest(sources: Sequence[Source]) -> str:
+    """A hash over what is served: the names and the bytes of the files, not where they lie."""
+    told = (f"{source.path.name} {source.content_digest}\n" for source in sources)
+    return hashlib.sha256("".join(told).encode(errors="surrogateescape")).hexdigest()

@@ -1,0 +1,70 @@
+"""What is wrong with a test file, and where."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+MAX_PROBLEMS = 200
+"""After so many problems a file is given up: the first few of them are mended first anyway."""
+
+Served = Literal["current", "last good", "nothing"]
+"""What a catalog offers of a file: its present content, that of before it went wrong, or none."""
+
+
+class Place(NamedTuple):
+    """Where something stands in a file; both count from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing wrong with one file, in words that say how to mend it."""
+
+    file: str
+    line: int | None = None
+    """None where the file as a whole is meant: it cannot be opened, say."""
+    column: int | None = None
+    message: str
+    served: Served = "nothing"
+    """What the catalog offers of this file meanwhile."""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{where}: {self.message}"
+
+
+class GivenUp(Exception):
+    """A file cannot be read any further; its last problem says why."""
+
+
+class ProblemList:
+    """Collects the problems of one file, in the order they were met."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._found: list[Problem] = []
+
+    def add(self, place: Place | None, message: str) -> None:
+        """Write a problem down; past the limit, give the file up."""
+        line, column = place or (None, None)
+        self._found.append(Problem(file=self.file, line=line, column=column, message=message))
+        if len(self._found) == MAX_PROBLEMS:
+            told = f"there may be more problems; these are the first {MAX_PROBLEMS}"
+            self._found.append(Problem(file=self.file, line=line, column=column, message=told))
+            raise GivenUp
+
+    def give_up(self, place: Place | None, message: str) -> GivenUp:
+        """Write down the problem that ends the reading; the caller raises what it gets."""
+        self.add(place, message)
+        return GivenUp(message)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def in_order(self) -> tuple[Problem, ...]:
+        """All of them, from the top of the file to its end."""
+        return tuple(sorted(self._found, key=lambda found: (found.line or 0, found.column or 0)))

@@ -1,0 +1,145 @@
+from pathlib import Path
+
+import pytest
+
+from arena.catalog import Catalog, load_catalog
+from arena.errors import InvalidInput, NotFound
+
+ONE = """
+category: {category}
+tests:
+  - id: {id}
+    name: A test
+    prompt: Say hello
+    expected: {{contains: [hello]}}
+    {more}
+"""
+
+
+def write(folder: Path, name: str, test_id: str, category: str = "custom", more: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(ONE.format(id=test_id, category=category, more=more))
+    return path
+
+
+def ids(catalog: Catalog) -> list[str]:
+    return [test.id for test in catalog.tests]
+
+
+def test_both_suffixes_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    write(tmp_path, "b.yml", "second")
+    write(tmp_path, "a.yaml", "first")
+    write(tmp_path, "c.yaml", "third")
+    write(tmp_path, "d.txt", "not_a_test_file")
+    write(tmp_path, ".hidden.yaml", "an_editors_scratch_file")
+    assert ids(load_catalog([tmp_path], builtin=False)) == ["first", "second", "third"]
+
+
+def test_the_package_comes_first_then_the_home_then_the_named_folders(tmp_path: Path) -> None:
+    write(tmp_path / "named", "a.yaml", "of_the_named_folder")
+    write(tmp_path / "home", "z.yaml", "of_the_home")
+    catalog = load_catalog([tmp_path / "named"], home=tmp_path / "home")
+    assert ids(catalog)[0] == "bench_nav_001"
+    assert ids(catalog)[-2:] == ["of_the_home", "of_the_named_folder"]
+    assert {source.origin for source in catalog.sources} == {"builtin", "home", "named"}
+
+
+def test_a_home_that_does_not_exist_yet_is_no_problem(tmp_path: Path) -> None:
+    assert load_catalog(home=tmp_path / "not yet").problems == ()
+
+
+def test_a_named_folder_that_does_not_exist_is_a_problem(tmp_path: Path) -> None:
+    (problem,) = load_catalog([tmp_path / "typo"]).problems
+    assert str(problem) == f"{tmp_path / 'typo'}: there is no such folder"
+
+
+def test_a_single_file_may_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "one.yaml", "only_this")
+    write(tmp_path, "two.yaml", "not_this")
+    assert ids(load_catalog([path], builtin=False)) == ["only_this"]
+
+
+def test_a_folder_named_twice_or_linked_counts_once(tmp_path: Path) -> None:
+    folder = tmp_path / "tests"
+    write(folder, "a.yaml", "once")
+    (tmp_path / "link").symlink_to(folder)
+    catalog = load_catalog([folder, folder, tmp_path / "link"], builtin=False)
+    assert ids(catalog) == ["once"]
+    assert catalog.problems == ()
+
+
+def test_an_id_taken_by_an_earlier_file_is_a_problem_of_the_later_one(tmp_path: Path) -> None:
+    first = write(tmp_path / "a", "a.yaml", "mine")
+    second = write(tmp_path / "b", "a.yaml", "mine")
+    catalog = load_catalog([tmp_path / "a", tmp_path / "b"], builtin=False)
+    (problem,) = catalog.problems
+    assert str(problem) == (
+        f"{second}:4:9: the id 'mine' is taken: {first}:4:9 has it; choose another id"
+    )
+    assert ids(catalog) == ["mine"]
+    assert [source.served for source in catalog.sources] == ["current", "nothing"]
+
+
+def test_a_custom_test_cannot_take_the_place_of_a_builtin_one(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "bench_nav_001")
+    catalog = load_catalog([tmp_path])
+    assert catalog.test("bench_nav_001").name == "List User Interfaces"
+    assert "is taken" in catalog.problems[0].message
+
+
+def test_a_bad_file_offers_nothing_and_leaves_the_good_ones_alone(tmp_path: Path) -> None:
+    write(tmp_path, "good.yaml", "good")
+    bad = write(tmp_path, "bad.yaml", "well_formed")
+    with bad.open("a") as file:
+        file.write("  - id: without_a_prompt\n")
+    catalog = load_catalog([tmp_path], builtin=False)
+    assert ids(catalog) == ["good"]
+    assert {problem.file for problem in catalog.problems} == {str(bad)}
+    assert {problem.served for problem in catalog.problems} == {"nothing"}
+
+
+def test_tests_for_an_agent_are_active_and_meant_for_it(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "everyone")
+    write(tmp_path, "b.yaml", "me", more="agents: [me, you]")
+    write(tmp_path, "c.yaml", "you", more="agents: [you]")
+    write(tmp_path, "d.yaml", "nobody", more="agents: []")
+    write(tmp_path, "e.yaml", "inactive", more="active: false")
+    write(tmp_path, "f.yaml", "other", category="other")
+    catalog = load_catalog([tmp_path], builtin=False)
+    assert [test.id for test in catalog.for_agent("me")] == ["everyone", "me", "other"]
+    assert [test.id for test in catalog.for_agent("me", category="other")] == ["other"]
+    assert [test.id for test in catalog.for_agent("me", test_ids=["other", "me"])] == [
+        "me",
+        "other",
+    ]
+    assert catalog.for_agent("me", category="other", test_ids=["me"]) == ()
+    with pytest.raises(InvalidInput, match="it is for: you"):
+        catalog.for_agent("me", test_ids=["you"])
+    with pytest.raises(InvalidInput, match="it is for: nobody"):
+        catalog.for_agent("me", test_ids=["nobody"])
+    with pytest.raises(InvalidInput, match="not active"):
+        catalog.for_agent("me", test_ids=["inactive"])
+    with pytest.raises(NotFound, match="did you mean 'everyone'"):
+        catalog.for_agent("me", test_ids=["everyon"])
+    with pytest.raises(NotFound, match="no category is called 'othr'; did you mean 'other'"):
+        catalog.for_agent("me", category="othr")
+
+
+def test_the_digest_follows_the_content_and_not_the_place(tmp_path: Path) -> None:
+    write(tmp_path / "a", "x.yaml", "one")
+    write(tmp_path / "b", "x.yaml", "one")
+    write(tmp_path / "c", "x.yaml", "two")
+    one, same, other = (
+        load_catalog([tmp_path / name], builtin=False).digest for name in ("a", "b", "c")
+    )
+    assert one == same
+    assert one != other
+
+
+def test_a_catalog_cannot_be_changed(tmp_path: Path) -> None:
+    catalog = load_catalog([])
+    with pytest.raises(AttributeError):
+        catalog.tests = ()  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(TypeError):
+        catalog.by_id["x"] = catalog.tests[0]  # pyright: ignore[reportIndexIssue]
