@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from arena.errors import AgentUnavailable
+
 MAX_OUTPUT_BYTES = 1024 * 1024
 """An answer is cut here, and the answer says so (`truncated`)."""
 
@@ -52,3 +54,12 @@ class Connector(Protocol):
     async def close(self) -> None:
         """Let go of processes and connections; the connector is not used again."""
         ...
+
+
+class AgentBusy(AgentUnavailable):
+    """The agent asks to be left alone for a while."""
+
+    def __init__(self, message: str | None = None, *, retry_after_seconds: float | None) -> None:
+        super().__init__(message, retryable=True)
+        self.retry_after_seconds = retry_after_seconds
+        """How long it asked to wait; None where it did not say."""

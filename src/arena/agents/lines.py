@@ -1,0 +1,139 @@
+"""Long-lived processes that answer line by line, and a pool of them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from arena.agents.process import Process, Program, describe_end
+from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
+
+
+class Ended(Exception):
+    """The process exited, or was ended, before a whole line came."""
+
+
+class LineProcess:
+    """A process that writes one line for each line it gets, one at a time."""
+
+    def __init__(self, program: Program, *, max_line_bytes: int) -> None:
+        self._max_line_bytes = max_line_bytes
+        self._buffer = bytearray()
+        self._is_out_of_step = False
+        self._waiting: asyncio.Future[bytes] | None = None
+        self._loop = asyncio.get_running_loop()
+        self.process = Process(program, self._add)
+        self.process.ended.add_done_callback(self._on_end)
+
+    def is_ready(self) -> bool:
+        """Whether it lives, owes no line and has said no line too many."""
+        self.process.read_now()
+        return not (self._waiting or self._buffer or self._is_out_of_step or self.process.has_ended)
+
+    async def ask(self, line: bytes) -> tuple[bytes, bool]:
+        """Send `line` (with its newline); the line that answers it, and whether it was cut."""
+        self._waiting = waiting = self._loop.create_future()
+        if self.process.has_ended:
+            raise Ended
+        self.process.write(line)
+        reply = await waiting
+        self._waiting = None
+        return reply, self._is_out_of_step
+
+    async def end(self) -> None:
+        """Kill the process and its group."""
+        await self.process.end()
+
+    def _add(self, data: bytes) -> None:
+        waiting = self._waiting
+        if waiting is None or waiting.done():
+            self._lose_step()  # nobody asked: whatever comes next answers the wrong question
+            return
+        end = data.find(b"\n")
+        self._buffer += data if end < 0 else data[:end]
+        if len(self._buffer) > self._max_line_bytes:
+            waiting.set_result(bytes(self._buffer[: self._max_line_bytes]))
+            self._lose_step()
+        elif end >= 0:
+            waiting.set_result(bytes(self._buffer))
+            self._buffer[:] = data[end + 1 :]
+
+    def _lose_step(self) -> None:
+        self._is_out_of_step = True
+        self._buffer.clear()
+        self.process.kill()
+
+    def _on_end(self, _: asyncio.Future[int]) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(Ended())
+
+
+class LinePool:
+    """As many line processes as there are questions at the same time, kept and used again."""
+
+    def __init__(self, start: Callable[[], Awaitable[LineProcess]]) -> None:
+        self._start = start
+        self._idle: list[LineProcess] = []
+        self._busy: set[LineProcess] = set()
+        self._is_closed = False
+
+    async def ask(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
+        """The reply to `line`, and whether it was cut at the cap."""
+        used = self._take()
+        if used is not None:
+            begin = asyncio.get_running_loop().time()
+            try:
+                return await self._ask(used, line, timeout_seconds)
+            except Ended:
+                # It answered before, so it may have been about to exit anyway and have never seen
+                # this question: a fresh process gets it. If that one exits too, that counts.
+                timeout_seconds -= asyncio.get_running_loop().time() - begin
+        if self._is_closed:
+            raise AgentUnavailable("the connector is closed", retryable=False)
+        fresh = await self._start()
+        try:
+            return await self._ask(fresh, line, timeout_seconds)
+        except Ended:
+            if self._is_closed:
+                raise AgentUnavailable("the connector was closed", retryable=False) from None
+            raise AgentCrashed(await how_it_ended(fresh)) from None
+
+    def forget_idle(self) -> None:
+        """End the processes that wait for a question; the next one gets a fresh process."""
+        for process in self._idle:
+            process.process.kill()
+        self._idle.clear()
+
+    async def close(self) -> None:
+        """End all processes."""
+        self._is_closed = True
+        await asyncio.gather(*(process.end() for process in (*self._idle, *self._busy)))
+        self._idle.clear()
+
+    async def _ask(
+        self, process: LineProcess, line: bytes, timeout_seconds: float
+    ) -> tuple[bytes, bool]:
+        self._busy.add(process)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                return await process.ask(line)
+        except TimeoutError:
+            raise AgentTimedOut(f"the agent did not answer within {timeout_seconds:g} s") from None
+        finally:
+            self._busy.discard(process)
+            if process.is_ready() and not self._is_closed:
+                self._idle.append(process)
+            else:
+                await process.end()
+
+    def _take(self) -> LineProcess | None:
+        while self._idle:
+            process = self._idle.pop()
+            if process.is_ready():
+                return process
+            process.process.kill()
+        return None
+
+
+async def how_it_ended(process: LineProcess) -> str:
+    """Why no answer came from a process that exited."""
+    code = await process.process.ended
+    return describe_end(code, process.process.stderr) + ("" if code else " before it answered")

@@ -1,0 +1,222 @@
+"""A program in a process group of its own: started, fed, read and ended without waiting.
+
+asyncio's own subprocesses cost several tasks and a thread each; this needs a file descriptor for
+the process (`pidfd`, Linux 5.3) and plain callbacks, and it always ends the whole group.
+"""
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import AgentUnavailable
+
+_CHUNK = 256 * 1024
+_MAX_LAST_READS = 64
+"""A program that left the group and still writes cannot keep us reading for ever."""
+_STDERR_TAIL_BYTES = 2000
+_PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+_END_SECONDS = 5.0
+"""SIGKILL works at once, unless the kernel itself hangs in a device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What to start, where, and what it sees."""
+
+    words: Sequence[str]
+    directory: Path
+    environment: Mapping[str, str]
+
+
+class Process:
+    """A running program; `on_output` gets what it writes, `ended` its exit code."""
+
+    def __init__(self, program: Program, on_output: Callable[[bytes], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+        self._on_output = on_output
+        self._unsent = b""
+        self._input_finished = False
+        self._stderr = bytearray()
+        self._stderr_was_cut = False
+        self._process = _start(program)
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin = self._process.stdin.fileno()
+        self._stdout = self._process.stdout.fileno()
+        self._stderr_fd = self._process.stderr.fileno()
+        for descriptor in (self._stdin, self._stdout, self._stderr_fd):
+            os.set_blocking(descriptor, False)
+        self._pidfd = os.pidfd_open(self._process.pid)
+        self._loop.add_reader(self._stdout, self._read_stdout)
+        self._loop.add_reader(self._stderr_fd, self._read_stderr)
+        self._loop.add_reader(self._pidfd, self._reap)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has exited and its group is gone."""
+        return self.ended.done()
+
+    @property
+    def stderr(self) -> str:
+        """The last whole lines the program wrote to stderr.
+
+        Never a part of a line: the missing half of a secret would make it unrecognisable.
+        """
+        text = self._stderr.decode("utf-8", errors="replace")
+        return (text.partition("\n")[2] if self._stderr_was_cut else text).strip()
+
+    def write(self, data: bytes) -> None:
+        """Send `data` to stdin; what the pipe does not take now follows when it can."""
+        if self._input_finished:
+            return
+        if self._unsent:
+            self._unsent += data
+            return
+        self._unsent = data
+        self._send()
+        if self._unsent:
+            self._loop.add_writer(self._stdin, self._send_rest)
+
+    def read_now(self) -> None:
+        """Take what the program has written already, without waiting for the loop to say so."""
+        if not self.has_ended:
+            self._read_stdout()
+
+    def finish_input(self) -> None:
+        """Close stdin when everything is sent."""
+        self._input_finished = True
+        if not self._unsent:
+            self._close_stdin()
+
+    def kill(self) -> None:
+        """Send SIGKILL to the whole group; `ended` follows."""
+        # Until it is reaped the group's number belongs to this program and to no other.
+        if not self.has_ended:
+            _kill_group(self._process.pid)
+
+    async def end(self) -> None:
+        """Kill the group and wait until it is gone."""
+        self.kill()
+        await asyncio.wait([self.ended], timeout=_END_SECONDS)
+
+    def _send(self) -> None:
+        try:
+            self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
+        except BlockingIOError:
+            pass
+        except BrokenPipeError:
+            self._unsent = b""  # it does not want to hear more; it may still answer
+
+    def _send_rest(self) -> None:
+        self._send()
+        if not self._unsent:
+            self._loop.remove_writer(self._stdin)
+            if self._input_finished:
+                self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        if self._process.stdin and not self._process.stdin.closed:
+            self._loop.remove_writer(self._stdin)
+            self._process.stdin.close()
+
+    def _read_stdout(self) -> bool:
+        data = _read(self._stdout)
+        if data:
+            self._on_output(data)
+        elif data == b"":
+            self._loop.remove_reader(self._stdout)
+        return bool(data)
+
+    def _read_stderr(self) -> bool:
+        data = _read(self._stderr_fd)
+        if data:
+            self._stderr += data
+            if len(self._stderr) > _STDERR_TAIL_BYTES:
+                del self._stderr[:-_STDERR_TAIL_BYTES]
+                self._stderr_was_cut = True
+        elif data == b"":
+            self._loop.remove_reader(self._stderr_fd)
+        return bool(data)
+
+    def _reap(self) -> None:
+        """The program has exited: end what it left behind, read the rest, let go of everything."""
+        _kill_group(self._process.pid)
+        code = self._process.wait()
+        for descriptor in (self._pidfd, self._stdout, self._stderr_fd):
+            self._loop.remove_reader(descriptor)
+        for read in (self._read_stderr, self._read_stdout):
+            for _ in range(_MAX_LAST_READS):
+                if not read():
+                    break
+        self._close_stdin()
+        os.close(self._pidfd)
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe:
+                pipe.close()
+        self._input_finished = True
+        self.ended.set_result(code)
+
+
+def describe_end(code: int, stderr: str) -> str:
+    """How a program ended, for a person: its exit code or signal, and its last words."""
+    if code < 0:
+        try:
+            how = f"the agent was ended by {signal.Signals(-code).name}"
+        except ValueError:
+            how = f"the agent was ended by signal {-code}"
+    else:
+        how = f"the agent ended with exit code {code}"
+    return f"{how}: {stderr}" if stderr else how
+
+
+def _start(program: Program) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            program.words,
+            cwd=program.directory,
+            env=program.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _unstartable(program, error) from None
+
+
+def _unstartable(program: Program, error: OSError) -> AgentUnavailable:
+    name, directory = program.words[0], program.directory
+    retryable = False
+    match error:
+        case FileNotFoundError() if not directory.is_dir():
+            message = f"the folder {directory} of the agent does not exist"
+        case FileNotFoundError():
+            message = f"{name!r} was not found; install it, or give its full path in 'command'"
+        case PermissionError():
+            message = f"{name!r} may not be executed; try: chmod +x {name}"
+        case _:
+            message = f"{name!r} cannot be started: {(error.strerror or str(error)).lower()}"
+            # Out of memory, processes or descriptors passes; a broken program does not.
+            retryable = error.errno in _PASSING
+    return AgentUnavailable(message, retryable=retryable)
+
+
+def _kill_group(group: int) -> None:
+    # Already gone, or it changed its user: then it is not ours to end.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What there is to read now; empty at the end, None where there is nothing yet."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None

@@ -1,0 +1,132 @@
+"""Runs a Python function for Arena, in a process of its own: `python -P worker.py module:function`.
+
+This file stands alone and imports little, because it is started often. It reads a JSON string (the
+prompt) per line and writes a line per answer; the first byte says what it is:
+
+    +           the function is there, ask away (once, at the start)
+    =JSON       the answer: text, or an object with `output` and perhaps `usage`
+    ?JSON       the function returned something else: its type
+    !JSON       the function raised: what and where
+    -JSON       there is no such module or function: why (then the process ends)
+"""
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib import import_module
+
+TYPE_CHECKING = False  # `typing` itself is slow to import
+if TYPE_CHECKING:
+    import asyncio
+    from typing import TypeGuard
+
+MAX_OUTPUT_CHARACTERS = 1024 * 1024
+"""Arena keeps no more than that many bytes; it sees from one more that there was more."""
+
+
+def main(reference: str) -> None:
+    """Serve questions until stdin ends."""
+    source = os.fdopen(os.dup(0), "rb")
+    target = os.dup(1)
+    # What the function prints goes to stderr, and its own child processes get no hand on the
+    # pipes: copies made by `os.dup` are not inherited.
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    try:
+        function = find(reference)
+    except BaseException as error:  # whatever a module does when it is imported
+        send(target, b"-", describe(error))
+        return
+    os.write(target, b"+\n")
+    for line in source:
+        send(target, *reply(function, json.loads(line)))
+
+
+def find(reference: str) -> Callable[[str], object]:
+    """The function called `module:function`."""
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - pathlib doubles the time to start
+    module, _, name = reference.partition(":")
+    found: object = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    if not callable(found):
+        raise TypeError(f"{reference} is not a function")
+    return found
+
+
+def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object]:
+    """What the function makes of `prompt`, as a kind and a value for the line."""
+    try:
+        value = function(prompt)
+        if is_awaitable(value):
+            value = finish(value)
+    except BaseException as error:  # also SystemExit: the function failed, the worker goes on
+        return b"!", describe(error)
+    if isinstance(value, str):
+        return b"=", cut(value)
+    if has_output(value):
+        return b"=", {"output": cut(value["output"]), "usage": value.get("usage")}
+    return b"?", type(value).__name__
+
+
+def is_awaitable(value: object) -> "TypeGuard[Awaitable[object]]":
+    """Whether the function was async."""
+    return isinstance(value, Awaitable)
+
+
+def has_output(value: object) -> "TypeGuard[dict[str, object]]":
+    """Whether the function returned its answer in a dict."""
+    return isinstance(value, dict) and "output" in value
+
+
+def cut(output: object) -> object:
+    """Text no longer than Arena keeps, but long enough to show that there was more."""
+    return output[: MAX_OUTPUT_CHARACTERS + 1] if isinstance(output, str) else output
+
+
+def finish(awaitable: Awaitable[object]) -> object:
+    """The result of an async function."""
+
+    async def wait() -> object:
+        return await awaitable
+
+    return event_loop().run_until_complete(wait())
+
+
+@cache
+def event_loop() -> "asyncio.AbstractEventLoop":
+    """One loop for all questions, so that a function can keep its clients."""
+    # Costs more than all the rest of this file, and most functions are not async.
+    import asyncio
+
+    return asyncio.new_event_loop()
+
+
+def send(target: int, kind: bytes, value: object) -> None:
+    """Write one line; a value that JSON does not know is the function's failure."""
+    try:
+        data = kind + json.dumps(value).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        data = b"!" + json.dumps(describe(error)).encode() + b"\n"
+    while data:
+        data = data[os.write(target, data) :]
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line: its type, its message, and where it was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    text = f"{type(error).__name__}: {error}"[:2000]
+    if trace is None or trace.tb_frame.f_code.co_filename == __file__:
+        return text
+    code = trace.tb_frame.f_code
+    return f"{text} ({code.co_filename}:{trace.tb_lineno}, in {code.co_name})"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,188 @@
+from pathlib import Path
+
+import pytest
+
+from arena.agents.agent import Limits
+from arena.agents.agent_file import read_agent
+from arena.agents.agent_yaml import BadFile
+from arena.agents.spec import A2ASpec, CommandSpec, HttpSpec, OpenAISpec, PythonSpec, UsagePointers
+
+GOOD = """\
+id: my-agent
+version: 1.2.3
+name: My agent
+nickname: Mia
+description: What it is for
+tags: [web, fast]
+connector: {type: command, command: "python3 my_agent.py", persistent: true, env: [MY_KEY]}
+limits: {max_concurrency: 2, per_minute: 60}
+"""
+
+
+def read(tmp_path: Path, text: str):
+    path = tmp_path / "my-agent.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_agent(path)[0]
+
+
+def problems(tmp_path: Path, text: str) -> list[str]:
+    with pytest.raises(BadFile) as caught:
+        read(tmp_path, text)
+    return [str(problem).removeprefix(f"{tmp_path}/") for problem in caught.value.problems]
+
+
+def with_connector(connector: str) -> str:
+    return f"id: a\nconnector: {connector}\n"
+
+
+def test_every_key_of_the_file_arrives(tmp_path):
+    agent = read(tmp_path, GOOD)
+    assert agent.reference == "my-agent@1.2.3"
+    assert (agent.name, agent.nickname, agent.description) == ("My agent", "Mia", "What it is for")
+    assert agent.tags == ("web", "fast")
+    assert agent.connector == CommandSpec(
+        command="python3 my_agent.py", persistent=True, env=("MY_KEY",)
+    )
+    assert agent.limits == Limits(max_concurrency=2, per_minute=60)
+    assert agent.directory == tmp_path
+
+
+def test_what_is_left_out_has_a_default(tmp_path):
+    agent = read(tmp_path, with_connector('{type: python, callable: "m:f"}'))
+    assert (agent.version, agent.name, agent.nickname) == ("1.0.0", "a", None)
+    assert agent.limits == Limits(max_concurrency=4, per_minute=None)
+
+
+@pytest.mark.parametrize(
+    ("connector", "spec"),
+    [
+        ("{type: command, command: run}", CommandSpec(command="run")),
+        (
+            '{type: python, callable: "pack.mod:Class.call"}',
+            PythonSpec(callable="pack.mod:Class.call"),
+        ),
+        (
+            "{type: http, url: 'http://localhost:8000/ask'}",
+            HttpSpec(url="http://localhost:8000/ask"),
+        ),
+        (
+            "{type: http, url: 'https://h/', body: {q: ['{prompt}', 1, null]}, answer: /a/0,"
+            " usage: {input_tokens: usage.in}, headers: {Authorization: 'Bearer ${KEY}'}}",
+            HttpSpec(
+                url="https://h/",
+                body={"q": ["{prompt}", 1, None]},
+                answer="/a/0",
+                usage=UsagePointers(input_tokens="usage.in"),
+                headers={"Authorization": "Bearer ${KEY}"},
+            ),
+        ),
+        (
+            "{type: openai, base_url: 'http://h/v1', model: m, temperature: 1, max_tokens: 9}",
+            OpenAISpec(base_url="http://h/v1", model="m", temperature=1.0, max_tokens=9),
+        ),
+        ("{type: a2a, url: 'http://h:9/'}", A2ASpec(url="http://h:9/")),
+    ],
+)
+def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
+    assert read(tmp_path, with_connector(connector)).connector == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # a key nobody knows, with the nearest right one
+        (GOOD + "nam: x\n", "my-agent.yaml:9:1: unknown key 'nam'; did you mean 'name'?"),
+        (
+            with_connector("{type: command, comand: x, command: y}"),
+            "my-agent.yaml:2:28: unknown key 'comand'; did you mean 'command'?",
+        ),
+        (
+            with_connector("{type: command, command: y}\nlimits: {per_minut: 3}"),
+            "my-agent.yaml:3:10: unknown key 'per_minut'; did you mean 'per_minute'?",
+        ),
+        (
+            with_connector("{type: http, url: 'http://h', usage: {tokens: a}}"),
+            "my-agent.yaml:2:50: unknown key 'tokens'; did you mean 'input_tokens'?",
+        ),
+        # what is missing
+        ("connector: {type: command, command: x}", "my-agent.yaml:1:1: 'id' is missing"),
+        ("id: a", "my-agent.yaml:1:1: 'connector' is missing"),
+        (with_connector("{type: command}"), "my-agent.yaml:2:12: 'command' is missing"),
+        (
+            with_connector("{command: x}"),
+            "my-agent.yaml:2:12: 'type' is missing,"
+            " must be one of a2a, command, http, openai, python",
+        ),
+        # the wrong type of value
+        (
+            GOOD.replace("1.2.3", "1.2"),
+            "my-agent.yaml:2:10: version is 1.2, must be text; put it in quotes",
+        ),
+        (
+            GOOD.replace("[web, fast]", "web"),
+            'my-agent.yaml:6:7: tags is "web", must be a list',
+        ),
+        (
+            GOOD.replace("per_minute: 60", "per_minute: '60'"),
+            'my-agent.yaml:8:42: limits.per_minute is "60", must be a valid integer',
+        ),
+        (
+            GOOD.replace("persistent: true", "persistent: 1"),
+            "my-agent.yaml:7:72: connector.persistent is 1, must be a valid boolean",
+        ),
+        ("id: a\nconnector: [1]\n", "my-agent.yaml:2:12: connector is [1], must be a mapping"),
+        ("- a\n", 'my-agent.yaml:1:1: the file is ["a"], must be a mapping of keys to values'),
+        # values out of bounds
+        (
+            GOOD.replace("my-agent", "My Agent"),
+            'my-agent.yaml:1:5: id is "My Agent", must be lower-case letters, digits and hyphens',
+        ),
+        (GOOD.replace("my-agent", "a" * 101), "must have at most 100 characters"),
+        (
+            GOOD.replace("1.2.3", "v1"),
+            'my-agent.yaml:2:10: version is "v1", must be a semantic version such as 1.0.0',
+        ),
+        (GOOD.replace("1.2.3", "1.0.0-aaaaaaaaaaaaaaa"), "must have at most 20 characters"),
+        (
+            GOOD.replace("max_concurrency: 2", "max_concurrency: 0"),
+            "limits.max_concurrency is 0, must be greater than or equal to 1",
+        ),
+        # what stands in a connector
+        (
+            with_connector("{type: comand, command: x}"),
+            "my-agent.yaml:2:19: connector type \"comand\" is unknown; did you mean 'command'?",
+        ),
+        (with_connector("{type: 3}"), "connector type 3 is unknown; known: a2a, command"),
+        (with_connector('{type: command, command: "a \'b"}'), "No closing quotation"),
+        (with_connector("{type: command, command: ''}"), "names no program"),
+        (with_connector("{type: python, callable: f}"), "must be module:function"),
+        (with_connector("{type: http, url: 'ftp://h'}"), "begins with http:// or https://"),
+        (
+            with_connector("{type: http, url: 'http://u:p@h'}"),
+            "must not contain a user or password",
+        ),
+        (with_connector("{type: http, url: 'http://h:x'}"), "is not a valid address"),
+        (
+            with_connector("{type: http, url: 'http://h', headers: {X-Api-Key: abc}}"),
+            "looks like a secret: put it in an environment variable",
+        ),
+        (
+            with_connector("{type: http, url: 'http://h', headers: {Host: h}}"),
+            "is set by Arena itself",
+        ),
+        (with_connector("{type: http, url: 'http://h', headers: {X: \"a\\nb\"}}"), "one line"),
+        (with_connector("{type: http, url: 'http://h', headers: {X: '${A B}'}}"), "not the name"),
+        (with_connector("{type: command, command: x, env: [KEY=abc]}"), "must be the name of an"),
+        (with_connector("{type: http, url: 'http://h', answer: /}"), "must be a path such as"),
+    ],
+)
+def test_a_problem_says_where_what_and_what_is_allowed(tmp_path, text, expected):
+    found = problems(tmp_path, text)
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+def test_all_problems_of_a_file_are_reported_at_once(tmp_path):
+    text = "id: A B\nversion: x\ncolour: red\nconnector: {type: python}\n"
+    lines = [problem.split(":")[1] for problem in problems(tmp_path, text)]
+    assert lines == ["1", "2", "3", "4"]

@@ -1,0 +1,108 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from arena.agents import Registry
+from arena.errors import NotFound
+
+
+def write(folder: Path, name: str, id: str, version: str = "1.0.0") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"id: {id}\nversion: {version}\nconnector: {{type: command, command: run}}\n")
+    return path
+
+
+def names(registry: Registry) -> list[str]:
+    return [agent.reference for agent in registry.agents]
+
+
+def test_agents_of_all_folders_are_found(tmp_path):
+    write(tmp_path / "one", "b.yaml", "bee")
+    write(tmp_path / "one", "a.yml", "ant")
+    write(tmp_path / "two", "c.yaml", "cat")
+    (tmp_path / "two" / "notes.txt").write_text("no agent")
+    registry = Registry([tmp_path / "one", tmp_path / "two", tmp_path / "none"], builtin=None)
+    assert names(registry) == ["ant@1.0.0", "bee@1.0.0", "cat@1.0.0"]
+    assert registry.problems == ()
+
+
+def test_the_newest_version_is_found_unless_one_is_named(tmp_path):
+    for version in ("1.9.0", "1.10.0", "1.10.0-rc.1"):
+        write(tmp_path, f"bee-{version}.yaml", "bee", version)
+    registry = Registry([tmp_path], builtin=None)
+    assert registry.find("bee").version == "1.10.0"
+    assert registry.find("bee", "1.9.0").version == "1.9.0"
+    assert names(registry) == ["bee@1.10.0", "bee@1.10.0-rc.1", "bee@1.9.0"]
+
+
+def test_an_unknown_agent_or_version_is_not_found_with_the_nearest(tmp_path):
+    write(tmp_path, "a.yaml", "web-agent")
+    registry = Registry([tmp_path], builtin=None)
+    with pytest.raises(NotFound, match="'web-agnt'; did you mean 'web-agent'"):
+        registry.find("web-agnt")
+    with pytest.raises(NotFound, match=r"no version of web-agent is called '1.0.1'"):
+        registry.find("web-agent", "1.0.1")
+
+
+def test_a_bad_file_takes_no_good_one_down(tmp_path):
+    write(tmp_path, "good.yaml", "good")
+    (tmp_path / "bad.yaml").write_text("id: [\n")
+    (tmp_path / "worse.yaml").write_text("id: A\ncolour: red\n")
+    registry = Registry([tmp_path], builtin=None)
+    assert names(registry) == ["good@1.0.0"]
+    assert {problem.place.path.name for problem in registry.problems} == {"bad.yaml", "worse.yaml"}
+
+
+def test_a_second_agent_of_the_same_id_and_version_is_a_problem_with_both_places(tmp_path):
+    first = write(tmp_path / "one", "a.yaml", "bee")
+    second = write(tmp_path / "two", "z.yaml", "bee")
+    registry = Registry([tmp_path / "one", tmp_path / "two"], builtin=None)
+    assert registry.find("bee").source == first
+    assert [str(problem) for problem in registry.problems] == [
+        f"{second}:1:5: bee@1.0.0 is already defined in {first}:1:5,"
+        " must have another id or version"
+    ]
+
+
+def test_a_folder_given_twice_is_read_once(tmp_path):
+    write(tmp_path, "a.yaml", "bee")
+    assert Registry([tmp_path, tmp_path], builtin=None).problems == ()
+
+
+def test_files_that_come_change_and_go_are_noticed(tmp_path):
+    folder = tmp_path / "later"
+    registry = Registry([folder], builtin=None)
+    assert names(registry) == []
+    path = write(folder, "a.yaml", "bee")
+    assert registry.refresh()
+    assert names(registry) == ["bee@1.0.0"]
+    path.write_text(path.read_text().replace("1.0.0", "1.0.1"))
+    os.utime(path, ns=(1, 1))  # same size, another time
+    assert registry.refresh()
+    assert names(registry) == ["bee@1.0.1"]
+    path.unlink()
+    assert registry.refresh()
+    assert names(registry) == []
+
+
+def test_nothing_is_read_again_while_nothing_changes(tmp_path):
+    write(tmp_path, "a.yaml", "bee")
+    other = write(tmp_path, "b.yaml", "cat")
+    registry = Registry([tmp_path], builtin=None)
+    bee = registry.find("bee")
+    assert not registry.refresh()
+    other.write_text(other.read_text() + "name: Tom\n")
+    assert registry.refresh()
+    assert registry.find("cat").name == "Tom"
+    assert registry.find("bee") is bee
+
+
+def test_a_link_that_points_nowhere_is_passed_over(tmp_path):
+    (tmp_path / "a.yaml").symlink_to(tmp_path / "gone.yaml")
+    assert names(Registry([tmp_path], builtin=None)) == []
+
+
+def test_the_agents_of_the_package_have_no_problems():
+    assert Registry().problems == ()
