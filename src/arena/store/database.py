@@ -1,0 +1,164 @@
+"""The connection to the database: short transactions for reading and for writing."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from arena.errors import InfrastructureError
+
+HEAD = "0001"
+"""The newest migration. Kept here so that a start needs Alembic only when something is to do."""
+
+OUTAGES = {"OperationalError", "InterfaceError", "DatabaseError"}
+"""What the drivers raise where the database is away, full or damaged."""
+
+BUSY_SECONDS = 30
+"""How long a writer waits for another one on SQLite before it gives up."""
+
+
+class StoreUnavailable(InfrastructureError):
+    """The database cannot be used."""
+
+    code = "store_unavailable"
+
+
+class Database:
+    """One database and its pool of connections."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._writer = engine.execution_options(arena_writes=True)
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._engine.dialect.name
+
+    def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A transaction that sees one moment of the database and changes nothing."""
+        return self._transaction(self._engine)
+
+    def writing(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """A transaction that is committed when the block ends well, and undone when it does not."""
+        return self._transaction(self._writer)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def _transaction(self, engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
+        try:
+            async with engine.begin() as connection:
+                yield connection
+        except DBAPIError as wrong:
+            if not _is_outage(wrong):
+                raise
+            raise StoreUnavailable(f"the database does not answer: {wrong.orig}") from wrong
+
+
+async def open_database(url: str) -> Database:
+    """The database at `url`, with its tables brought up to date."""
+    engine = _create_engine(url)
+    database = Database(engine)
+    try:
+        async with database.reading() as connection:
+            is_current = await connection.run_sync(_revision) == HEAD
+        if not is_current:
+            await _migrate(database, url)
+    except BaseException as wrong:
+        await database.close()
+        if isinstance(wrong, OSError):
+            raise StoreUnavailable(f"the database cannot be opened: {wrong}") from wrong
+        raise
+    return database
+
+
+def _create_engine(url: str) -> AsyncEngine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        try:
+            return create_async_engine(parsed, pool_size=10, max_overflow=10, pool_pre_ping=True)
+        except ModuleNotFoundError as missing:
+            raise StoreUnavailable(
+                f'{missing}; install it with: pip install "agent-arena[postgres]"', retryable=False
+            ) from missing
+    if parsed.database and parsed.database != ":memory:":
+        folder = Path(parsed.database).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as wrong:
+            raise StoreUnavailable(f"cannot make {folder}: {wrong}", retryable=False) from wrong
+    engine = create_async_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # The driver must not begin transactions of its own: `_begin_sqlite` does, in the right mode.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes its lock at the start: upgrading a read lock later can fail at once.
+    writes = connection.get_execution_options().get("arena_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _revision(connection: Connection) -> str | None:
+    """The migration the database stands at; None where there is none yet."""
+    if not connection.dialect.has_table(connection, "alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+async def _migrate(database: Database, url: str) -> None:
+    """Bring the tables up to date; of several processes one does it and the others wait."""
+    from arena.store.migrations import upgrade  # Alembic takes half a second to import
+
+    with _only_one(url):
+        async with database.writing() as connection:
+            if database.dialect == "postgresql":
+                await connection.execute(text("SELECT pg_advisory_xact_lock(5109)"))
+            revision = await connection.run_sync(_revision)
+            if revision is not None and revision > HEAD:
+                raise StoreUnavailable(
+                    f"the database is of a newer Arena (migration {revision}, this one knows "
+                    f"{HEAD}): update Arena",
+                    retryable=False,
+                )
+            await connection.run_sync(upgrade)
+
+
+@contextmanager
+def _only_one(url: str) -> Generator[None]:
+    """A lock beside the SQLite file; PostgreSQL has locks of its own."""
+    path = make_url(url).database if url.startswith("sqlite") else None
+    if not path or path == ":memory:":
+        yield
+        return
+    lock = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    with contextlib.closing(os.fdopen(lock)) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    """Whether the database is at fault, as opposed to a statement that is wrong."""
+    kind = type(error.orig).__name__
+    return error.connection_invalidated or kind in OUTAGES

@@ -1,0 +1,15 @@
+"""How Alembic runs here: on the caller's connection, in the caller's transaction."""
+
+from alembic import context
+
+from arena.store.tables import Table
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Table.metadata,
+    # The caller's transaction decides; SQLite alters a table by making it anew.
+    transactional_ddl=True,
+    transaction_per_migration=False,
+    render_as_batch=True,
+)
+context.run_migrations()

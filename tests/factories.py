@@ -1,0 +1,64 @@
+"""Things that tests need, with defaults a test overrides."""
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from arena.catalog import Test
+
+
+def a_test(**changes: object) -> Test:
+    """A test that any answer with "yes" passes."""
+    values = {
+        "id": "t1",
+        "name": "A test",
+        "prompt": "Say it",
+        "expected": {"contains": ["yes"]},
+        "category": "custom",
+    }
+    return Test(**{**values, **changes})
+
+
+def write_agent(folder: Path, agent_id: str, body: str, **keys: object) -> Path:
+    """An agent whose Python function `answer(prompt)` has this body."""
+    folder.mkdir(parents=True, exist_ok=True)
+    module = agent_id.replace("-", "_")
+    code = f"import os, sys, time\n\ndef answer(prompt):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n"
+    (folder / f"{module}.py").write_text(code)
+    agent = {
+        "id": agent_id,
+        "version": "1.0.0",
+        "name": agent_id.title(),
+        "description": "An agent of a test",
+        "connector": {"type": "python", "callable": f"{module}:answer"},
+        **keys,
+    }
+    path = folder / f"{module}.yaml"
+    path.write_text(yaml.safe_dump(agent))
+    return path
+
+
+def write_tests(
+    path: Path, *, count: int = 3, agents: Sequence[str] | None = None, **keys: object
+) -> Path:
+    """A file of tests that an agent passes which answers in capitals."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tests = [
+        {
+            "id": f"{path.stem}_{number:05}",
+            "name": f"Test {number}",
+            "prompt": f"say word{number}",
+            "expected": {"contains": [f"WORD{number}"]},
+            "case_sensitive": True,
+            "agents": None if agents is None else list(agents),
+            **keys,
+        }
+        for number in range(1, count + 1)
+    ]
+    for test in tests:
+        if test["agents"] is None:
+            del test["agents"]
+    path.write_text(yaml.safe_dump({"category": path.stem, "tests": tests}, sort_keys=False))
+    return path

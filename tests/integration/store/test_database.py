@@ -1,0 +1,83 @@
+import asyncio
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import insert, select, text
+
+from arena.store import Database, StoreUnavailable, open_database
+from arena.store.tables import FrozenTests, Runs
+
+
+def a_run(**changes: object) -> dict[str, object]:
+    return {
+        "id": uuid4(),
+        "team_id": "t",
+        "agent_id": "a",
+        "agent_version": "1.0.0",
+        "status": "pending",
+        "total_tests": 1,
+        "points_possible": 1.0,
+        "is_full": True,
+        "created_at": datetime.now(UTC),
+        **changes,
+    }
+
+
+async def test_what_a_failed_block_wrote_is_undone(database: Database):
+    with pytest.raises(RuntimeError):
+        async with database.writing() as connection:
+            await connection.execute(insert(FrozenTests), {"digest": "x", "body": {}})
+            raise RuntimeError
+    async with database.reading() as connection:
+        assert (await connection.execute(select(FrozenTests.digest))).all() == []
+
+
+async def test_writers_wait_for_each_other(database: Database):
+    async with database.writing() as connection:
+        await connection.execute(insert(Runs), a_run(team_id="counter"))
+
+    async def add_one() -> None:
+        async with database.writing() as connection:
+            row = (await connection.execute(select(Runs.total_tests).with_for_update())).scalar_one()
+            await asyncio.sleep(0)
+            await connection.execute(text(f"UPDATE agent_benchmark_runs SET total_tests = {row + 1}"))
+
+    await asyncio.gather(*(add_one() for _ in range(20)))
+    async with database.reading() as connection:
+        assert (await connection.execute(select(Runs.total_tests))).scalar_one() == 21
+
+
+async def test_times_come_back_aware_and_in_utc(database: Database):
+    east = timezone(timedelta(hours=5))
+    moment = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=east)
+    async with database.writing() as connection:
+        await connection.execute(insert(Runs), a_run(created_at=moment))
+    async with database.reading() as connection:
+        read = (await connection.execute(select(Runs.created_at))).scalar_one()
+    assert read == moment
+    assert read.utcoffset() == timedelta(0)
+
+
+async def test_a_time_without_a_zone_is_refused(database: Database):
+    async with database.writing() as connection:
+        with pytest.raises(Exception, match="without a zone"):
+            await connection.execute(insert(Runs), a_run(created_at=datetime(2026, 1, 1)))  # noqa: DTZ001
+
+
+async def test_a_database_that_cannot_be_reached_is_an_error_of_the_infrastructure():
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await open_database("postgresql+psycopg://nobody@127.0.0.1:1/none")
+
+
+async def test_a_home_that_cannot_be_made_is_named(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="file"):
+        await open_database(f"sqlite+aiosqlite:///{tmp_path}/file/arena.db")
+
+
+async def test_a_file_that_is_no_database_is_told_so(tmp_path: Path):
+    (tmp_path / "arena.db").write_text("this is not a database, just a long enough text " * 50)
+    with pytest.raises(StoreUnavailable):
+        await open_database(f"sqlite+aiosqlite:///{tmp_path}/arena.db")
