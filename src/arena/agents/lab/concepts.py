@@ -49,11 +49,13 @@ class Concept(StrEnum):
 
 PHRASES: dict[Concept, str] = {
     Concept.INTERFACE: (
-        "user interface, userinterface, interface, ui, gui, application, app, frontend, front "
-        "end, product under test"
+        "user interface, userinterface, interface, ui, uis, gui, guis, application, app, "
+        "frontend, front end, product under test, application under test, app under test"
     ),
     Concept.NODE: "node, screen, page, dialog, dialogue",
-    Concept.EDGE: "edge, transition, connection, connected, arrow",
+    Concept.EDGE: (
+        "edge, transition, connection, connected, arrow, hang together, belong together"
+    ),
     Concept.TREE: (
         "navigation tree, tree, navigation map, map, sitemap, site map, structure, graph, "
         "navigation model, hierarchy, navigation structure, menu structure"
@@ -67,11 +69,14 @@ PHRASES: dict[Concept, str] = {
         "criteria, must do, must be able, supposed to do, has to do, expected to do, be able "
         "to, what must"
     ),
-    Concept.COVERAGE: "coverage, cover, covered, covering, uncovered, not covered, exercised",
+    Concept.COVERAGE: (
+        "coverage, cover, covered, covering, uncovered, not covered, not been covered, exercised"
+    ),
     Concept.LACK: (
-        "uncovered, not covered, without, untested, not tested, lack, lacking, missing, no "
-        "test, no test case, unverified, nobody tests, never tested, not verified, not yet "
-        "covered, nothing tests, no coverage, unprotected, left out, neglected, no scenario"
+        "uncovered, not covered, not been covered, not been tested, without, untested, not "
+        "tested, lack, lacking, missing, no test, no test case, unverified, nobody tests, "
+        "never tested, not verified, not yet covered, nothing tests, no coverage, "
+        "unprotected, left out, neglected, no scenario"
     ),
     Concept.GAP: (
         "gap, hole, blind spot, weak spot, white spot, what is missing, what are we missing, "
@@ -80,8 +85,8 @@ PHRASES: dict[Concept, str] = {
     Concept.RESULT: (
         "result, outcome, execution, history, last run, latest run, previous run, recent run, "
         "past run, test run, ran, verdict, test report, turned out, went, did it go, how did, "
-        "last executed, executed last, last night, previous execution, been executed, came "
-        "of, come of, what happened"
+        "last executed, executed last, last night, previous execution, the run, nightly run, "
+        "regression run, this run, our run, been executed, came of, come of, what happened"
     ),
     Concept.DEVICE: (
         "device, phone, handset, tablet, set top box, settop box, box, browser, hardware, "
@@ -104,9 +109,9 @@ PHRASES: dict[Concept, str] = {
         "many, know of, can you test, can be tested"
     ),
     Concept.GO: (
-        "navigate, go, open, take, bring, move, reach, get to, walk, head, visit, switch to, "
-        "jump, way to, route, path, make your way, find your way, steer, lead, return, drive, "
-        "land on, show up on, get back, bring up, proceed, back to"
+        "navigate, go, get me, get us, open, take, bring, move, reach, get to, walk, head, "
+        "visit, switch to, jump, way to, route, path, make your way, find your way, steer, "
+        "lead, return, drive, land on, show up on, get back, bring up, proceed, back to"
     ),
     Concept.LOAD: (
         "load, open, fetch, read, retrieve, get, pull up, detail, describe, step, look up, "
@@ -137,7 +142,8 @@ PHRASES: dict[Concept, str] = {
     Concept.CONTINUE: "from here, from there, continue, carry on, go on",
     Concept.PASSED: "passed, pass, green, succeeded, success, successful",
     Concept.FAILED: (
-        "failed, fail, failure, failing, red, broke, broken, unsuccessful, did not pass, not passed"
+        "failed, fail, gone wrong, went wrong, go wrong, failure, failing, red, broke, "
+        "broken, unsuccessful, did not pass, not passed"
     ),
     Concept.TIMEOUT: (
         "timeout, time out, timed out, too long, hang, hung, stuck, ran out of time, ran into "
@@ -149,7 +155,7 @@ PHRASES: dict[Concept, str] = {
     Concept.WEB: "web, website, browser, desktop",
     Concept.MOBILE: "mobile, phone, tablet, smartphone, handset",
     Concept.STB: "stb, set top box, settop box, set top, television, tv",
-    Concept.NOT: ("do not, don t, never, not, without, no need to, instead of, rather than, avoid"),
+    Concept.NOT: "do not, never, not, without, no need to, instead of, rather than, avoid",
 }
 
 
@@ -165,25 +171,30 @@ def phrase_table() -> dict[tuple[str, ...], frozenset[Concept]]:
 
 TABLE = phrase_table()
 LONGEST = max(len(key) for key in TABLE)
-VERBS = frozenset({Concept.EXECUTE, Concept.GO})
 NEGATION_REACH = 3
 """How many words after a "not" a verb is taken as denied."""
 
 
 def concepts_in(stems: Sequence[str]) -> frozenset[Concept]:
-    """The ideas of a text, without verbs that the text says not to do."""
+    """The ideas of a text.
+
+    A walk that is denied counts for nothing at that place. An execution that is denied counts for
+    nothing in the whole text: who says "do not start any" must never see one started.
+    """
     found: set[Concept] = set()
+    denied: set[Concept] = set()
     denied_until = -1
     place = 0
     while place < len(stems):
         size, ideas = longest_phrase(stems, place)
         if place <= denied_until:
-            ideas -= VERBS
+            denied |= ideas & {Concept.EXECUTE}
+            ideas -= {Concept.GO}
         if Concept.NOT in ideas:
             denied_until = place + size - 1 + NEGATION_REACH
         found |= ideas
         place += max(size, 1)
-    return frozenset(found)
+    return frozenset(found - denied)
 
 
 def longest_phrase(stems: Sequence[str], place: int) -> tuple[int, frozenset[Concept]]:

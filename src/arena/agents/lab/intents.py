@@ -29,7 +29,7 @@ class Intent(StrEnum):
 
 
 Sign = C | str
-"""A concept, or the kind of a mention with an @ before it, or @unknown."""
+"""A concept, the kind of a mention with an @ before it, @unknown, or @rest for other words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +87,20 @@ RULES = (
         clashes={C.TREE, C.EDGE, C.LIST, "@testcase", "@requirement", "@execution", *SUBJECTS},
     ),
     rule(
+        Intent.NAVIGATE,
+        {C.NODE},
+        {"@node"},
+        helps={"@userinterface"},
+        clashes={C.TREE, C.EDGE, C.POSITION, "@testcase", *SUBJECTS, *MACHINES},
+    ),
+    rule(
+        Intent.NAVIGATE,
+        {C.GO},
+        {"@rest"},
+        helps=set(),
+        clashes={C.TREE, C.EDGE, C.LIST, C.INTERFACE, *SUBJECTS, *MACHINES},
+    ),
+    rule(
         Intent.DESCRIBE_TREE,
         {C.TREE, C.EDGE},
         helps={C.NODE, C.EDGE, C.TREE, C.INTERFACE, "@userinterface", C.LIST},
@@ -97,13 +111,20 @@ RULES = (
         {C.NODE},
         {C.LIST, C.SUMMARY},
         helps={C.INTERFACE, "@userinterface"},
-        clashes={C.GO, *SUBJECTS, *MACHINES, "@testcase", C.POSITION},
+        clashes={C.GO, "@node", *SUBJECTS, *MACHINES, "@testcase", C.POSITION},
     ),
     rule(
         Intent.DEVICE_STATUS,
         {C.DEVICE, "@device"},
         helps={C.STATUS, C.LIST, "@device"},
         clashes={C.EXECUTE, C.GO, C.HEALTH, C.SERVICE, *SUBJECTS, "@testcase", "@host", C.HOST},
+    ),
+    rule(
+        Intent.DEVICE_STATUS,
+        {"@unknown"},
+        {C.STATUS},
+        helps={C.DEVICE},
+        clashes={C.HOST, C.SERVICE, C.EXECUTE, C.GO, C.LOAD, *SUBJECTS},
     ),
     rule(
         Intent.HEALTH_CHECK,
@@ -163,7 +184,7 @@ RULES = (
             C.PASSED,
             "@execution",
         },
-        clashes={C.COVERAGE, C.GAP, C.LACK, C.REQUIREMENT},
+        clashes={C.COVERAGE, C.GAP, C.LACK, C.REQUIREMENT, C.EXECUTE},
     ),
     rule(
         Intent.RESULTS,
@@ -175,6 +196,14 @@ RULES = (
         Intent.COVERAGE,
         {C.COVERAGE},
         helps={C.SUMMARY, C.REQUIREMENT, C.TESTCASE, "@requirement", "@userinterface"},
+        clashes={C.GAP, C.LACK},
+    ),
+    rule(
+        Intent.COVERAGE,
+        {C.REQUIREMENT},
+        {C.TESTCASE},
+        {C.SUMMARY},
+        helps=set(),
         clashes={C.GAP, C.LACK},
     ),
     rule(
@@ -215,4 +244,5 @@ def signs_of(request: Request) -> frozenset[Sign]:
     """All that the rules look at."""
     mentioned = {f"@{mention.kind}" for mention in request.mentions}
     unknown = {"@unknown"} if request.unknown else set[str]()
-    return frozenset({*request.concepts, *mentioned, *unknown})
+    rest = {"@rest"} if request.rest else set[str]()
+    return frozenset({*request.concepts, *mentioned, *unknown, *rest})

@@ -46,6 +46,11 @@ class Names:
         for requirement in lab.requirements:
             self.titles["requirement", requirement.id] = content(requirement.title)
         self.longest = max(len(phrase) for phrase in self.phrases)
+        self.spellings: dict[str, str] = {}
+        """A word as it is written, for each stem."""
+        for word in all_words(lab):
+            self.spellings.setdefault(stem(word), word)
+        self.exact = {words_of(text) for _, _, texts in spelt(lab) for text in texts}
         self.words = sorted({word for phrase in self.phrases for word in phrase if len(word) > 3})
 
     def mentioned_in(self, stems: Sequence[str]) -> tuple[Mention, ...]:
@@ -65,18 +70,24 @@ class Names:
         return next((n for n in sizes if tuple(stems[place : place + n]) in self.phrases), 0)
 
     def has(self, text: str) -> bool:
-        """True where something is called exactly this."""
-        return stems_of(text) in self.phrases
+        """True where something is called this; an identifier must be right to the letter."""
+        identifier = "_" in text or any(sign.isdecimal() for sign in text)
+        return words_of(text) in self.exact or (not identifier and stems_of(text) in self.phrases)
 
-    def titled(self, kind: str, stems: Iterable[str]) -> str | None:
-        """The test case or requirement whose title shares the most words with a text."""
+    def titled(self, kind: str, stems: Iterable[str], focus: frozenset[str]) -> str | None:
+        """The test case or requirement that a text describes without its exact name.
+
+        Either most of the title's words stand in the text, or all words that carry the text's
+        meaning stand in the title; of several, the one with the greatest share.
+        """
         said = frozenset(stems)
         best, best_share = None, 0.0
         for (title_kind, name), title in self.titles.items():
             share = len(title & said) / len(title)
-            if title_kind == kind and share > best_share:
+            fits = share >= SHARED or (bool(focus) and focus <= title)
+            if title_kind == kind and fits and share > best_share:
                 best, best_share = name, share
-        return best if best_share >= SHARED else None
+        return best
 
     def corrected(self, word: str) -> str:
         """The stem of the word, or the stem it was very probably meant to be."""
@@ -108,6 +119,13 @@ def spelt(lab: Lab) -> Iterable[tuple[str, str, tuple[str, ...]]]:
         yield "service", service.id, (service.id, service.title)
 
 
+def all_words(lab: Lab) -> Iterable[str]:
+    """Every word of every name, in the order of the lab."""
+    for _, _, spellings in spelt(lab):
+        for spelling in spellings:
+            yield from words_of(spelling)
+
+
 def content(text: str) -> frozenset[str]:
     """The stems of the words that carry the meaning of a text."""
     return frozenset(stem(word) for word in words_of(text) if word not in STOPWORDS)
@@ -116,5 +134,5 @@ def content(text: str) -> frozenset[str]:
 def nearest_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """The known names that look most like this one, best first."""
     lowered = {item.casefold(): item for item in known}
-    close = difflib.get_close_matches(name.casefold(), lowered, n=OFFERED, cutoff=0.5)
+    close = difflib.get_close_matches(name.casefold(), lowered, n=OFFERED, cutoff=0.6)
     return tuple(lowered[item] for item in close)

@@ -17,6 +17,7 @@ from arena.agents.lab.words import (
 
 KNOWN_WORDS = frozenset(word for phrase in TABLE for word in phrase)
 """The words that concepts are made of; they are never taken for a misspelt name."""
+COMMON_STEMS = frozenset(stem(word) for word in STOPWORDS)
 MAX_CORRECTIONS = 12
 """Unknown words that are compared with all names; comparing is the slowest thing done here."""
 
@@ -25,6 +26,7 @@ MAX_CORRECTIONS = 12
 class Request:
     """What a prompt asks for, as far as words tell."""
 
+    prompt: str
     concepts: frozenset[Concept]
     mentions: tuple[Mention, ...]
     unknown: tuple[str, ...]
@@ -41,6 +43,17 @@ class Request:
         """The ids of the things of one kind that are mentioned, the surest first."""
         ranked = sorted((m for m in self.mentions if m.kind == kind), key=lambda m: -m.words)
         return tuple(dict.fromkeys(mention.name for mention in ranked))
+
+    def starts_from(self, mention: Mention) -> bool:
+        """True where the thing is named as a start: `from the cart to the checkout`."""
+        return "from" in self.stems[max(0, mention.place - 2) : mention.place]
+
+    @property
+    def focus(self) -> frozenset[str]:
+        """The words that tell one thing from others of its kind."""
+        return frozenset(
+            word for word in self.stems if word not in KNOWN_WORDS and word not in COMMON_STEMS
+        )
 
     @property
     def platforms(self) -> frozenset[Platform]:
@@ -59,6 +72,7 @@ def understand(prompt: str, names: Names) -> Request:
     taken = {m.place + n for m in mentions if m.words > 1 for n in range(m.words)}
     free = [s if n not in taken else "" for n, s in enumerate(stems)]
     return Request(
+        prompt=prompt,
         concepts=concepts_in(free),
         mentions=mentions,
         unknown=tuple(name for name in literals if is_name(name) and not names.has(name)),
@@ -85,7 +99,7 @@ def spelling(
             read_as[word] = names.corrected(word)
             plain = read_as[word]
         stems.append(plain)
-    changed = tuple((word, to) for word, to in read_as.items() if to != stem(word))
+    changed = tuple((word, names.spellings[to]) for word, to in read_as.items() if to != stem(word))
     return tuple(stems), changed
 
 

@@ -47,9 +47,10 @@ PLURALS = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", 
 
 
 def folded(text: str) -> str:
-    """The text in one form of letters, lower case, with straight quotes."""
+    """The text in one form of letters, lower case, with straight quotes and `not` in full."""
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return plain.translate({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
+    straight = plain.translate({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
+    return straight.replace("n't", " not")
 
 
 def words_of(text: str) -> tuple[str, ...]:
