@@ -9,20 +9,24 @@ with Arena.
 This room imports `evaluation` and what lies below it; it knows no agents, no database and no web.
 """
 
-from arena.catalog.catalog import Catalog, SourceState, load_catalog
-from arena.catalog.folders import Folders
+from arena.catalog.audit import AuditFinding, audit
+from arena.catalog.catalog import Catalog, SourceState, lint, load_catalog
+from arena.catalog.live import LiveCatalog
 from arena.catalog.loader import read_source
 from arena.catalog.problem import Problem
 from arena.catalog.source import Source
 from arena.catalog.test import Test
 
 __all__ = [
+    "AuditFinding",
     "Catalog",
-    "Folders",
+    "LiveCatalog",
     "Problem",
     "Source",
     "SourceState",
     "Test",
+    "audit",
+    "lint",
     "load_catalog",
     "read_source",
 ]

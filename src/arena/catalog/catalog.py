@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from arena import clock
-from arena.catalog.folders import Folders, FoundFile, Origin
+from arena.catalog.folders import BUILTIN_FOLDER, Folders, FoundFile, Origin
 from arena.catalog.loader import read_source
-from arena.catalog.problem import Problem, Served
+from arena.catalog.problem import Problem
 from arena.catalog.source import Source
 from arena.catalog.test import Test
 from arena.errors import InvalidInput, NotFound
@@ -20,13 +21,14 @@ from arena.errors import InvalidInput, NotFound
 class SourceState:
     """How one file stands in the catalog."""
 
-    path: Path
+    file: str
     origin: Origin
-    served: Served
-    """The tests of its present content, of its last good content, or none."""
+    state: Literal["good", "last_good", "bad"]
+    """`last_good`: it is bad now, and its tests are those of before. `bad`: it offers none."""
+    tests: int
+    """How many tests it offers."""
     category: str
     description: str | None
-    test_count: int
     problems: tuple[Problem, ...]
 
 
@@ -96,6 +98,21 @@ def load_catalog(
     return compose([(file, read_source(file.path)) for file in files], folder_problems=problems)
 
 
+def lint(paths: Iterable[Path]) -> Catalog:
+    """What these files and folders hold, and all that is wrong with it.
+
+    The ids of the tests that ship with Arena count as taken, as they will when the files are used.
+    """
+    named = tuple(paths)
+    is_builtin = any(path.resolve().is_relative_to(BUILTIN_FOLDER.resolve()) for path in named)
+    whole = load_catalog(named, builtin=not is_builtin)
+    sources = tuple(source for source in whole.sources if source.origin == "named")
+    count = sum(source.tests for source in sources)
+    tests = whole.tests[len(whole.tests) - count :]
+    by_id = MappingProxyType({test.id: test for test in tests})
+    return replace(whole, tests=tests, by_id=by_id, sources=sources)
+
+
 def compose(
     readings: Sequence[tuple[FoundFile, Source]],
     *,
@@ -113,16 +130,14 @@ def compose(
     for file, source in readings:
         problems = source.problems or _clashes(source, by_id, chosen)
         offered: Source | None = source
-        served: Served = "current"
         if problems:
             offered = last_good.get(file.path)
             if offered is not None and _clashes(offered, by_id, chosen):
                 offered = None
-            served = "nothing" if offered is None else "last good"
         if offered is not None:
             chosen.append(offered)
             by_id.update((test.id, test) for test in offered.tests)
-        states.append(_state(file, offered, served, problems))
+        states.append(_state(file, offered, problems))
     return Catalog(
         tests=tuple(test for source in chosen for test in source.tests),
         by_id=MappingProxyType(by_id),
@@ -133,16 +148,15 @@ def compose(
     )
 
 
-def _state(
-    file: FoundFile, offered: Source | None, served: Served, problems: Sequence[Problem]
-) -> SourceState:
+def _state(file: FoundFile, offered: Source | None, problems: Sequence[Problem]) -> SourceState:
+    served = "nothing" if offered is None else "last good"
     return SourceState(
-        path=file.path,
+        file=str(file.path),
         origin=file.origin,
-        served=served,
-        category=offered.category if offered else file.path.stem,
-        description=offered.description if offered else None,
-        test_count=len(offered.tests) if offered else 0,
+        state="bad" if offered is None else "last_good" if problems else "good",
+        tests=0 if offered is None else len(offered.tests),
+        category=file.path.stem if offered is None else offered.category,
+        description=None if offered is None else offered.description,
         problems=tuple(replace(problem, served=served) for problem in problems),
     )
 

@@ -10,7 +10,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from arena.catalog.problem import GivenUp, Place, ProblemList
+from arena.catalog.problem import TOP, GivenUp, Place, ProblemList
 from arena.catalog.schema import ALLOWED, FILE_KEYS, FileKeys, TestKeys, misfits, shown
 from arena.catalog.source import Source, TestPlaces
 from arena.catalog.test import Test
@@ -37,17 +37,17 @@ def _content(path: Path, problems: ProblemList) -> bytes:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise problems.give_up(None, f"is {kind}; a test file is wanted by this name")
+            raise problems.give_up(TOP, f"is {kind}; a test file is wanted by this name")
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
         if isinstance(wrong, FileNotFoundError) and path.is_symlink():
             reason = f"it is a link to {path.readlink()}, which does not exist"
-        raise problems.give_up(None, f"cannot be read: {reason}") from wrong
+        raise problems.give_up(TOP, f"cannot be read: {reason}") from wrong
     if len(data) > MAX_FILE_BYTES:
         told = f"is larger than {MAX_FILE_BYTES // 1024**2} MiB: split it into several files"
-        raise problems.give_up(None, told)
+        raise problems.give_up(TOP, told)
     return data
 
 
@@ -79,7 +79,7 @@ class _Reading:
                 self._read_file_key(member)
             found_tests = found_tests or member.key == "tests"
         if not found_tests:
-            self.problems.add(Place(1, 1), f"has no tests; 'tests' must be {ALLOWED['tests']}")
+            self.problems.add(TOP, f"has no tests; 'tests' must be {ALLOWED['tests']}")
 
     def result(self) -> Source:
         """What came of it. A file with a problem gives no tests: half a file would mislead."""

@@ -6,9 +6,6 @@ from typing import Literal, NamedTuple
 MAX_PROBLEMS = 200
 """After so many problems a file is given up: the first few of them are mended first anyway."""
 
-Served = Literal["current", "last good", "nothing"]
-"""What a catalog offers of a file: its present content, that of before it went wrong, or none."""
-
 
 class Place(NamedTuple):
     """Where something stands in a file; both count from 1."""
@@ -25,16 +22,19 @@ class Problem:
     """One thing wrong with one file, in words that say how to mend it."""
 
     file: str
-    line: int | None = None
-    """None where the file as a whole is meant: it cannot be opened, say."""
-    column: int | None = None
+    line: int = 1
+    """Line 1 is named too where the file as a whole is meant: it cannot be opened, say."""
+    column: int = 1
     message: str
-    served: Served = "nothing"
+    served: Literal["last good", "nothing"] = "nothing"
     """What the catalog offers of this file meanwhile."""
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{where}: {self.message}"
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+TOP = Place(1, 1)
+"""The place of a problem that a file has as a whole."""
 
 
 class GivenUp(Exception):
@@ -48,16 +48,16 @@ class ProblemList:
         self.file = file
         self._found: list[Problem] = []
 
-    def add(self, place: Place | None, message: str) -> None:
+    def add(self, place: Place, message: str) -> None:
         """Write a problem down; past the limit, give the file up."""
-        line, column = place or (None, None)
+        line, column = place
         self._found.append(Problem(file=self.file, line=line, column=column, message=message))
         if len(self._found) == MAX_PROBLEMS:
             told = f"there may be more problems; these are the first {MAX_PROBLEMS}"
             self._found.append(Problem(file=self.file, line=line, column=column, message=told))
             raise GivenUp
 
-    def give_up(self, place: Place | None, message: str) -> GivenUp:
+    def give_up(self, place: Place, message: str) -> GivenUp:
         """Write down the problem that ends the reading; the caller raises what it gets."""
         self.add(place, message)
         return GivenUp(message)
@@ -67,4 +67,4 @@ class ProblemList:
 
     def in_order(self) -> tuple[Problem, ...]:
         """All of them, from the top of the file to its end."""
-        return tuple(sorted(self._found, key=lambda found: (found.line or 0, found.column or 0)))
+        return tuple(sorted(self._found, key=lambda found: (found.line, found.column)))

@@ -13,7 +13,7 @@ from typing import Any, cast
 import yaml
 from yaml import events as ev
 
-from arena.catalog.problem import Place, ProblemList
+from arena.catalog.problem import TOP, Place, ProblemList
 from arena.catalog.yaml_scalars import TAG, plain_value, text_fault
 
 MAX_DEPTH = 64
@@ -89,7 +89,7 @@ class YamlReader:
     def _members(self, streamed: str) -> Iterator[Member]:
         next(self._events)  # the start of the stream
         if type(next(self._events)) is ev.StreamEndEvent:
-            raise self._problems.give_up(Place(1, 1), f"the file is empty; it needs {streamed!r}")
+            raise self._problems.give_up(TOP, f"the file is empty; it needs {streamed!r}")
         start = next(self._events)
         if type(start) is not ev.MappingStartEvent:
             told = f"the file must be a mapping with the key {streamed!r}"
@@ -135,21 +135,20 @@ class YamlReader:
 
     def _compose(self, event: Any, path: Path, depth: int) -> object:
         """The value that begins with `event`; the events up to its end are used up."""
-        kind: Any = type(event)
         self._node.places[path] = _place(event)
-        if kind is ev.AliasEvent:
+        if isinstance(event, ev.AliasEvent):
             return self._alias(event, depth)
         anchor = event.anchor
         if anchor is not None:
             self._anchors[anchor] = None  # not usable before it is complete
-        if kind is ev.ScalarEvent:
+        if isinstance(event, ev.ScalarEvent):
             value = self._scalar(event)
         elif depth > MAX_DEPTH:
             told = f"lists and mappings nest more than {MAX_DEPTH} deep here"
             raise self._problems.give_up(_place(event), told)
         else:
             self._refuse_tag(event)
-            is_list = kind is ev.SequenceStartEvent
+            is_list = isinstance(event, ev.SequenceStartEvent)
             value = self._sequence(path, depth) if is_list else self._mapping(path, depth)
         if anchor is not None:
             self._anchors[anchor] = _Anchored(value, *_measure(value))
@@ -287,7 +286,7 @@ def _syntax_problem(wrong: yaml.YAMLError, data: bytes) -> tuple[Place, str]:
     if isinstance(wrong, yaml.reader.ReaderError):
         place = place_of_byte(data, wrong.position)
         return place, f"is not valid YAML: a character that is not allowed (byte {wrong.position})"
-    return Place(1, 1), f"is not valid YAML: {wrong}"
+    return TOP, f"is not valid YAML: {wrong}"
 
 
 def place_of_byte(data: bytes, offset: int) -> Place:

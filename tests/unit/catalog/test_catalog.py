@@ -40,7 +40,7 @@ def test_the_package_comes_first_then_the_home_then_the_named_folders(tmp_path: 
     write(tmp_path / "named", "a.yaml", "of_the_named_folder")
     write(tmp_path / "home", "z.yaml", "of_the_home")
     catalog = load_catalog([tmp_path / "named"], home=tmp_path / "home")
-    assert ids(catalog)[0] == "bench_nav_001"
+    assert ids(catalog)[0] == "bench_ana_001"
     assert ids(catalog)[-2:] == ["of_the_home", "of_the_named_folder"]
     assert {source.origin for source in catalog.sources} == {"builtin", "home", "named"}
 
@@ -51,7 +51,7 @@ def test_a_home_that_does_not_exist_yet_is_no_problem(tmp_path: Path) -> None:
 
 def test_a_named_folder_that_does_not_exist_is_a_problem(tmp_path: Path) -> None:
     (problem,) = load_catalog([tmp_path / "typo"]).problems
-    assert str(problem) == f"{tmp_path / 'typo'}: there is no such folder"
+    assert str(problem) == f"{tmp_path / 'typo'}:1:1: there is no such folder"
 
 
 def test_a_single_file_may_be_named(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_an_id_taken_by_an_earlier_file_is_a_problem_of_the_later_one(tmp_path: 
         f"{second}:4:9: the id 'mine' is taken: {first}:4:9 has it; choose another id"
     )
     assert ids(catalog) == ["mine"]
-    assert [source.served for source in catalog.sources] == ["current", "nothing"]
+    assert [source.state for source in catalog.sources] == ["good", "bad"]
 
 
 def test_a_custom_test_cannot_take_the_place_of_a_builtin_one(tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""The catalog that keeps up with its files."""
+
+import logging
+import threading
+import time
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.catalog.catalog import Catalog, compose
+from arena.catalog.folders import Folders, FoundFile
+from arena.catalog.loader import read_source
+from arena.catalog.problem import Problem
+from arena.catalog.source import Source
+from arena.catalog.watcher import FolderWatcher
+
+log = logging.getLogger(__name__)
+
+UNSETTLED_SECONDS = 0.1
+"""A file changed so shortly before it was read may change again under the same time stamp."""
+
+Signature = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A file as it was last read."""
+
+    signature: Signature | None
+    """What the file system said of it then; None where it must be read again in any case."""
+    source: Source
+
+
+class LiveCatalog:
+    """Holds the present snapshot, and makes the next one when a file changes.
+
+    A file that has turned bad keeps its last good tests in the catalog until it is mended.
+    """
+
+    def __init__(
+        self, directories: Iterable[Path] = (), *, home: Path | None = None, builtin: bool = True
+    ) -> None:
+        self._folders = Folders(builtin=builtin, home=home, named=tuple(directories))
+        self._read: dict[Path, _Read] = {}
+        self._last_good: dict[Path, Source] = {}
+        self._refreshing = threading.Lock()
+        self._current = compose(())
+        self.refresh()
+
+    @property
+    def current(self) -> Catalog:
+        """The present snapshot; it never changes, so hold on to it while one state is needed."""
+        return self._current
+
+    def refresh(self) -> Catalog:
+        """Look at every file (at its time stamp only) and read again what has changed."""
+        with self._refreshing:
+            files, problems = self._folders.look()
+            before = self._read
+            self._read = {file.path: self._read_again(file.path) for file in files}
+            is_same = list(before) == list(self._read) and all(
+                before[path].source is read.source for path, read in self._read.items()
+            )
+            if not is_same or problems != _folder_problems(self._current):
+                self._swap(files, problems)
+            return self._current
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncGenerator["LiveCatalog"]:
+        """Keep the snapshot up to date until the block ends."""
+        watcher = FolderWatcher([path for _, path in self._folders.in_order()], self.refresh)
+        watcher.start()
+        try:
+            yield self
+        finally:
+            await watcher.stop()
+
+    def _read_again(self, path: Path) -> _Read:
+        """The file as it is now; what was read before, where it is still the same."""
+        known = self._read.get(path)
+        signature = _signature(path)
+        if known is not None and signature is not None and signature == known.signature:
+            return known
+        settled = signature is not None and _age_seconds(signature) > UNSETTLED_SECONDS
+        source = read_source(path)
+        if known is not None and _says_the_same(known.source, source):
+            source = known.source
+        return _Read(signature=signature if settled else None, source=source)
+
+    def _swap(self, files: Sequence[FoundFile], problems: Sequence[Problem]) -> None:
+        readings = [(file, self._read[file.path].source) for file in files]
+        before = self._current
+        self._current = compose(readings, last_good=self._last_good, folder_problems=problems)
+        # A file that is gone is forgotten; one of that name which comes later is a new one.
+        kept: dict[Path, Source] = {}
+        for (file, source), state in zip(readings, self._current.sources, strict=True):
+            if state.state == "good":
+                kept[file.path] = source
+            elif file.path in self._last_good:
+                kept[file.path] = self._last_good[file.path]
+        self._last_good = kept
+        _log_difference(before, self._current)
+
+
+def _folder_problems(catalog: Catalog) -> list[Problem]:
+    of_files = sum(len(source.problems) for source in catalog.sources)
+    return list(catalog.problems[: len(catalog.problems) - of_files])
+
+
+def _signature(path: Path) -> Signature | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def _age_seconds(signature: Signature) -> float:
+    return (time.time_ns() - max(signature[:2])) / 1e9
+
+
+def _says_the_same(one: Source, other: Source) -> bool:
+    return one.content_digest == other.content_digest and one.problems == other.problems
+
+
+def _log_difference(before: Catalog, after: Catalog) -> None:
+    """Say what has gone wrong and what was mended."""
+    old = {source.file: source for source in before.sources}
+    for source in after.sources:
+        known = old.get(source.file)
+        if source.problems and (known is None or known.problems != source.problems):
+            told = "\n".join(map(str, source.problems))
+            served = source.problems[0].served
+            log.warning("%s has problems (served: %s):\n%s", source.file, served, told)
+        elif known is not None and known.problems and not source.problems:
+            log.info("%s is mended: %d tests", source.file, source.tests)
+    if before.digest != after.digest:
+        log.info("the catalog has %d tests now", len(after.tests))
