@@ -1,0 +1,135 @@
+"""Is one agent better than another on the same tests: exact tests and the difference's interval.
+
+Two agents that answer the same tests are compared test by test, which takes out how hard each test
+is. Nothing here draws random numbers: the same results always give the same p-value.
+"""
+
+import math
+from collections.abc import Sequence
+
+from arena.errors import InvalidInput
+from arena.scoring.intervals import CONFIDENCE, Interval, share_interval
+from arena.scoring.share import Share
+
+EXACT_WORK_BITS = 5_000_000_000
+"""Bits an exact sign-flip count may touch, a fraction of a second; beyond, the normal curve."""
+EXACT_PAIRS = 10_000
+"""Discordant pairs up to which McNemar's test is counted out; beyond, the normal curve."""
+
+
+def mcnemar_p_value(only_first: int, only_second: int) -> float:
+    """McNemar's exact test, two-sided: 1 where no test separates the two.
+
+    `only_first` tests were passed by the first alone, `only_second` by the second alone; under the
+    null hypothesis each of them was a coin toss. Exact and not mid-p: it can only be too careful,
+    and a false "better" costs more here than a missed one.
+    McNemar, Psychometrika 12 (1947) 153-157; Fagerland, Lydersen & Laake, BMC Medical Research
+    Methodology 13:91 (2013).
+    """
+    if only_first < 0 or only_second < 0:
+        raise InvalidInput(f"counts of tests cannot be negative: {only_first}, {only_second}")
+    tests, fewer = only_first + only_second, min(only_first, only_second)
+    if tests > EXACT_PAIRS:
+        return _normal_p_value(abs(only_first - only_second), squares=tests)
+    ways, tail = 1, 0
+    for chosen in range(fewer + 1):
+        tail += ways
+        ways = ways * (tests - chosen) // (chosen + 1)
+    return min(1.0, 2 * tail / 2**tests)
+
+
+def sign_flip_p_value(differences: Sequence[int]) -> float:
+    """The exact paired permutation test of "mean difference 0", two-sided.
+
+    If the two agents were the same, each difference could as well have had the other sign. The
+    p-value is the share of all sign patterns whose sum lies as far from 0 as the observed one. For
+    differences of −1, 0 and 1 this *is* McNemar's exact test. Differences are whole numbers: give
+    rates over a common denominator. Fisher, The Design of Experiments (1935), section 21.
+    """
+    sizes = [abs(difference) for difference in differences if difference]
+    if not sizes:
+        return 1.0
+    step = math.gcd(*sizes)
+    sizes = [size // step for size in sizes]
+    observed = abs(sum(differences)) // step
+    if max(sizes) == 1:
+        more = (len(sizes) + observed) // 2
+        return mcnemar_p_value(more, len(sizes) - more)
+    if len(sizes) ** 2 * sum(sizes) > EXACT_WORK_BITS:
+        return _normal_p_value(observed, squares=sum(size * size for size in sizes))
+    return _count_sign_patterns(sizes, observed)
+
+
+def paired_difference_interval(
+    first: Share, second: Share, covariance: float, confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Newcombe's interval for the difference first − second of two shares of the same units.
+
+    Square-and-add of the two Wilson intervals with the correlation between the agents, reduced by
+    half a unit as in his method 10. `covariance` is that of the two values over the units (divided
+    by n). Newcombe, Statistics in Medicine 17 (1998) 2635-2650.
+    """
+    if first.units != second.units:
+        raise InvalidInput(f"{first.units} and {second.units} units are not pairs")
+    one, two = share_interval(first, confidence), share_interval(second, confidence)
+    if one is None or two is None or first.value is None or second.value is None:
+        return None
+    if covariance > 0:
+        covariance = max(0.0, covariance - 1 / (2 * first.units))
+    scale = math.sqrt(_unit_variance(first) * _unit_variance(second))
+    correlation = max(-1.0, min(1.0, covariance / scale)) if scale else 0.0
+    difference = first.value - second.value
+    return Interval(
+        low=difference - _joined(first.value - one.low, two.high - second.value, correlation),
+        high=difference + _joined(one.high - first.value, second.value - two.low, correlation),
+        method="newcombe",
+        confidence=confidence,
+    )
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted for their number, in the order given: the chance of any false alarm holds.
+
+    Holm, Scandinavian Journal of Statistics 6 (1979) 65-70.
+    """
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted = [1.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(order):
+        highest = max(highest, min(1.0, p_values[place] * (len(p_values) - rank)))
+        adjusted[place] = highest
+    return adjusted
+
+
+def _joined(one: float, two: float, correlation: float) -> float:
+    return math.sqrt(max(0.0, one * one - 2 * correlation * one * two + two * two))
+
+
+def _unit_variance(share: Share) -> float:
+    """The variance of the value over units of equal size (divided by n)."""
+    spread = share.units * share.part_squares - share.part**2
+    return spread / share.whole**2 if share.whole else 0.0
+
+
+def _count_sign_patterns(sizes: list[int], observed: int) -> float:
+    """The share of sign patterns with |sum| >= observed, counted out by subset sums.
+
+    One big whole number holds all the counts side by side, `width` bits each: adding it to itself
+    shifted by a size is one step of the usual table, at the speed of the machine's own arithmetic.
+    """
+    if not observed:
+        return 1.0
+    width = len(sizes) + 1
+    counts = 1
+    for size in sizes:
+        counts += counts << (size * width)
+    # A sum of +sizes is `observed` or more exactly where the positive ones reach this much.
+    reach = (sum(sizes) + observed) // 2
+    # Modulo 2^width − 1 adds the counts up: their sum is below that.
+    tail = (counts >> (reach * width)) % ((1 << width) - 1)
+    return min(1.0, 2 * tail / 2 ** len(sizes))
+
+
+def _normal_p_value(observed: int, squares: int) -> float:
+    """The normal curve for a sum of random signs; the sum moves in steps of 2, hence the 1."""
+    return math.erfc(max(0, observed - 1) / math.sqrt(2 * squares))
