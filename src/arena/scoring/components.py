@@ -2,7 +2,7 @@
 
 How every number is made, so that SQL can make the same one to the cent. All divisions are between
 whole numbers that are not negative, `//` drops the remainder (on PostgreSQL: `div(a, b)` on
-`numeric`, which is exact; `round(a / b, 2)` is not, because the quotient is rounded before).
+`numeric`, which is exact; `round(a / b, 2)` rounds twice, as the quotient is rounded before).
 
 1. A component in cents (hundredths of a point, 0 to 10000) is `(2·n + d) // (2·d)`, which rounds
    halves up, and is null where d = 0:
