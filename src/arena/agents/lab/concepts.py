@@ -115,8 +115,8 @@ PHRASES: dict[Concept, str] = {
     ),
     Concept.LOAD: (
         "load, open, fetch, read, retrieve, get, pull up, detail, describe, step, look up, "
-        "bring up, content, definition, see, show, consist, made of, look at, inspect, "
-        "prepare, import, into memory, do in, contain"
+        "bring up, content, definition, consist, made of, look at, inspect, prepare, import, "
+        "into memory, do in, contain"
     ),
     Concept.EXECUTE: (
         "execute, run, perform, start, launch, kick off, carry out, try, replay, rerun, re "
@@ -154,7 +154,7 @@ PHRASES: dict[Concept, str] = {
     Concept.ERROR: "error, could not start, could not be executed, crash, crashed",
     Concept.WEB: "web, website, browser, desktop",
     Concept.MOBILE: "mobile, phone, tablet, smartphone, handset",
-    Concept.STB: "stb, set top box, settop box, set top, television, tv",
+    Concept.STB: "stb, box, set top box, settop box, set top, television, tv",
     Concept.NOT: "do not, never, not, without, no need to, instead of, rather than, avoid",
 }
 

@@ -1,10 +1,12 @@
 """What the prompt wants: rules that give points, and the one with the most points wins."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from arena.agents.lab.concepts import Concept as C
 from arena.agents.lab.request import Request
+from arena.agents.lab.words import folded
 
 
 class Intent(StrEnum):
@@ -29,7 +31,7 @@ class Intent(StrEnum):
 
 
 Sign = C | str
-"""A concept, the kind of a mention with an @ before it, @unknown, or @rest for other words."""
+"""A concept, the kind of a mention with an @ before it, @unknown, @rest for other words, @many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ RULES = (
     rule(
         Intent.LIST_TESTCASES,
         {C.TESTCASE},
-        helps={C.LIST, "@requirement", "@userinterface"},
+        helps={C.LIST, "@many", "@requirement", "@userinterface"},
         clashes={C.EXECUTE, C.RESULT, C.COVERAGE, C.GAP, C.LACK, "@testcase", "@unknown", C.FAILED}
         | {C.PASSED, C.TIMEOUT, C.REQUIREMENT},
     ),
@@ -229,6 +231,8 @@ RULES = (
     rule(Intent.POSITION, {C.POSITION}, helps={C.DEVICE, "@device"}, clashes=SUBJECTS),
 )
 
+MANY = re.compile(r"\b(?:all|every|tests|test ?cases|scenarios|test scripts)\b")
+"""The plural of a test case: whoever says it rarely means one."""
 ENOUGH = 1.5
 """Fewer points than this are a guess, and a guess is not acted upon."""
 
@@ -245,4 +249,5 @@ def signs_of(request: Request) -> frozenset[Sign]:
     mentioned = {f"@{mention.kind}" for mention in request.mentions}
     unknown = {"@unknown"} if request.unknown else set[str]()
     rest = {"@rest"} if request.rest else set[str]()
-    return frozenset({*request.concepts, *mentioned, *unknown, *rest})
+    many = {"@many"} if MANY.search(folded(request.prompt)) else set[str]()
+    return frozenset({*request.concepts, *mentioned, *unknown, *rest, *many})

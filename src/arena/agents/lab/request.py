@@ -65,6 +65,7 @@ class Request:
 def understand(prompt: str, names: Names) -> Request:
     """Reads a prompt."""
     words = words_of(prompt)[:MAX_WORDS]
+    limit_ms = duration_ms(prompt)
     literals = literal_names(prompt[: MAX_WORDS * 20])
     stems, read_as = spelling(words, names, literals)
     mentions = names.mentioned_in(stems)
@@ -76,10 +77,10 @@ def understand(prompt: str, names: Names) -> Request:
         concepts=concepts_in(free),
         mentions=mentions,
         unknown=tuple(name for name in literals if is_name(name) and not names.has(name)),
-        rest=leftover(words, free, mentions),
+        rest=leftover(words, free, mentions, timed=limit_ms is not None),
         stems=stems,
         read_as=read_as,
-        limit_ms=duration_ms(prompt),
+        limit_ms=limit_ms,
         words_read=len(words),
     )
 
@@ -109,12 +110,13 @@ def is_name(literal: str) -> bool:
 
 
 def leftover(
-    words: Sequence[str], free: Sequence[str], mentions: Sequence[Mention]
+    words: Sequence[str], free: Sequence[str], mentions: Sequence[Mention], *, timed: bool
 ) -> tuple[str, ...]:
-    """The words that nothing has explained."""
+    """The words that nothing has explained; with `timed`, numbers belong to a length of time."""
     named = {m.place + n for m in mentions for n in range(m.words)}
     return tuple(
         word
         for n, word in enumerate(words)
         if free[n] and n not in named and word not in STOPWORDS and free[n] not in KNOWN_WORDS
+        if not (timed and word.isdecimal())
     )

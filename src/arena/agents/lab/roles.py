@@ -6,9 +6,7 @@ from arena.agents.lab.intents import Intent
 from arena.agents.lab.records import Platform
 
 EVERYTHING = frozenset(Intent)
-WATCHING = frozenset(
-    {Intent.DEVICE_STATUS, Intent.HEALTH_CHECK, Intent.LIST_HOSTS, Intent.HELP, Intent.POSITION}
-)
+WATCHING = frozenset({Intent.DEVICE_STATUS, Intent.HEALTH_CHECK, Intent.LIST_HOSTS, Intent.HELP})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

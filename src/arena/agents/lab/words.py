@@ -32,13 +32,17 @@ NUMBER_WORDS = {
 UNIT_MS = {"m": 1, "s": 1000, "minute": 60_000}
 
 COMMON = """
-a about after again all also am an and any are as at back be been before but by called can could
-current currently do does each either every exactly first for from give had has have here how i
-if in into is it its itself just kindly know last latest let like many me more most much must my
-name named need needs next no now of off on once one only or other our out over own please right
-said say says see shall should so some still such tell than that the their them then there these
-they thing this those through to today too up us used using via want was we well were what when
-where which while who will with within would you your
+a able about after afterwards again all also am an and any anything are area as at back be been
+before briefly but by called can carefully choice choose chosen complete could current currently
+do does each either entire every everything exact exactly explain first for from full give had
+has have here high how i if important in into is it its itself just kindly know lab laboratory
+last lately latest let like limit make many me millisecond milliseconds minute minutes more most
+ms much must my name named need needs never next no not now of off on once one only or other our
+out over own pick platform please priority product quick quickly random recently report right
+said say says sec second seconds secs see shall short should simple so some something still such
+sure system tell than thank thanks that the their them then there these they thing this those
+through to today together too up urgent us used using via wait want was we well were what
+whatever when where which whichever while who whole will with within would you your yourself
 """
 STOPWORDS = frozenset(COMMON.split())
 """Words that carry no name and no idea here."""

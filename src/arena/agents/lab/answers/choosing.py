@@ -65,9 +65,9 @@ def kind_hinted(prompt: str, name: str) -> str | None:
     """What the words around a name say it is: `the device 'x'`, `x interface`."""
     before, _, after = prompt.partition(name)
     last = re.sub(r"\b(called|named|id|with|the|name)\b|[^\w\s-]", " ", before).split()[-2:]
-    near = [*reversed([stems_of(word) for word in last]), stems_of(" ".join(after.split()[:2]))]
-    whole = stems_of(" ".join(last))
-    for stems in (whole[-2:], *near):
+    behind = stems_of(" ".join(re.sub(r"[^\w\s]", " ", after).split()[:1]))
+    before_it = stems_of(" ".join(last))
+    for stems in (behind, before_it, *((word,) for word in reversed(before_it))):
         for concept in sorted(concepts_in(stems)):
             if concept in KIND_OF_CONCEPT:
                 return KIND_OF_CONCEPT[concept]
@@ -132,7 +132,6 @@ def choose_testcase(desk: Desk, request: Request) -> tuple[Testcase, bool]:
     for name in request.names("testcase"):
         if case := desk.lab.testcase(name):
             return case, True
-    scope = scope_of(desk, request)
     for name in request.names("requirement"):
         requirement = desk.lab.requirement(name)
         covering = desk.lab.testcases_covering(requirement) if requirement else ()
@@ -143,10 +142,21 @@ def choose_testcase(desk: Desk, request: Request) -> tuple[Testcase, bool]:
     case = desk.lab.testcase(described) if described else None
     if case:
         return case, True
-    if request.rest and not request.names("userinterface"):
-        raise not_found("testcase", " ".join(request.rest[:6]), names_of(desk.lab, "testcase"))
-    urgent = [case for case in scope.testcases if case.priority == "high"]
-    return (urgent or list(scope.testcases))[0], False
+    return first_of_scope(desk, request), False
+
+
+def first_of_scope(desk: Desk, request: Request) -> Testcase:
+    """The test case for a request that leaves the choice open; what it does say must fit."""
+    wanted = set(request.names("userinterface"))
+    cases = scope_of(desk, request).testcases
+    cases = [case for case in cases if not wanted or case.userinterface in wanted]
+    nodes = request.names("node")
+    visiting = [case for case in cases if any(step.node in nodes for step in case.steps)]
+    if request.rest or (nodes and not visiting) or not cases:
+        described = " ".join(request.rest[:6]) or ", ".join((*nodes, *wanted))
+        raise not_found("testcase", described, names_of(desk.lab, "testcase"))
+    cases = visiting or cases
+    return next((case for case in cases if case.priority == "high"), cases[0])
 
 
 def scope_of(desk: Desk, request: Request) -> Lab:

@@ -2,10 +2,17 @@
 
 from collections import Counter
 
-from arena.agents.lab.answers.choosing import interface_named, refuse_unknown, scope_name, scope_of
+from arena.agents.lab.answers.choosing import (
+    counted,
+    interface_named,
+    refuse_unknown,
+    scope_name,
+    scope_of,
+)
 from arena.agents.lab.concepts import Concept
 from arena.agents.lab.desk import Answer, Desk
-from arena.agents.lab.records import Execution, Outcome
+from arena.agents.lab.lab import shortest_path
+from arena.agents.lab.records import Edge, Execution, Outcome, Testcase
 from arena.agents.lab.request import Request
 
 STATUS_OF_CONCEPT = {
@@ -29,7 +36,7 @@ def report_results(desk: Desk, request: Request) -> Answer:
         return Answer(text=f"No results: no execution for {scope} fits that.", read=())
     latest = tuple(reversed(found))[: number_asked(request)]
     lines = [run_line(run) for run in latest]
-    heading = f"results of {len(found)} executions for {scope}, status: {figures}."
+    heading = f"results of {counted(len(found), 'execution')} for {scope}, status: {figures}."
     shown = f"The latest {len(latest)}:" if len(latest) < len(found) else "All of them:"
     text = "\n".join([heading, shown, *lines, *timeout_advice(desk, latest)])
     return Answer(text=text, read=found)
@@ -89,19 +96,27 @@ def advice_for(desk: Desk, run: Execution) -> str:
     """What a cold and a warm load of the slow node take on that device, against the limit."""
     case = desk.lab.testcase(run.testcase)
     device = desk.lab.device(run.device)
+    edge = slow_edge(desk, case, run.failed_step) if case and run.failed_step else None
     ui = desk.lab.userinterface(case.userinterface) if case else None
-    if case is None or device is None or ui is None or run.failed_step is None:
-        return ""
-    goal = case.steps[run.failed_step - 1].node
-    node = ui.node(goal) if goal else None
-    limits = [edge.timeout_ms for edge in ui.edges if edge.target == goal]
-    if node is None or not limits:
+    node = ui.node(edge.target) if ui and edge else None
+    if device is None or edge is None or node is None:
         return ""
     cold, warm = (round(ms * device.load_factor) for ms in (node.cold_load_ms, node.warm_load_ms))
     figures = (
         f"node {node.id} needs {cold} ms cold and {warm} ms warm on {device.id}, the edge allows"
-        f" {max(limits)} ms"
+        f" {edge.timeout_ms} ms"
     )
-    if warm <= max(limits):
+    if warm <= edge.timeout_ms:
         return f"{figures}: a retry recovers."
     return f"{figures}: a retry does not help, the screen or the limit must change."
+
+
+def slow_edge(desk: Desk, case: Testcase, failed_step: int) -> Edge | None:
+    """The edge that a failed walk ended with: the last one on the way to the step's node."""
+    ui = desk.lab.userinterface(case.userinterface)
+    goal = case.steps[failed_step - 1].node
+    if ui is None or goal is None:
+        return None
+    visited = [step.node for step in case.steps[: failed_step - 1] if step.node]
+    way = shortest_path(ui, visited[-1] if visited else ui.entry, goal)
+    return way[-1] if way else None

@@ -37,7 +37,8 @@ def list_testcases(desk: Desk, request: Request) -> Answer:
         f" {len(case.steps)} steps, covers {', '.join(case.requirements)})"
         for case in cases
     ]
-    heading = f"testcase list for {scope_name(scope)} ({len(cases)}):"
+    whose = ", ".join(sorted(interfaces | requirements)) or scope_name(scope)
+    heading = f"testcase list for {whose} ({len(cases)}):"
     return Answer(text="\n".join([heading, *lines]), read=cases)
 
 
