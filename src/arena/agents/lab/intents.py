@@ -158,7 +158,8 @@ RULES = (
         {C.TESTCASE, "@testcase", "@unknown"},
         {C.LOAD},
         helps={"@testcase", "@unknown"},
-        clashes={C.EXECUTE, C.RESULT, C.COVERAGE, C.LACK, C.GAP, C.FAILED, C.NODE, C.DEVICE},
+        clashes={C.EXECUTE, C.RESULT, C.COVERAGE, C.LACK, C.GAP, C.FAILED, C.NODE, C.DEVICE}
+        | {C.TREE, C.EDGE, C.REQUIREMENT, C.HOST, C.SERVICE},
     ),
     rule(
         Intent.LOAD_TESTCASE,

@@ -15,8 +15,10 @@ QUOTED = re.compile(r"""(?<!\w)(?:'([^'\n]{1,80})'|"([^"\n]{1,80})"|`([^`\n]{1,8
 CODE_LIKE = re.compile(r"\b(?=\w*[-_])(?=[\w-]*(?:_|\d))[A-Za-z0-9]\w*(?:-\w+)*\b")
 """A word that only a name looks like: with an underscore, or with a hyphen and a digit."""
 DURATION = re.compile(
-    r"\b(\d{1,7}(?:\.\d{1,3})?|half a|an?|one|two|three|five|ten)[\s-]?"
-    r"(ms|milliseconds?|s|secs?|seconds?|minutes?)\b"
+    # "a second" is a length of time after certain words only: "run a second test" has none.
+    r"(?:(?<![\w.-])(\d{1,7}(?:\.\d{1,3})?|half a|two|three|five|ten)"
+    r"|\b(?:within|than|for|most|under|after|only) (an?|one))"
+    r"[\s-]?(ms|milliseconds?|s|secs?|seconds?|minutes?)\b"
 )
 
 NUMBER_WORDS = {
@@ -96,7 +98,7 @@ def duration_ms(text: str) -> int | None:
     match = DURATION.search(folded(text))
     if match is None:
         return None
-    amount, unit = match.groups()
+    amount, unit = match[1] or match[2], match[3]
     figure = NUMBER_WORDS[amount] if amount in NUMBER_WORDS else float(amount)
     if unit.startswith("minute"):
         return round(figure * UNIT_MS["minute"])
