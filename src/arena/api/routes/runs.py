@@ -1,0 +1,246 @@
+"""Do it: runs are created, executed, watched, cancelled and read."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+
+from arena import schemas
+from arena.api import paging, streaming
+from arena.api.access import NamedTeam, Team
+from arena.api.arena import House
+from arena.api.problems import responses
+from arena.errors import InvalidInput
+from arena.runs import RecordedResult, Run, RunEvent, RunRequest, RunStatus
+
+router = APIRouter(prefix="/api/benchmarks", tags=["runs"])
+
+Wait = Annotated[bool, Query(description="Answer when the run is done; false answers 202 at once.")]
+
+
+@router.post("/run", responses=responses(404))
+async def create_run(house: House, team: Team, body: schemas.RunCreate) -> schemas.RunCreated:
+    """Create a benchmark run of an agent; it waits until it is executed."""
+    house.registry.refresh()
+    request = RunRequest(
+        team_id=team,
+        agent_id=body.agent_id,
+        version=body.version,
+        category=body.category,
+        test_ids=tuple(body.test_ids or ()),
+        trials=body.trials,
+        concurrency=body.concurrency,
+    )
+    run = await house.runs.create(request)
+    return schemas.RunCreated(
+        run_id=run.id,
+        agent_id=run.agent_id,
+        version=run.agent_version,
+        total_tests=run.total_tests,
+        status=run.status,
+    )
+
+
+@router.post(
+    "/run/{run_id}/execute",
+    responses={202: {"model": schemas.RunExecuted}, **responses(404, 409)},
+)
+async def execute_run(
+    house: House, team: Team, run_id: UUID, response: Response, wait: Wait = True
+) -> schemas.RunExecuted:
+    """Execute a pending run."""
+    run = await house.runs.start(run_id, team)
+    return await _executed(house, run, response, wait)
+
+
+@router.post(
+    "/runs/{run_id}/resume",
+    responses={202: {"model": schemas.RunExecuted}, **responses(404, 409)},
+)
+async def resume_run(
+    house: House, team: Team, run_id: UUID, response: Response, wait: Wait = True
+) -> schemas.RunExecuted:
+    """Go on with a run that was interrupted, or that the infrastructure stopped."""
+    run = await house.runs.resume(run_id, team)
+    return await _executed(house, run, response, wait)
+
+
+@router.post("/runs/{run_id}/cancel", responses=responses(404, 409))
+async def cancel_run(house: House, team: Team, run_id: UUID) -> schemas.Run:
+    """Stop a run for good; the results it has stay."""
+    return shown(await house.runs.cancel(run_id, team))
+
+
+@router.get("/runs", responses=responses())
+async def list_runs(
+    house: House,
+    team: Team,
+    agent_id: Annotated[str | None, Query(max_length=100)] = None,
+    status: Annotated[RunStatus | None, Query()] = None,
+    limit: paging.Limit = 20,
+    cursor: paging.Cursor = None,
+) -> schemas.RunList:
+    """List the team's runs, newest first."""
+    runs = await house.runs.list(
+        team,
+        agent_id=agent_id,
+        status=status,
+        limit=limit + 1,
+        before=paging.decode_moment(cursor),
+    )
+    page = runs[:limit]
+    has_more = len(runs) > limit
+    return schemas.RunList(
+        runs=[shown(run) for run in page],
+        count=len(page),
+        next_cursor=paging.encode(page[-1].created_at.isoformat(), page[-1].id)
+        if has_more
+        else None,
+    )
+
+
+@router.get("/runs/{run_id}", responses=responses(404))
+async def get_run(
+    house: House,
+    team: NamedTeam,
+    run_id: UUID,
+    outcome: Annotated[
+        Literal["passed", "failed"] | None, Query(description="Only these results.")
+    ] = None,
+    limit: paging.Limit = 1000,
+    cursor: paging.Cursor = None,
+) -> schemas.RunDetails:
+    """A run with a page of its results, in the order they were recorded."""
+    run = await house.runs.get(run_id, team)
+    results = await house.runs.results(
+        run_id,
+        after=paging.decode_number(cursor),
+        limit=limit + 1,
+        passed=None if outcome is None else outcome == "passed",
+    )
+    page = results[:limit]
+    return schemas.RunDetails(
+        run=shown(run),
+        results=[shown_result(result) for result in page],
+        count=len(page),
+        next_cursor=paging.encode(page[-1].sequence) if len(results) > limit else None,
+        errors=[
+            schemas.RunError.model_validate(error) for error in await house.runs.errors(run_id)
+        ],
+    )
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `progress`, `result` and, last, `end`.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        **responses(404),
+    },
+)
+async def watch_run(
+    house: House,
+    team: NamedTeam,
+    run_id: UUID,
+    results: Annotated[bool, Query(description="Tell each result too.")] = True,
+    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+) -> StreamingResponse:
+    """Watch a run as server-sent events until it has ended."""
+    await house.runs.get(run_id, team)
+    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
+    if after >= 2**31:
+        raise InvalidInput(f"Last-Event-ID {last_event_id} is not one that Arena gave out")
+    events = house.runs.watch(run_id, team, after=after, with_results=results)
+    return streaming.stream(_told(events))
+
+
+async def _told(events: AsyncIterator[RunEvent]) -> AsyncIterator[str]:
+    """The events of a run in the form of the wire."""
+    run: Run | None = None
+    async for event in events:
+        run = event.run
+        for recorded in event.results:
+            yield streaming.event("result", _result_event(recorded), ident=recorded.sequence)
+        yield streaming.event("progress", _progress(run))
+    if run is not None:
+        yield streaming.event("end", _progress(run))
+
+
+async def _executed(house: House, run: Run, response: Response, wait: bool) -> schemas.RunExecuted:
+    if wait:
+        run = await house.runs.wait(run.id)
+    else:
+        response.status_code = 202
+    return schemas.RunExecuted(
+        run_id=run.id,
+        status=run.status,
+        passed=run.passed_tests,
+        failed=run.failed_tests,
+        score_percent=run.score_percent,
+        points_percent=run.points_percent,
+        total_tests=run.total_tests,
+        errored=run.errored_tests,
+        error_message=run.error_message,
+    )
+
+
+def shown(run: Run) -> schemas.Run:
+    """A run by the names of the API."""
+    return schemas.Run.model_validate(run)
+
+
+def shown_result(recorded: RecordedResult) -> schemas.Result:
+    """A result by the names of the API."""
+    result = recorded.result
+    return schemas.Result(
+        id=recorded.id,
+        sequence=recorded.sequence,
+        test_id=result.test_id,
+        trial=result.trial,
+        category=result.category,
+        status=result.status.value,
+        passed=result.passed,
+        score=result.score,
+        points_earned=result.points_earned,
+        points_possible=result.points_possible,
+        actual_output=result.actual_output,
+        failure_reason=result.failure_reason,
+        findings=[schemas.Finding.model_validate(finding) for finding in result.findings],
+        duration_seconds=result.duration_seconds,
+        attempts=result.attempts,
+        input_tokens=result.usage.input_tokens,
+        output_tokens=result.usage.output_tokens,
+        model=result.usage.model,
+        cost_usd=result.usage.cost_usd,
+        created_at=result.created_at,
+    )
+
+
+def _progress(run: Run) -> schemas.Progress:
+    return schemas.Progress(
+        run_id=run.id,
+        status=run.status,
+        total=run.total_tests,
+        completed=run.completed_tests,
+        passed=run.passed_tests,
+        failed=run.failed_tests,
+    )
+
+
+def _result_event(recorded: RecordedResult) -> schemas.ResultEvent:
+    result = recorded.result
+    return schemas.ResultEvent(
+        sequence=recorded.sequence,
+        test_id=result.test_id,
+        trial=result.trial,
+        passed=result.passed,
+        status=result.status,
+        points_earned=result.points_earned,
+        duration_seconds=result.duration_seconds,
+        failure_reason=result.failure_reason,
+    )

@@ -1,0 +1,39 @@
+"""Server-sent events: their form, and a sign of life while nothing happens."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+SILENCE_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that proxies keep the line open."""
+
+
+def event(name: str, data: BaseModel, *, ident: int | None = None) -> str:
+    """One event as it goes over the wire."""
+    head = "" if ident is None else f"id: {ident}\n"
+    return f"{head}event: {name}\ndata: {data.model_dump_json()}\n\n"
+
+
+def stream(events: AsyncIterator[str]) -> StreamingResponse:
+    """The answer that sends these events."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_alive(events), media_type="text/event-stream", headers=headers)
+
+
+async def _alive(events: AsyncIterator[str]) -> AsyncIterator[str]:
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait({coming}, timeout=SILENCE_SECONDS)
+            if not done:
+                yield ": still here\n\n"
+                continue
+            text = coming.result()
+            if text is None:
+                return
+            yield text
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        coming.cancel()

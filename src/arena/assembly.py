@@ -1,0 +1,44 @@
+"""Puts the rooms together, and closes them in the right order."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from arena.agents import Registry
+from arena.catalog import LiveCatalog
+from arena.runs import Changes, Engine, Owner, Retries, Runs
+from arena.settings import Settings
+from arena.store import Database, open_database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arena:
+    """The whole house, ready for use."""
+
+    settings: Settings
+    database: Database
+    catalog: LiveCatalog
+    registry: Registry
+    runs: Runs
+
+
+@asynccontextmanager
+async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
+    """Everything, open until the block ends."""
+    async with AsyncExitStack() as closing:
+        database = await open_database(settings.database)
+        closing.push_async_callback(database.close)
+        catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
+        registry = Registry([settings.home / "agents", *settings.agents])
+        owner = Owner(settings.home / "executors")
+        engine = Engine(
+            database=database,
+            changes=Changes(),
+            token=owner.token,
+            retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
+        )
+        runs = Runs(database, catalog, registry, owner, engine)
+        closing.push_async_callback(runs.close)
+        yield Arena(
+            settings=settings, database=database, catalog=catalog, registry=registry, runs=runs
+        )

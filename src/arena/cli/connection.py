@@ -1,0 +1,61 @@
+"""The way to Arena: a server, or the app in this very process. One client for both."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+
+from arena.api import create_app
+from arena.cli.in_process import AppTransport
+from arena.cli.options import Options
+from arena.client import Client
+from arena.errors import InvalidInput
+from arena.settings import Settings, read_settings
+
+T = TypeVar("T")
+
+
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """Run asynchronous work from a command: the one bridge between the two worlds."""
+    return asyncio.run(work)
+
+
+def settings_of(
+    context: typer.Context,
+    tests: Sequence[Path] | None = None,
+    agents: Sequence[Path] | None = None,
+) -> Settings:
+    """The settings in force, with what the command line says about them."""
+    options: Options = context.obj or Options()
+    settings = read_settings(server=options.server, team=options.team)
+    for folder in (*(tests or ()), *(agents or ())):
+        if not folder.is_dir():
+            raise InvalidInput(f"{folder} is not a folder")
+    if (tests or agents) and settings.server:
+        raise InvalidInput("--tests and --agents are read here, they do not go with --server")
+    return settings.model_copy(
+        update={
+            "tests": (*settings.tests, *(tests or ())),
+            "agents": (*settings.agents, *(agents or ())),
+        }
+    )
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncGenerator[Client]:
+    """A client of the named server, or of an Arena opened for this command."""
+    if settings.server:
+        token = settings.token.get_secret_value() if settings.token else None
+        async with Client(settings.server, team_id=settings.team, token=token) as client:
+            yield client
+        return
+    # Whoever can start this command owns the database: tokens are for those who come by network.
+    app = create_app(settings.model_copy(update={"tokens": ()}))
+    async with app.router.lifespan_context(app):
+        transport = AppTransport(app)
+        url = "http://arena.internal"
+        async with Client(url, team_id=settings.team, transport=transport) as client:
+            yield client

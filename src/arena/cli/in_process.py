@@ -1,0 +1,85 @@
+"""HTTP without a network: requests go straight into the app, and answers stream out of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, MutableMapping
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp
+
+Message = MutableMapping[str, Any]
+
+
+class AppTransport(httpx.AsyncBaseTransport):
+    """A transport for httpx that streams; its own one waits for the whole answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Call the app; the answer begins when the app begins it."""
+        exchange = _Exchange(await request.aread())
+        task = asyncio.create_task(self._call(request, exchange))
+        exchange.task = task
+        started = asyncio.create_task(exchange.messages.get())
+        await asyncio.wait({started, task}, return_when=asyncio.FIRST_COMPLETED)
+        if not started.done():
+            started.cancel()
+            task.result()
+            raise httpx.RemoteProtocolError("the app ended without an answer", request=request)
+        start = started.result()
+        return httpx.Response(start["status"], headers=start["headers"], stream=exchange)
+
+    async def _call(self, request: httpx.Request, exchange: "_Exchange") -> None:
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.url.scheme,
+            "path": request.url.path,
+            "raw_path": request.url.raw_path.split(b"?")[0],
+            "query_string": request.url.query,
+            "root_path": "",
+            "headers": [(key.lower(), value) for key, value in request.headers.raw],
+            "server": (request.url.host, request.url.port or 80),
+            "client": ("127.0.0.1", 0),
+        }
+        try:
+            await self._app(scope, exchange.receive, exchange.send)
+        finally:
+            await exchange.messages.put({"type": "http.response.body", "more_body": False})
+
+
+class _Exchange(httpx.AsyncByteStream):
+    """One request and its answer."""
+
+    task: asyncio.Task[None]
+
+    def __init__(self, body: bytes) -> None:
+        self._body: bytes | None = body
+        self._closed = asyncio.Event()
+        self.messages: asyncio.Queue[Message] = asyncio.Queue()
+
+    async def receive(self) -> Message:
+        if self._body is None:
+            await self._closed.wait()
+            return {"type": "http.disconnect"}
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        await self.messages.put(message)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            message = await self.messages.get()
+            if message.get("body"):
+                yield message["body"]
+            if not message.get("more_body"):
+                return
+
+    async def aclose(self) -> None:
+        self._closed.set()
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)

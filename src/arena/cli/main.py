@@ -1,0 +1,83 @@
+"""The command `arena`: its commands, loaded when they are called, and its exit codes.
+
+Exit codes: 0 all well, 1 a gate that the user set was missed, 2 wrong usage, 3 infrastructure.
+"""
+
+import importlib
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from arena.cli.options import Options
+from arena.errors import ArenaError, CallerError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("arena.cli.run", "Benchmark an agent and show how it did."),
+    "runs": ("arena.cli.runs", "List, show, resume and cancel benchmark runs."),
+    "tests": ("arena.cli.tests", "List, show, lint and audit the tests."),
+    "agents": ("arena.cli.agents", "List, show and check the agents."),
+    "serve": ("arena.cli.serve", "Serve the API on port 5109."),
+}
+"""Each command's module (its `app`) and the line that `--help` shows."""
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports a command only when it is called, so that `--help` is quick."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        command: Any = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=False)
+def arena(
+    context: typer.Context,
+    server: Annotated[
+        str | None, typer.Option(help="Talk to this Arena server (default: work right here).")
+    ] = None,
+    team: Annotated[str | None, typer.Option(help="Work for this team.")] = None,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Measure AI agents: run tests against them, see how they did, compare."""
+    context.obj = Options(server=server, team=team)
+
+
+def run() -> None:
+    """Run the command line; every error becomes one line and an exit code here."""
+    try:
+        app(standalone_mode=True)
+    except ArenaError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, CallerError) else 3)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has gone; that is no error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,87 @@
+"""What people and programs get to see."""
+
+import json
+import sys
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, cast
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+STYLES = {
+    "completed": "green",
+    "passed": "green",
+    "failed": "red",
+    "timeout": "red",
+    "error": "red",
+    "cancelled": "yellow",
+    "running": "cyan",
+    "pending": "dim",
+}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where tables go. Not a terminal: no colours, and lines are not cut."""
+    made = Console(stderr=stderr, highlight=False)
+    if not made.is_terminal:
+        made = Console(stderr=stderr, highlight=False, width=200, no_color=True)
+    return made
+
+
+def print_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:
+    """A value as JSON on standard output."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=_plain_value)
+    sys.stdout.write("\n")
+
+
+def _plain_value(value: object) -> object:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+
+
+def table(title: str, *columns: str, right: Iterable[str] = ()) -> Table:
+    """A plain table; the columns named in `right` hold numbers."""
+    made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        justify = "right" if column in set(right) else "left"
+        made.add_column(column, justify=justify, no_wrap=column != columns[-1])
+    return made
+
+
+def status(word: str) -> Text:
+    """A state in its colour."""
+    return Text(word, style=STYLES.get(word, ""))
+
+
+def percent(value: float | None) -> str:
+    """A share, or a dash where there is none."""
+    return "–" if value is None else f"{value:.1f} %"
+
+
+def seconds(value: float | None) -> str:
+    """A span of time with a fitting number of digits."""
+    if value is None:
+        return "–"
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def moment(value: datetime | None) -> str:
+    """A moment in the reader's own time zone."""
+    return "–" if value is None else value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def plain(text: str | None) -> Text:
+    """Untrusted text: shown as it is, without markup or control characters."""
+    shown = "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text or ""
+    )
+    return Text(shown)
+
+
+def listed(value: object) -> str:
+    """A value of a JSON object on one line, lists of names without brackets."""
+    if isinstance(value, list):
+        return ", ".join(map(listed, cast(list[object], value)))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)

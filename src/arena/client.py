@@ -1,0 +1,226 @@
+"""The Python client: everything the API has, as typed methods.
+
+    async with Client("http://localhost:5109", team_id="my-team") as client:
+        run = await client.create_run("qa-web-manager")
+        print(await client.execute_run(run.run_id))
+
+Errors come back as the errors of `arena.errors`: the caller's own, or the infrastructure's.
+"""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+from uuid import UUID
+
+import httpx
+from pydantic import BaseModel
+
+from arena import schemas
+from arena.errors import (
+    ArenaError,
+    CallerError,
+    Conflict,
+    Forbidden,
+    InfrastructureError,
+    InvalidInput,
+    NotFound,
+    Unauthorized,
+)
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+ERRORS: Mapping[int, type[ArenaError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    422: InvalidInput,
+}
+
+PAGE = 1000
+
+
+class Client:
+    """A connection to an Arena server."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        team_id: str | None = None,
+        token: str | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if team_id:
+            headers["X-Team-ID"] = team_id
+        try:
+            # A run may take hours; the server sends signs of life where it matters.
+            limits = httpx.Timeout(None, connect=10.0)
+            self._http = httpx.AsyncClient(
+                base_url=url, headers=headers, timeout=limits, transport=transport
+            )
+        except httpx.InvalidURL as wrong:
+            raise InvalidInput(f"the server's address {url!r} is not one: {wrong}") from wrong
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._http.aclose()
+
+    # Tests and agents
+
+    async def tests(self, **filters: Any) -> list[schemas.Test]:
+        """Every test that fits `category`, `agent_id`, `tag`, `include_inactive`."""
+        tests: list[schemas.Test] = []
+        cursor: str | None = None
+        while True:
+            query = {**filters, "limit": PAGE, "cursor": cursor}
+            page = await self._get("/api/benchmarks/tests", schemas.TestList, **query)
+            tests += page.tests
+            cursor = page.next_cursor
+            if cursor is None:
+                return tests
+
+    async def test(self, test_id: str) -> schemas.Test:
+        """One test."""
+        return await self._get(f"/api/benchmarks/tests/{_quoted(test_id)}", schemas.Test)
+
+    async def catalog(self) -> schemas.CatalogState:
+        """The files of the catalog and what is wrong with them."""
+        return await self._get("/api/benchmarks/catalog", schemas.CatalogState)
+
+    async def agents(self) -> schemas.AgentList:
+        """Every agent in its newest version."""
+        return await self._get("/api/agents", schemas.AgentList)
+
+    async def agent(self, agent_id: str, version: str | None = None) -> schemas.Agent:
+        """One agent."""
+        return await self._get(f"/api/agents/{_quoted(agent_id)}", schemas.Agent, version=version)
+
+    async def check_agent(self, agent_id: str, check: schemas.AgentCheck) -> schemas.AgentChecked:
+        """Ask an agent once."""
+        path = f"/api/agents/{_quoted(agent_id)}/check"
+        return await self._post(path, schemas.AgentChecked, body=check)
+
+    # Runs
+
+    async def create_run(self, run: schemas.RunCreate) -> schemas.RunCreated:
+        """Create a run; it waits until it is executed."""
+        return await self._post("/api/benchmarks/run", schemas.RunCreated, body=run)
+
+    async def execute_run(self, run_id: UUID, *, wait: bool = True) -> schemas.RunExecuted:
+        """Execute a pending run, and wait until it is done or only set it going."""
+        path = f"/api/benchmarks/run/{run_id}/execute"
+        return await self._post(path, schemas.RunExecuted, wait=wait)
+
+    async def resume_run(self, run_id: UUID, *, wait: bool = True) -> schemas.RunExecuted:
+        """Go on with a run that was interrupted or failed."""
+        path = f"/api/benchmarks/runs/{run_id}/resume"
+        return await self._post(path, schemas.RunExecuted, wait=wait)
+
+    async def cancel_run(self, run_id: UUID) -> schemas.Run:
+        """Stop a run for good."""
+        return await self._post(f"/api/benchmarks/runs/{run_id}/cancel", schemas.Run)
+
+    async def runs(self, **filters: Any) -> schemas.RunList:
+        """A page of runs that fit `agent_id`, `status`; `limit` and `cursor` turn the pages."""
+        return await self._get("/api/benchmarks/runs", schemas.RunList, **filters)
+
+    async def run(self, run_id: UUID, **filters: Any) -> schemas.RunDetails:
+        """A run and a page of its results."""
+        return await self._get(f"/api/benchmarks/runs/{run_id}", schemas.RunDetails, **filters)
+
+    async def results(self, run_id: UUID, **filters: Any) -> AsyncIterator[schemas.Result]:
+        """Every result of a run, page by page."""
+        cursor: str | None = None
+        while True:
+            page = await self.run(run_id, limit=PAGE, cursor=cursor, **filters)
+            for result in page.results:
+                yield result
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
+        """The progress of a run, at each change, until it has ended."""
+        path = f"/api/benchmarks/runs/{run_id}/events"
+        request = self._http.build_request("GET", path, params={"results": "false"})
+        response = await self._send(request, stream=True)
+        try:
+            async for name, data in _events(response.aiter_lines()):
+                yield schemas.Progress.model_validate_json(data)
+                if name == "end":
+                    return
+        finally:
+            await response.aclose()
+
+    # The wire
+
+    async def _get(self, path: str, shape: type[Shape], **query: Any) -> Shape:
+        request = self._http.build_request("GET", path, params=_given(query))
+        return shape.model_validate_json((await self._send(request)).content)
+
+    async def _post(
+        self, path: str, shape: type[Shape], *, body: BaseModel | None = None, **query: Any
+    ) -> Shape:
+        content = None if body is None else body.model_dump(mode="json", exclude_none=True)
+        request = self._http.build_request("POST", path, params=_given(query), json=content)
+        return shape.model_validate_json((await self._send(request)).content)
+
+    async def _send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        try:
+            response = await self._http.send(request, stream=stream)
+            if response.is_error:
+                await response.aread()
+        except httpx.HTTPError as wrong:
+            place = f"{request.url.scheme}://{request.url.netloc.decode()}"
+            raise InfrastructureError(f"no answer from {place}: {wrong}") from wrong
+        if response.is_error:
+            raise _error(response)
+        return response
+
+
+async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str]]:
+    """Name and data of each server-sent event."""
+    name, data = "", ""
+    async for line in lines:
+        key, _, value = line.partition(": ")
+        if key == "event":
+            name = value
+        elif key == "data":
+            data = value
+        elif not line and data:
+            yield name, data
+            name, data = "", ""
+
+
+def _error(response: httpx.Response) -> ArenaError:
+    """The error that an answer tells of."""
+    detail = response.text[:500] or response.reason_phrase
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        detail = json.loads(response.text)["detail"]
+    if response.status_code >= 500:
+        return InfrastructureError(str(detail))
+    return ERRORS.get(response.status_code, CallerError)(str(detail))
+
+
+def _given(query: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in query.items() if value is not None}
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")

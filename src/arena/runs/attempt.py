@@ -1,0 +1,154 @@
+"""One item: ask the agent, judge what it said; try again where the way there was the problem."""
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from arena import clock
+from arena.agents import Answer, Connector, Question, Usage
+from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
+from arena.evaluation import Submission, Verdict, evaluate
+from arena.runs.run import ExecutionStatus, Item, Result
+
+GRACE_SECONDS = 5.0
+"""What a connector gets beyond the test's time limit to end the work by itself."""
+
+MAX_DELAY_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retries:
+    """How often and how patiently an item is tried again."""
+
+    count: int = 2
+    delay_seconds: float = 0.5
+
+    def delay(self, attempt: int) -> float:
+        """The wait after the given attempt: doubling, with a little chance in it."""
+        wait = min(self.delay_seconds * 2 ** (attempt - 1), MAX_DELAY_SECONDS)
+        return wait * random.uniform(0.8, 1.2)
+
+
+class NotExecuted(Exception):
+    """An item could not be executed; the agent is not to blame."""
+
+    def __init__(self, item: Item, attempts: int, cause: InfrastructureError) -> None:
+        super().__init__(cause.message)
+        self.item, self.attempts, self.cause = item, attempts, cause
+
+
+async def execute_item(connector: Connector, run_id: UUID, item: Item, retries: Retries) -> Result:
+    """The item's result; `NotExecuted` where the infrastructure did not allow one."""
+    attempt = 1
+    while True:
+        try:
+            return await _attempt(connector, run_id, item, attempt)
+        except InfrastructureError as fault:
+            if not fault.retryable or attempt > retries.count:
+                raise NotExecuted(item, attempt, fault) from fault
+        await asyncio.sleep(retries.delay(attempt))
+        attempt += 1
+
+
+async def _attempt(connector: Connector, run_id: UUID, item: Item, attempt: int) -> Result:
+    """One try: whatever the agent does becomes a result."""
+    test = item.test
+    question = Question(
+        id=f"{run_id}:{test.id}:{item.trial}",
+        prompt=test.prompt,
+        timeout_seconds=test.timeout_seconds,
+    )
+    started = time.monotonic()
+    answer: Answer | None = None
+    verdict: Verdict | None = None
+    fault: AgentFault | None = None
+    try:
+        answer = await _ask(connector, question)
+    except AgentFault as failed:
+        fault = failed
+    duration = time.monotonic() - started
+    if answer is not None and fault is None:
+        verdict = await evaluate(test.standard, Submission(output=answer.output))
+    return _result(item, attempt, duration, answer, verdict or fault)
+
+
+async def _ask(connector: Connector, question: Question) -> Answer:
+    try:
+        async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
+            answer = await connector.answer(question)
+    except TimeoutError:
+        message = f"no answer within {question.timeout_seconds:g} s"
+        raise AgentTimedOut(message) from None
+    output = storable(answer.output)
+    if not output.strip():
+        raise AgentSaidNothing
+    return replace(answer, output=output)
+
+
+def _result(
+    item: Item,
+    attempt: int,
+    duration: float,
+    answer: Answer | None,
+    outcome: Verdict | AgentFault | None,
+) -> Result:
+    test = item.test
+    verdict = outcome if isinstance(outcome, Verdict) else None
+    fault = outcome if isinstance(outcome, AgentFault) else None
+    passed = verdict is not None and verdict.passed
+    reason = fault.message if fault else verdict.reasoning if verdict and not passed else None
+    return Result(
+        test_id=test.id,
+        trial=item.trial,
+        category=test.category,
+        status=_status(fault),
+        passed=passed,
+        score=verdict.score if verdict else 0.0,
+        points_earned=test.points if passed else 0.0,
+        points_possible=test.points,
+        actual_output=_shown(answer),
+        failure_reason=storable(reason) if reason else None,
+        findings=_findings(verdict),
+        duration_seconds=round(duration, 6),
+        attempts=attempt,
+        usage=answer.usage if answer else Usage(),
+        created_at=clock.now(),
+    )
+
+
+def _status(fault: AgentFault | None) -> ExecutionStatus:
+    if fault is None:
+        return ExecutionStatus.COMPLETED
+    return ExecutionStatus.TIMEOUT if isinstance(fault, AgentTimedOut) else ExecutionStatus.FAILED
+
+
+def _shown(answer: Answer | None) -> dict[str, object] | None:
+    if answer is None:
+        return None
+    shown: dict[str, object] = {"output": answer.output}
+    if answer.truncated:
+        shown["truncated"] = True
+    return shown
+
+
+def _findings(verdict: Verdict | None) -> list[dict[str, object]]:
+    return [
+        {
+            "criterion": finding.criterion,
+            "passed": finding.passed,
+            "reason": finding.reason,
+            "evidence": finding.evidence,
+        }
+        for finding in (verdict.findings if verdict else ())
+    ]
+
+
+def storable(text: str) -> str:
+    """The text without what no database takes: NUL and halves of surrogate pairs."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return (
+        text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    )

@@ -1,0 +1,148 @@
+"""The loop: take a run, ask the agent each of its tests, judge, record."""
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+
+from arena.agents import Agent, Connector, connect
+from arena.errors import InfrastructureError
+from arena.runs import records
+from arena.runs.attempt import NotExecuted, Retries, execute_item
+from arena.runs.changes import Changes
+from arena.runs.records import LostLease
+from arena.runs.run import Item, Result, Run, RunError
+from arena.runs.writer import ResultWriter
+from arena.store import Database
+
+log = logging.getLogger(__name__)
+
+RENEW_SECONDS = 2.0
+"""How often an executor says that it is alive, and learns that a run was cancelled elsewhere."""
+
+MAX_MISSES = 5
+"""After so many items in a row that could not be executed the run stops."""
+
+
+class GiveUp(Exception):
+    """The infrastructure is down; more tries would not help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Executes runs in this process."""
+
+    database: Database
+    changes: Changes
+    token: str
+    """What this executor writes into the leases of its runs."""
+    retries: Retries
+
+    async def execute(self, run: Run, agent: Agent) -> Run:
+        """Do all that is left of a run whose lease this executor holds; return how it ended."""
+        work = _Work(self, run, agent)
+        trouble: str | None = None
+        try:
+            try:
+                await work.do_all()
+            except GiveUp as reason:
+                trouble = str(reason)
+            return await records.finish(self.database, run.id, self.token, trouble)
+        except LostLease:
+            # Cancelled, or taken over: what the database says is what happened.
+            return await records.get_run(self.database, run.id, None)
+        except asyncio.CancelledError:
+            with contextlib.suppress(LostLease, InfrastructureError):
+                await records.release(self.database, run.id, self.token)
+            raise
+        finally:
+            self.changes.ring(run.id)
+
+
+class _Work:
+    """The execution of one run, from the first item to the last."""
+
+    def __init__(self, engine: Engine, run: Run, agent: Agent) -> None:
+        self._engine = engine
+        self._run = run
+        self._agent = agent
+        self._concurrency = run.concurrency or agent.limits.max_concurrency
+        self._items: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._concurrency)
+        self._writer = ResultWriter(self._write)
+        self._misses = 0
+
+    async def do_all(self) -> None:
+        """Execute every pending item and write every result."""
+        try:
+            connector = connect(self._agent)
+        except InfrastructureError as wrong:
+            raise GiveUp(wrong.message) from wrong
+        try:
+            async with asyncio.TaskGroup() as group:
+                helpers = [
+                    group.create_task(self._writer.keep_flushing()),
+                    group.create_task(self._stay_alive()),
+                ]
+                async with asyncio.TaskGroup() as workers:
+                    workers.create_task(self._produce())
+                    for _ in range(self._concurrency):
+                        workers.create_task(self._consume(connector))
+                for helper in helpers:
+                    helper.cancel()
+        except* (GiveUp, LostLease, InfrastructureError) as group:
+            raise _first(group) from None
+        finally:
+            # Also when cancelled: what an agent has already answered is not thrown away.
+            try:
+                await self._writer.flush()
+            finally:
+                await connector.close()
+
+    async def _produce(self) -> None:
+        async for page in records.pending_items(self._engine.database, self._run.id):
+            for item in page:
+                await self._items.put(item)
+        for _ in range(self._concurrency):
+            await self._items.put(None)
+
+    async def _consume(self, connector: Connector) -> None:
+        while (item := await self._items.get()) is not None:
+            try:
+                result = await execute_item(connector, self._run.id, item, self._engine.retries)
+            except NotExecuted as missed:
+                await self._miss(missed)
+            else:
+                self._misses = 0
+                await self._writer.add(result)
+
+    async def _miss(self, missed: NotExecuted) -> None:
+        """Write down what could not be executed; stop where it is no exception."""
+        error = RunError(
+            test_id=missed.item.test.id,
+            trial=missed.item.trial,
+            attempts=missed.attempts,
+            reason=missed.cause.message,
+        )
+        await records.add_error(self._engine.database, self._run.id, self._engine.token, error)
+        self._misses += 1
+        if not missed.cause.retryable or self._misses >= MAX_MISSES:
+            raise GiveUp(missed.cause.message) from missed
+
+    async def _write(self, results: list[Result]) -> None:
+        engine = self._engine
+        await records.add_results(engine.database, self._run.id, engine.token, results)
+        engine.changes.ring(self._run.id)
+
+    async def _stay_alive(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            await records.renew(self._engine.database, self._run.id, self._engine.token)
+
+
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
+    """The first error of a group, however deep it is wrapped."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, Exception)
+    return error

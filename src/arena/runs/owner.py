@@ -1,0 +1,50 @@
+"""Who executes a run, told so that its death is noticed at once.
+
+Every executor holds a lock on a file of its own. The kernel lets go of it when the process ends,
+however it ends: a lock that can be taken means that its owner is gone. Where the file cannot be
+seen (another machine), the lease's expiry decides.
+"""
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from uuid import uuid4
+
+
+class Owner:
+    """The present process as an executor of runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.token = uuid4().hex
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self._path(self.token), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def is_gone(self, token: str) -> bool:
+        """Whether the executor with this token is known to have ended."""
+        try:
+            file = os.open(self._path(token), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(file)
+        return True
+
+    def forget(self, token: str) -> None:
+        """Remove what a gone executor left behind."""
+        self._path(token).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Stop being an executor; whatever it still held counts as given up."""
+        with contextlib.suppress(OSError):
+            os.close(self._file)
+        self.forget(self.token)
+
+    def _path(self, token: str) -> Path:
+        return self._folder / f"{token}.lock"

@@ -1,0 +1,42 @@
+"""Runs and their results in the database: this room's one door to the tables."""
+
+from arena.runs.records.lease import LostLease, claim, lease_of, release, renew, take_over
+from arena.runs.records.results import (
+    add_error,
+    add_results,
+    list_errors,
+    list_results,
+    list_tests,
+    pending_items,
+)
+from arena.runs.records.runs import (
+    NewRun,
+    cancel,
+    create_run,
+    finish,
+    get_run,
+    list_runs,
+    unfinished_runs,
+)
+
+__all__ = [
+    "LostLease",
+    "NewRun",
+    "add_error",
+    "add_results",
+    "cancel",
+    "claim",
+    "create_run",
+    "finish",
+    "get_run",
+    "lease_of",
+    "list_errors",
+    "list_results",
+    "list_runs",
+    "list_tests",
+    "pending_items",
+    "release",
+    "renew",
+    "take_over",
+    "unfinished_runs",
+]

@@ -1,0 +1,147 @@
+"""Results of a run: written under its lease and counted in the same transaction."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, and_, delete, insert, select, update
+
+from arena import clock
+from arena.catalog import Test
+from arena.runs.records.lease import held_row
+from arena.runs.records.rows import from_result, to_result
+from arena.runs.run import Item, RecordedResult, Result, RunError
+from arena.store import Database
+from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
+
+PAGE = 500
+"""Tests of a run that are in memory at once."""
+
+
+async def pending_items(database: Database, run_id: UUID) -> AsyncIterator[list[Item]]:
+    """What is still to do, in order, a page at a time."""
+    position = -1
+    while True:
+        query = (
+            select(RunTests.position, RunTests.test_id, RunTests.trials, FrozenTests.body)
+            .join(FrozenTests, RunTests.digest == FrozenTests.digest)
+            .where(RunTests.run_id == run_id, RunTests.position > position)
+            .order_by(RunTests.position)
+            .limit(PAGE)
+        )
+        async with database.reading() as connection:
+            page = (await connection.execute(query)).all()
+            if not page:
+                return
+            done_query = select(Results.test_id, Results.trial).where(
+                Results.run_id == run_id, Results.test_id.in_([row.test_id for row in page])
+            )
+            done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
+        position = page[-1].position
+        items = [
+            Item(test=Test.from_json(body), trial=trial)
+            for _, test_id, trials, body in page
+            for trial in range(1, trials + 1)
+            if (test_id, trial) not in done
+        ]
+        if items:
+            yield items
+
+
+async def add_results(
+    database: Database, run_id: UUID, token: str, results: Sequence[Result]
+) -> None:
+    """Record results and count them, in one transaction and only under the lease."""
+    async with database.writing() as connection:
+        row = await held_row(connection, run_id, token)
+        first = row.completed_tests + 1
+        await connection.execute(
+            insert(Results), [from_result(run_id, first + n, r) for n, r in enumerate(results)]
+        )
+        await connection.execute(
+            update(Runs).where(Runs.id == run_id).values(**_counters(row, results))
+        )
+
+
+async def add_error(database: Database, run_id: UUID, token: str, error: RunError) -> None:
+    """Record that an item could not be executed."""
+    async with database.writing() as connection:
+        await held_row(connection, run_id, token)
+        same = and_(
+            RunErrors.run_id == run_id,
+            RunErrors.test_id == error.test_id,
+            RunErrors.trial == error.trial,
+        )
+        await connection.execute(delete(RunErrors).where(same))
+        await connection.execute(
+            insert(RunErrors),
+            {
+                "run_id": run_id,
+                "test_id": error.test_id,
+                "trial": error.trial,
+                "attempts": error.attempts,
+                "reason": error.reason,
+                "created_at": clock.now(),
+            },
+        )
+
+
+async def list_results(
+    database: Database,
+    run_id: UUID,
+    *,
+    after: int = 0,
+    limit: int = 1000,
+    passed: bool | None = None,
+) -> list[RecordedResult]:
+    """Results of a run in the order of recording, from the one behind `after` on."""
+    query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
+    if passed is not None:
+        query = query.where(Results.passed == passed)
+    query = query.order_by(Results.sequence).limit(limit)
+    async with database.reading() as connection:
+        return [to_result(row) for row in await connection.execute(query)]
+
+
+async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> list[RunError]:
+    """The items of a run that could not be executed."""
+    query = select(RunErrors.__table__).where(RunErrors.run_id == run_id)
+    query = query.order_by(RunErrors.test_id, RunErrors.trial).limit(limit)
+    async with database.reading() as connection:
+        return [
+            RunError(test_id=r.test_id, trial=r.trial, attempts=r.attempts, reason=r.reason)
+            for r in await connection.execute(query)
+        ]
+
+
+async def list_tests(database: Database, run_id: UUID, test_ids: Iterable[str]) -> list[Test]:
+    """Tests of a run as they were frozen."""
+    query = (
+        select(FrozenTests.body)
+        .join(RunTests, RunTests.digest == FrozenTests.digest)
+        .where(RunTests.run_id == run_id, RunTests.test_id.in_(list(test_ids)))
+        .order_by(RunTests.position)
+    )
+    async with database.reading() as connection:
+        return [Test.from_json(body) for body in (await connection.execute(query)).scalars()]
+
+
+def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
+    """The run's counters with these results added."""
+    passed = sum(result.passed for result in results)
+    return {
+        "completed_tests": row.completed_tests + len(results),
+        "passed_tests": row.passed_tests + passed,
+        "failed_tests": row.failed_tests + len(results) - passed,
+        "points_earned": row.points_earned + sum(r.points_earned for r in results),
+        "duration_seconds": row.duration_seconds + sum(r.duration_seconds for r in results),
+        "input_tokens": _sum(row.input_tokens, (r.usage.input_tokens for r in results)),
+        "output_tokens": _sum(row.output_tokens, (r.usage.output_tokens for r in results)),
+        "cost_usd": _sum(row.cost_usd, (r.usage.cost_usd for r in results)),
+    }
+
+
+def _sum(before: float | None, added: Iterable[float | None]) -> float | None:
+    """The sum of what is known; None while nothing is."""
+    known = [value for value in (before, *added) if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,171 @@
+"""Runs: created, read, ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import and_, delete, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena import clock
+from arena.catalog import Test
+from arena.runs.records.lease import held_row
+from arena.runs.records.rows import run_row, to_run
+from arena.runs.run import Run, RunStatus, check_move
+from arena.store import Database
+from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
+
+PAGE = 500
+"""Tests that are written at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What a run is created from."""
+
+    team_id: str
+    agent_id: str
+    agent_version: str
+    is_full: bool
+    trials: int | None = None
+    concurrency: int | None = None
+    category: str | None = None
+
+
+async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> Run:
+    """Write down a run and the tests it will consist of, exactly as they are now."""
+    run_id = uuid4()
+    trials = [new.trials or test.trials for test in tests]
+    async with database.writing() as connection:
+        await connection.execute(
+            insert(Runs),
+            {
+                "id": run_id,
+                "team_id": new.team_id,
+                "agent_id": new.agent_id,
+                "agent_version": new.agent_version,
+                "status": RunStatus.PENDING,
+                "total_tests": sum(trials),
+                "points_possible": sum(t.points * n for t, n in zip(tests, trials, strict=True)),
+                "is_full": new.is_full,
+                "trials": new.trials,
+                "concurrency": new.concurrency,
+                "category": new.category,
+                "created_at": clock.now(),
+            },
+        )
+        for start in range(0, len(tests), PAGE):
+            page = [(n, tests[n]) for n in range(start, min(start + PAGE, len(tests)))]
+            await _freeze(connection, run_id, page, trials)
+        row = await run_row(connection, run_id)
+    return to_run(row)
+
+
+async def _freeze(
+    connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
+) -> None:
+    bodies = [(position, test.id, test.digest, test.as_json()) for position, test in page]
+    frozen = [{"digest": digest, "body": body} for _, _, digest, body in bodies]
+    await connection.execute(_insert_missing(connection, FrozenTests), frozen)
+    await connection.execute(
+        insert(RunTests),
+        [
+            {
+                "run_id": run_id,
+                "position": position,
+                "test_id": test_id,
+                "digest": digest,
+                "trials": trials[position],
+            }
+            for position, test_id, digest, _ in bodies
+        ],
+    )
+
+
+async def get_run(database: Database, run_id: UUID, team_id: str | None) -> Run:
+    """The run, if it is this team's; None asks for any team's."""
+    async with database.reading() as connection:
+        return to_run(await run_row(connection, run_id, team_id))
+
+
+async def list_runs(
+    database: Database,
+    team_id: str,
+    *,
+    agent_id: str | None = None,
+    status: RunStatus | None = None,
+    limit: int = 20,
+    before: tuple[datetime, UUID] | None = None,
+) -> list[Run]:
+    """A team's runs, newest first; `before` is the last one of the page before."""
+    query = select(Runs.__table__).where(Runs.team_id == team_id)
+    if agent_id:
+        query = query.where(Runs.agent_id == agent_id)
+    if status:
+        query = query.where(Runs.status == status)
+    if before:
+        moment, run_id = before
+        query = query.where(
+            or_(Runs.created_at < moment, and_(Runs.created_at == moment, Runs.id < run_id))
+        )
+    query = query.order_by(Runs.created_at.desc(), Runs.id.desc()).limit(limit)
+    async with database.reading() as connection:
+        return [to_run(row) for row in await connection.execute(query)]
+
+
+async def unfinished_runs(database: Database) -> list[Run]:
+    """Every run in state running: the candidates for a resume."""
+    query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
+    async with database.reading() as connection:
+        return [to_run(row) for row in await connection.execute(query)]
+
+
+async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
+    """End the run: completed where every item has its result, failed where one could not."""
+    async with database.writing() as connection:
+        row = await held_row(connection, run_id, token)
+        is_complete = row.completed_tests == row.total_tests
+        status = RunStatus.COMPLETED if is_complete else RunStatus.FAILED
+        values: dict[str, object] = {
+            "status": status,
+            "completed_at": clock.now(),
+            "lease_token": None,
+            "lease_expires_at": None,
+            "errored_tests": 0,
+            "error_message": None,
+        }
+        if is_complete:
+            values["score_percent"] = round(100.0 * row.passed_tests / row.total_tests, 2)
+            values["points_percent"] = round(100.0 * row.points_earned / row.points_possible, 2)
+            await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
+        else:
+            values["errored_tests"] = row.total_tests - row.completed_tests
+            values["error_message"] = error_message
+        await connection.execute(update(Runs).where(Runs.id == run_id).values(**values))
+        return to_run(await run_row(connection, run_id))
+
+
+async def cancel(database: Database, run_id: UUID, team_id: str) -> Run:
+    """Cancel a run that has not ended; its executor notices and stops."""
+    async with database.writing() as connection:
+        row = await run_row(connection, run_id, team_id, lock=True)
+        check_move(run_id, RunStatus(row.status), RunStatus.CANCELLED, "cancelled")
+        await connection.execute(
+            update(Runs)
+            .where(Runs.id == run_id)
+            .values(
+                status=RunStatus.CANCELLED,
+                completed_at=clock.now(),
+                lease_token=None,
+                lease_expires_at=None,
+            )
+        )
+        return to_run(await run_row(connection, run_id))
+
+
+def _insert_missing(connection: AsyncConnection, table: Any) -> Any:
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    return dialect.insert(table).on_conflict_do_nothing()

@@ -1,0 +1,137 @@
+"""A run, its states, and the results it is made of."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from arena.agents import Usage
+from arena.catalog import Test
+from arena.errors import Conflict
+
+
+class RunStatus(StrEnum):
+    """Where a run stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more happens to it by itself."""
+        return self not in (RunStatus.PENDING, RunStatus.RUNNING)
+
+
+MOVES: dict[RunStatus, frozenset[RunStatus]] = {
+    RunStatus.PENDING: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED}),
+    RunStatus.RUNNING: frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}),
+    # A run that the infrastructure kept from finishing may be resumed.
+    RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
+    RunStatus.COMPLETED: frozenset(),
+    RunStatus.CANCELLED: frozenset(),
+}
+
+
+def check_move(run_id: UUID, now: RunStatus, then: RunStatus, action: str) -> None:
+    """Refuse a move that the table does not have."""
+    if then not in MOVES[now]:
+        raise Conflict(f"run {run_id} is {now}, it cannot be {action}")
+
+
+class ExecutionStatus(StrEnum):
+    """How one execution of an agent ended; only `completed` is a success."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A benchmark run as it stands in the database."""
+
+    id: UUID
+    team_id: str
+    agent_id: str
+    agent_version: str
+    status: RunStatus
+    total_tests: int
+    completed_tests: int
+    passed_tests: int
+    failed_tests: int
+    errored_tests: int
+    score_percent: float | None
+    points_earned: float
+    points_possible: float
+    points_percent: float | None
+    is_full: bool
+    trials: int | None
+    concurrency: int | None
+    category: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    duration_seconds: float
+    error_message: str | None
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing to do in a run: a test, in one of its trials."""
+
+    test: Test
+    trial: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one item."""
+
+    test_id: str
+    trial: int
+    category: str
+    status: ExecutionStatus
+    passed: bool
+    score: float
+    points_earned: float
+    points_possible: float
+    actual_output: dict[str, object] | None
+    failure_reason: str | None
+    findings: list[dict[str, object]]
+    duration_seconds: float
+    attempts: int
+    usage: Usage
+    created_at: datetime
+
+    @property
+    def size(self) -> int:
+        """About how much memory it holds, in characters."""
+        output = self.actual_output or {}
+        return 500 + len(str(output.get("output", ""))) + len(self.failure_reason or "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedResult:
+    """A result as it stands in the database."""
+
+    id: UUID
+    sequence: int
+    result: Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunError:
+    """An item that could not be executed, and what was in the way."""
+
+    test_id: str
+    trial: int
+    attempts: int
+    reason: str

@@ -1,0 +1,226 @@
+"""The door of this room: create, execute, resume, cancel and read runs."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from arena.agents import Agent, Registry
+from arena.catalog import Catalog, LiveCatalog, Test
+from arena.errors import Conflict, InvalidInput, NotFound
+from arena.runs import records
+from arena.runs.engine import Engine
+from arena.runs.owner import Owner
+from arena.runs.run import RecordedResult, Run, RunError, RunStatus
+from arena.store import Database
+
+log = logging.getLogger(__name__)
+
+WATCH_SECONDS = 0.5
+"""How often a watcher looks by itself: the run may be executed by another process."""
+
+EVENT_RESULTS = 500
+"""Results a watcher gets at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What somebody wants measured."""
+
+    team_id: str
+    agent_id: str
+    version: str | None = None
+    category: str | None = None
+    test_ids: tuple[str, ...] = ()
+    trials: int | None = None
+    concurrency: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """What a watcher is told: the run as it is now, and the results that are new."""
+
+    run: Run
+    results: Sequence[RecordedResult]
+
+
+class Runs:
+    """Benchmark runs: all that can be done with them."""
+
+    def __init__(
+        self,
+        database: Database,
+        catalog: LiveCatalog,
+        registry: Registry,
+        owner: Owner,
+        engine: Engine,
+    ) -> None:
+        self._database = database
+        self._catalog = catalog
+        self._registry = registry
+        self._owner = owner
+        self._engine = engine
+        self._tasks: dict[UUID, asyncio.Task[Run]] = {}
+
+    async def create(self, request: RunRequest) -> Run:
+        """Write down a run of the agent's applicable tests as they are now."""
+        agent = self._registry.find(request.agent_id, request.version)
+        catalog = self._catalog.current
+        tests = _chosen(catalog, agent, request)
+        new = records.NewRun(
+            team_id=request.team_id,
+            agent_id=agent.id,
+            agent_version=agent.version,
+            is_full=len(tests) == len(catalog.for_agent(agent.id)),
+            trials=request.trials,
+            concurrency=request.concurrency,
+            category=request.category,
+        )
+        return await records.create_run(self._database, new, tests)
+
+    async def start(self, run_id: UUID, team_id: str) -> Run:
+        """Begin a pending run; it goes on by itself."""
+        run = await records.get_run(self._database, run_id, team_id)
+        agent = self._registry.find(run.agent_id, run.agent_version)
+        return self._begin(await records.claim(self._database, run_id, self._owner.token), agent)
+
+    async def resume(self, run_id: UUID, team_id: str) -> Run:
+        """Go on with a run that was interrupted or that the infrastructure stopped."""
+        run = await records.get_run(self._database, run_id, team_id)
+        return await self._take_over(run)
+
+    async def resume_interrupted(self) -> list[Run]:
+        """Go on with every run whose executor is gone; what cannot go on is left and logged."""
+        resumed: list[Run] = []
+        for run in await records.unfinished_runs(self._database):
+            try:
+                resumed.append(await self._take_over(run))
+            except Conflict:
+                log.info("run %s is executed by another process", run.id)
+            except NotFound as missing:
+                log.warning("run %s was interrupted and cannot go on: %s", run.id, missing)
+        return resumed
+
+    async def get(self, run_id: UUID, team_id: str | None) -> Run:
+        """A team's run; None asks for any team's."""
+        return await records.get_run(self._database, run_id, team_id)
+
+    async def list(
+        self,
+        team_id: str,
+        *,
+        agent_id: str | None = None,
+        status: RunStatus | None = None,
+        limit: int = 20,
+        before: tuple[datetime, UUID] | None = None,
+    ) -> Sequence[Run]:
+        """A team's runs, newest first."""
+        return await records.list_runs(
+            self._database, team_id, agent_id=agent_id, status=status, limit=limit, before=before
+        )
+
+    async def results(
+        self, run_id: UUID, *, after: int = 0, limit: int = 1000, passed: bool | None = None
+    ) -> Sequence[RecordedResult]:
+        """Results of a run in the order of recording."""
+        return await records.list_results(
+            self._database, run_id, after=after, limit=limit, passed=passed
+        )
+
+    async def errors(self, run_id: UUID) -> Sequence[RunError]:
+        """What of a run could not be executed."""
+        return await records.list_errors(self._database, run_id)
+
+    async def wait(self, run_id: UUID) -> Run:
+        """The run when it has ended, if it is executed here; else the run as it is."""
+        task = self._tasks.get(run_id)
+        if task is None:
+            return await records.get_run(self._database, run_id, None)
+        try:
+            # Whoever waits may go away; the run goes on.
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+            return await records.get_run(self._database, run_id, None)
+
+    async def cancel(self, run_id: UUID, team_id: str) -> Run:
+        """Stop a run for good; results that are there stay."""
+        run = await records.cancel(self._database, run_id, team_id)
+        task = self._tasks.get(run_id)
+        if task:
+            task.cancel()
+        self._engine.changes.ring(run_id)
+        return run
+
+    async def watch(
+        self, run_id: UUID, team_id: str | None, *, after: int = 0, with_results: bool = True
+    ) -> AsyncIterator[RunEvent]:
+        """The run now, and again at every change, until it has ended."""
+        while True:
+            bell = self._engine.changes.bell(run_id)
+            run = await records.get_run(self._database, run_id, team_id)
+            results: Sequence[RecordedResult] = ()
+            if with_results:
+                results = await records.list_results(
+                    self._database, run_id, after=after, limit=EVENT_RESULTS
+                )
+                after = results[-1].sequence if results else after
+            is_behind = len(results) == EVENT_RESULTS
+            yield RunEvent(run=run, results=results)
+            if run.status.is_final and not is_behind:
+                return
+            if not is_behind:
+                await _rung(bell, WATCH_SECONDS)
+
+    async def close(self) -> None:
+        """Interrupt what is executed here; it can be resumed later."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._owner.close()
+
+    async def _take_over(self, run: Run) -> Run:
+        agent = self._registry.find(run.agent_id, run.agent_version)
+        lease = await records.lease_of(self._database, run.id)
+        gone = lease if lease and self._owner.is_gone(lease) else None
+        taken = await records.take_over(self._database, run.id, self._owner.token, gone)
+        if gone:
+            self._owner.forget(gone)
+        return self._begin(taken, agent)
+
+    def _begin(self, run: Run, agent: Agent) -> Run:
+        task = asyncio.create_task(self._engine.execute(run, agent), name=f"run {run.id}")
+        self._tasks[run.id] = task
+        task.add_done_callback(lambda done: self._ended(run.id, done))
+        return run
+
+    def _ended(self, run_id: UUID, task: asyncio.Task[Run]) -> None:
+        self._tasks.pop(run_id, None)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
+
+
+def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Test]:
+    """The tests the run is to have; an error where there is none or one is unknown."""
+    for test_id in request.test_ids:
+        if test_id not in catalog.by_id:
+            raise NotFound.among("test", test_id, catalog.by_id)
+    tests = catalog.for_agent(
+        agent.id, category=request.category, test_ids=request.test_ids or None
+    )
+    if not tests:
+        wanted = f" in category {request.category!r}" if request.category else ""
+        raise InvalidInput(f"no active test{wanted} applies to agent {agent.id!r}")
+    return tests
+
+
+async def _rung(bell: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    except TimeoutError:
+        return

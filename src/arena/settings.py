@@ -1,0 +1,139 @@
+"""What can be set: `ARENA_*` variables first, then `arena.toml`, then the defaults here."""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import TomlConfigSettingsSource as TomlSource
+
+from arena.errors import InvalidInput, nearest
+
+MIN_TOKEN_LENGTH = 16
+READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
+"""Variables that belong to Arena but are no settings of the running program."""
+
+
+class Settings(BaseSettings):
+    """Everything an operator may choose."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ARENA_", toml_file="arena.toml", extra="forbid", frozen=True
+    )
+
+    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("arena")))
+    """Holds the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`."""
+    database_url: SecretStr | None = None
+    """A PostgreSQL address; without it the embedded SQLite database in `home` is used."""
+    host: str = "127.0.0.1"
+    port: int = Field(default=5109, ge=0, le=65535)
+    server: str | None = None
+    """The Arena server the command line talks to; without it the work is done in this process."""
+    token: SecretStr | None = None
+    """What the command line shows to `server`."""
+    team: str = Field(default="default", min_length=1, max_length=100)
+    """The team the command line works for."""
+    tokens: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    """Who may use the server, as `team:token`; needed on every address but loopback."""
+    tests: Annotated[tuple[Path, ...], NoDecode] = ()
+    """More folders with tests, besides `home/benchmarks`."""
+    agents: Annotated[tuple[Path, ...], NoDecode] = ()
+    """More folders with agent files, besides `home/agents`."""
+    retries: int = Field(default=2, ge=0, le=20)
+    """How often a test is tried again after a fault of the infrastructure."""
+    retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
+    """The wait before the first retry; it doubles with each."""
+    log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
+
+    @field_validator("tokens", mode="before")
+    @classmethod
+    def _split_tokens(cls, value: object) -> object:
+        return _split(value, ",")
+
+    @field_validator("tests", "agents", mode="before")
+    @classmethod
+    def _split_paths(cls, value: object) -> object:
+        return _split(value, os.pathsep)
+
+    @field_validator("tokens")
+    @classmethod
+    def _check_tokens(cls, tokens: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        for number, entry in enumerate(tokens, start=1):
+            team, _, token = entry.get_secret_value().partition(":")
+            if not team or len(token) < MIN_TOKEN_LENGTH:
+                raise ValueError(
+                    f"entry {number} must be team:token, the token at least "
+                    f"{MIN_TOKEN_LENGTH} characters long"
+                )
+        return tokens
+
+    @property
+    def team_by_token(self) -> dict[str, str]:
+        """Which team a token stands for."""
+        entries = (entry.get_secret_value().partition(":") for entry in self.tokens)
+        return {token: team for team, _, token in entries}
+
+    @property
+    def database(self) -> str:
+        """The address of the database, with the driver Arena uses."""
+        if self.database_url is None:
+            return f"sqlite+aiosqlite:///{self.home / 'arena.db'}"
+        url = self.database_url.get_secret_value()
+        for scheme in ("postgresql://", "postgres://"):
+            if url.startswith(scheme):
+                return "postgresql+psycopg://" + url.removeprefix(scheme)
+        if url.startswith("sqlite://"):
+            return "sqlite+aiosqlite://" + url.removeprefix("sqlite://")
+        return url
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, variables, then the file; no .env and no secrets folder."""
+        return init_settings, env_settings, TomlSource(settings_cls)
+
+
+def read_settings(**given: Any) -> Settings:
+    """The settings in force; `given` (from the command line) goes first, None means not given."""
+    _refuse_misspelt(os.environ)
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as wrong:
+        raise InvalidInput("; ".join(_told(error) for error in wrong.errors())) from None
+    except tomllib.TOMLDecodeError as wrong:
+        raise InvalidInput(f"arena.toml: {wrong}") from None
+
+
+def _refuse_misspelt(environment: Mapping[str, str]) -> None:
+    """A variable that is nearly a setting is a slip of the pen, not somebody else's."""
+    known = {f"ARENA_{name.upper()}" for name in Settings.model_fields} | READ_ELSEWHERE
+    for name in environment:
+        if name.startswith("ARENA_") and name not in known:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+            if close:
+                raise InvalidInput(f"{name} is not a setting; did you mean {close[0]}?")
+
+
+def _told(error: Any) -> str:
+    name = ".".join(str(step) for step in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"arena.toml: {name} is not a setting{nearest(name, Settings.model_fields)}"
+    # The value is left out on purpose: it may be a secret.
+    return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {error['msg']}"
+
+
+def _split(value: object, separator: str) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(separator) if part.strip())
+    return value

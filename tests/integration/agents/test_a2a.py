@@ -1,0 +1,333 @@
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+import uvicorn
+from a2a.helpers import new_task_from_user_message, new_text_message
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.routes import (
+    create_agent_card_routes,
+    create_jsonrpc_routes,
+    create_rest_routes,
+)
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, Part, TaskState
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from arena.agents import MAX_OUTPUT_BYTES, A2ASpec, Usage
+from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+
+
+class Speaker(AgentExecutor):
+    """A real A2A agent whose prompt tells it what to do."""
+
+    def __init__(self) -> None:
+        self.cancelled: list[str] = []
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        prompt = context.get_user_input()
+        if prompt.startswith("message"):
+            message = new_text_message("a plain message")
+            message.metadata.update({"usage": {"input_tokens": 8, "model": "m"}})
+            await event_queue.enqueue_event(message)
+            return
+        task = new_task_from_user_message(context.message)
+        await event_queue.enqueue_event(task)
+        updater = TaskUpdater(event_queue, task.id, task.context_id)
+        await updater.start_work(updater.new_agent_message([Part(text="thinking")]))
+        await self._work(prompt, updater)
+
+    async def _work(self, prompt: str, updater: TaskUpdater) -> None:
+        def said(text: str):
+            return updater.new_agent_message([Part(text=text)])
+
+        match prompt.split()[0]:
+            case "hang":
+                await asyncio.sleep(60)
+            case "fail":
+                await updater.failed(said("no battery"))
+            case "reject":
+                await updater.reject(said("not my job"))
+            case "ask":
+                await updater.requires_input(said("Which house?"))
+            case "login":
+                await updater.requires_auth(said("who are you?"))
+            case "nothing":
+                await updater.add_artifact([Part(text=" ")], artifact_id="a")
+                await updater.complete(said(""))
+            case "status":
+                await updater.complete(said("said at the end"))
+            case "chunks":
+                for number, word in enumerate(("one ", "two ", "three")):
+                    await updater.add_artifact(
+                        [Part(text=word)], artifact_id="a", append=number > 0
+                    )
+                await updater.add_artifact([Part(text="second")], artifact_id="b")
+                await updater.update_status(
+                    TaskState.TASK_STATE_COMPLETED,
+                    metadata={"usage": {"input_tokens": 5, "output_tokens": 6}},
+                )
+            case "flood":
+                for _ in range(40):
+                    await updater.add_artifact(
+                        [Part(text="x" * 100_000)], artifact_id="a", append=True
+                    )
+                await updater.complete()
+            case "raise":
+                raise RuntimeError("broken inside")
+            case _:
+                await updater.add_artifact([Part(text=prompt.upper())], artifact_id="a")
+                await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        self.cancelled.append(context.task_id)
+        await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+class Peer:
+    """A server on loopback, in one of the ways an A2A agent can be offered."""
+
+    def __init__(self) -> None:
+        self.speaker = Speaker()
+        self.headers: list[dict[str, str]] = []
+
+    async def start(self, *, streaming: bool, version: str, binding: str) -> None:
+        config = uvicorn.Config(
+            self._app, host="127.0.0.1", port=0, log_level="error", lifespan="off"
+        )
+        self._server = uvicorn.Server(config)
+        self._server.config.load()
+        socket = config.bind_socket()
+        self.url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+        card = AgentCard(
+            name="Speaker",
+            description="Speaks",
+            version="1.0.0",
+            default_input_modes=["text/plain"],
+            default_output_modes=["text/plain"],
+            capabilities=AgentCapabilities(streaming=streaming),
+            supported_interfaces=[
+                AgentInterface(
+                    url=f"{self.url}/rpc" if binding == "JSONRPC" else self.url,
+                    protocol_binding=binding,
+                    protocol_version=version,
+                )
+            ],
+        )
+        handler = DefaultRequestHandler(self.speaker, InMemoryTaskStore(), card)
+        is_old = version.startswith("0.3")
+        routes = create_jsonrpc_routes(handler, "/rpc", enable_v0_3_compat=is_old)
+        routes += create_rest_routes(handler, enable_v0_3_compat=is_old)
+        if is_old:
+            routes.append(Route("/.well-known/agent-card.json", self._old_card(streaming)))
+        else:
+            routes += create_agent_card_routes(card)
+        self._starlette = Starlette(routes=routes)
+        self._task = asyncio.create_task(self._server.serve([socket]))
+        while not self._server.started:
+            await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        self._server.should_exit = self._server.force_exit = True
+        await self._task
+
+    async def _app(self, scope, receive, send) -> None:
+        self.headers.append({k.decode(): v.decode() for k, v in scope["headers"]})
+        await self._starlette(scope, receive, send)
+
+    def _old_card(self, streaming: bool) -> Callable[[object], object]:
+        """The card as version 0.3 of the protocol has it: one url, its own names."""
+        card = {
+            "name": "Speaker",
+            "description": "Speaks",
+            "version": "1.0.0",
+            "protocolVersion": "0.3.0",
+            "url": f"{self.url}/rpc",
+            "preferredTransport": "JSONRPC",
+            "capabilities": {"streaming": streaming},
+            "defaultInputModes": ["text/plain"],
+            "defaultOutputModes": ["text/plain"],
+            "skills": [],
+        }
+        return lambda request: JSONResponse(card)
+
+
+WAYS = {
+    "1.0 streaming": {"streaming": True, "version": "1.0", "binding": "JSONRPC"},
+    "1.0 not streaming": {"streaming": False, "version": "1.0", "binding": "JSONRPC"},
+    "1.0 over HTTP+JSON": {"streaming": True, "version": "1.0", "binding": "HTTP+JSON"},
+    "0.3 streaming": {"streaming": True, "version": "0.3.0", "binding": "JSONRPC"},
+    "0.3 not streaming": {"streaming": False, "version": "0.3.0", "binding": "JSONRPC"},
+}
+
+
+@pytest.fixture(params=list(WAYS))
+async def every_peer(request) -> AsyncIterator[Peer]:
+    peer = Peer()
+    await peer.start(**WAYS[request.param])
+    yield peer
+    await peer.stop()
+
+
+@pytest.fixture
+async def peer() -> AsyncIterator[Peer]:
+    peer = Peer()
+    await peer.start(**WAYS["1.0 streaming"])
+    yield peer
+    await peer.stop()
+
+
+@pytest.fixture
+def a2a(bench):
+    def a2a(peer: Peer, **keys):
+        spec = A2ASpec(url=keys.pop("url", peer.url), **keys)
+        return bench.connect(spec, environ={"API_KEY": "s3cr3t-value"})
+
+    return a2a
+
+
+async def test_it_answers_whatever_version_it_speaks(a2a, ask, every_peer):
+    connector = a2a(every_peer)
+    assert (await ask(connector, "hello there")).output == "HELLO THERE"
+    answer = await ask(connector, "chunks")
+    assert answer.output == "one two three\nsecond"
+    assert (await ask(connector, "message please")).output == "a plain message"
+    assert (await ask(connector, "status")).output == "said at the end"
+    assert (await ask(connector, "ask back")).output == "Which house?"
+
+
+async def test_a_task_that_does_not_succeed_is_a_crash(a2a, ask, every_peer):
+    connector = a2a(every_peer)
+    with pytest.raises(AgentCrashed, match="task failed: no battery"):
+        await ask(connector, "fail")
+    with pytest.raises(AgentCrashed, match="task was rejected: not my job"):
+        await ask(connector, "reject")
+
+
+async def test_a_time_out_cancels_the_task(a2a, ask, every_peer):
+    begin = time.monotonic()
+    with pytest.raises(AgentTimedOut):
+        await ask(a2a(every_peer), "hang", timeout=0.7)
+    assert time.monotonic() - begin < 4
+
+
+async def test_usage_is_taken_from_metadata(a2a, ask, peer):
+    connector = a2a(peer)
+    assert (await ask(connector, "chunks")).usage == Usage(input_tokens=5, output_tokens=6)
+    assert (await ask(connector, "message")).usage == Usage(input_tokens=8, model="m")
+
+
+async def test_the_agent_is_told_that_nobody_waits_any_more(a2a, ask, peer):
+    with pytest.raises(AgentTimedOut):
+        await ask(a2a(peer), "hang", timeout=0.7)
+    assert len(peer.speaker.cancelled) == 1
+
+
+async def test_cancelling_the_question_cancels_the_task(a2a, ask, peer):
+    task = asyncio.create_task(ask(a2a(peer), "hang"))
+    await asyncio.sleep(0.5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(peer.speaker.cancelled) == 1
+
+
+async def test_a_flood_is_cut_at_the_cap(a2a, ask, peer):
+    answer = await ask(a2a(peer), "flood")
+    assert answer.truncated
+    assert answer.output == "x" * MAX_OUTPUT_BYTES
+
+
+async def test_nothing_said_is_a_fault(a2a, ask, peer):
+    with pytest.raises(AgentSaidNothing):
+        await ask(a2a(peer), "nothing")
+
+
+async def test_an_error_inside_the_agent_is_a_crash(a2a, ask, peer, caplog):
+    with pytest.raises(AgentCrashed):
+        await ask(a2a(peer), "raise")
+
+
+async def test_a_login_is_asked_of_the_user_and_not_retried(a2a, ask, peer):
+    with pytest.raises(AgentUnavailable, match="asks for a login") as caught:
+        await ask(a2a(peer), "login")
+    assert not caught.value.retryable
+
+
+async def test_the_address_of_the_card_will_do(a2a, ask, peer):
+    connector = a2a(peer, url=f"{peer.url}/.well-known/agent-card.json")
+    assert (await ask(connector, "hi")).output == "HI"
+
+
+async def test_the_key_is_sent_and_redacted(a2a, ask, peer, caplog):
+    caplog.set_level(logging.DEBUG)
+    connector = a2a(peer, headers={"Authorization": "Bearer ${API_KEY}"})
+    answer = await ask(connector, "say s3cr3t-value")
+    assert all(h["authorization"] == "Bearer s3cr3t-value" for h in peer.headers)
+    assert answer.output == "SAY S3CR3T-VALUE"
+    assert "s3cr3t-value" not in "".join(
+        r.getMessage() for r in caplog.records if "httpx" in r.name
+    )
+
+
+async def test_the_key_does_not_follow_a_card_to_another_host(a2a, ask, peer, server):
+    card = {
+        "name": "Fox",
+        "description": "",
+        "version": "1",
+        "capabilities": {},
+        "defaultInputModes": [],
+        "defaultOutputModes": [],
+        "skills": [],
+        "supportedInterfaces": [
+            {"url": f"{peer.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        ],
+    }
+    server.say(card, Content_Type="application/json")
+    connector = a2a(peer, url=server.url, headers={"Authorization": "Bearer ${API_KEY}"})
+    assert (await ask(connector, "hi")).output == "HI"
+    assert server.requests[0].headers["authorization"] == "Bearer s3cr3t-value"
+    assert all("authorization" not in headers for headers in peer.headers)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason", "retryable"),
+    [
+        ("<html>", 200, "no usable card", False),
+        ("{}", 200, "offers no transport", False),
+        ("[]", 200, "no usable card", False),
+        ("", 404, "there is no agent at this address", False),
+        ("", 503, "status 503", True),
+    ],
+)
+async def test_a_card_that_is_of_no_use_says_why(
+    a2a, ask, peer, server, body, status, reason, retryable
+):
+    server.say(body, status=status, Content_Type="application/json")
+    with pytest.raises(AgentUnavailable, match=reason) as caught:
+        await ask(a2a(peer, url=server.url))
+    assert caught.value.retryable is retryable
+
+
+async def test_an_agent_that_is_not_there_is_asked_again_and_found_later(a2a, ask, peer, server):
+    connector = a2a(peer, url=server.url)
+    server.say("", status=503)
+    with pytest.raises(AgentUnavailable):
+        await ask(connector)
+    interface = {"url": f"{peer.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    server.say(json.dumps({"name": "x", "supportedInterfaces": [interface]}))
+    assert (await ask(connector, "hi")).output == "HI"
+
+
+async def test_a_refused_connection_may_be_tried_again(bench, ask):
+    connector = bench.connect(A2ASpec(url="http://127.0.0.1:9"))
+    with pytest.raises(AgentUnavailable, match="cannot reach") as caught:
+        await ask(connector)
+    assert caught.value.retryable

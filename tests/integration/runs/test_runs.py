@@ -1,0 +1,320 @@
+"""Whole runs, with real agents in real processes, on both databases."""
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import text
+
+from arena.assembly import Arena, open_arena
+from arena.errors import Conflict, InvalidInput, NotFound
+from arena.runs import Run, RunRequest
+from arena.settings import Settings
+from factories import write_agent, write_tests
+
+TEAM = "team"
+
+
+async def execute(house: Arena, agent_id: str = "parrot", **asked: object) -> Run:
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
+    await house.runs.start(run.id, TEAM)
+    return await house.runs.wait(run.id)
+
+
+async def counted(house: Arena, run_id: UUID) -> tuple[int, int, int]:
+    """Results in the database: all, passed, failed."""
+    query = text(
+        "SELECT count(*), count(*) FILTER (WHERE passed), count(*) FILTER (WHERE NOT passed)"
+        " FROM agent_benchmark_results WHERE run_id = :run"
+    )
+    run = run_id.hex if house.database.dialect == "sqlite" else run_id
+    async with house.database.reading() as connection:
+        return tuple((await connection.execute(query, {"run": run})).one())
+
+
+def use(settings: Settings, agent_id: str, body: str, **keys: object) -> None:
+    write_agent(settings.home / "agents", agent_id, body, **keys)
+
+
+@pytest.fixture
+async def house(house: Arena) -> Arena:
+    return house
+
+
+async def test_a_run_is_pending_until_it_is_executed_and_then_completed(house: Arena):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    assert (run.status, run.total_tests, run.completed_tests) == ("pending", 5, 0)
+    await house.runs.start(run.id, TEAM)
+    run = await house.runs.wait(run.id)
+    assert (run.status, run.completed_tests, run.passed_tests) == ("completed", 5, 5)
+    assert (run.score_percent, run.points_percent) == (100.0, 100.0)
+    assert run.started_at and run.completed_at and run.started_at <= run.completed_at
+
+
+async def test_the_counters_are_the_rows_they_count(house: Arena, settings: Settings):
+    use(settings, "half", "return prompt.upper() if prompt[-1] in '135' else 'no'")
+    write_tests(settings.home / "benchmarks" / "half.yaml", count=5, agents=["half"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "half")
+    assert (run.completed_tests, run.passed_tests, run.failed_tests) == (5, 3, 2)
+    assert await counted(house, run.id) == (5, 3, 2)
+    assert run.score_percent == 60.0
+
+
+async def test_points_weigh_beside_the_score(house: Arena, settings: Settings):
+    use(settings, "one", "return prompt.upper() if prompt.endswith('d1') else 'no'")
+    folder = settings.home / "benchmarks"
+    write_tests(folder / "heavy.yaml", count=1, agents=["one"], points=3.0)
+    write_tests(folder / "light.yaml", count=2, agents=["one"], points=0.5)
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "one")
+    assert run.score_percent == 66.67
+    assert run.points_percent == 87.5
+    assert (run.points_earned, run.points_possible) == (3.5, 4.0)
+
+
+async def test_a_run_keeps_the_tests_it_was_created_with(house: Arena, settings: Settings):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    file = settings.home / "benchmarks" / "parrot.yaml"
+    write_tests(file, count=2, agents=["parrot"], expected={"contains": ["never said"]})
+    house.catalog.refresh()
+    await house.runs.start(run.id, TEAM)
+    run = await house.runs.wait(run.id)
+    assert (run.total_tests, run.passed_tests) == (5, 5)
+    assert (await execute(house)).passed_tests == 0
+
+
+async def test_trials_repeat_each_test(house: Arena):
+    run = await execute(house, trials=3)
+    assert (run.total_tests, run.passed_tests) == (15, 15)
+    results = await house.runs.results(run.id)
+    trials = {(recorded.result.test_id, recorded.result.trial) for recorded in results}
+    assert len(trials) == 15
+    assert {trial for _, trial in trials} == {1, 2, 3}
+
+
+async def test_a_test_may_bring_its_own_number_of_trials(house: Arena, settings: Settings):
+    file = settings.home / "benchmarks" / "more.yaml"
+    write_tests(file, count=1, agents=["parrot"], trials=4)
+    house.catalog.refresh()
+    assert (await execute(house)).total_tests == 5 + 4
+    assert (await execute(house, trials=1)).total_tests == 6
+
+
+async def test_only_a_run_of_everything_is_full(house: Arena):
+    assert (await execute(house)).is_full
+    part = await execute(house, test_ids=("parrot_00001",))
+    assert (part.is_full, part.total_tests) == (False, 1)
+    assert (await execute(house, category="parrot")).is_full
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        ("os._exit(7)", "failed", "exit"),
+        ("raise ValueError('broken inside')", "failed", "broken inside"),
+        ("return ''", "failed", "nothing"),
+        ("time.sleep(60)", "timeout", "1 s"),
+    ],
+)
+async def test_an_agent_that_fails_has_failed_its_test_and_the_run_goes_on(
+    house: Arena, settings: Settings, body: str, status: str, reason: str
+):
+    use(settings, "bad", f"if prompt.endswith('d2'): {body}\nreturn prompt.upper()")
+    write_tests(settings.home / "benchmarks" / "bad.yaml", count=3, agents=["bad"], timeout=1)
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "bad")
+    assert (run.status, run.passed_tests, run.failed_tests) == ("completed", 2, 1)
+    (failed,) = await house.runs.results(run.id, passed=False)
+    assert failed.result.status == status
+    assert reason in (failed.result.failure_reason or "")
+
+
+async def test_a_run_fails_where_the_agent_cannot_be_had_and_can_be_resumed(
+    house: Arena, settings: Settings
+):
+    agent = settings.home / "agents" / "absent.yaml"
+    agent.write_text(
+        "id: absent\nname: Absent\ndescription: Not installed\n"
+        "connector: {type: command, command: ./not-there}\n"
+    )
+    write_tests(settings.home / "benchmarks" / "absent.yaml", count=3, agents=["absent"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "absent")
+    assert (run.status, run.completed_tests, run.errored_tests) == ("failed", 0, 3)
+    assert "not-there" in (run.error_message or "")
+    assert await house.runs.errors(run.id)
+
+    program = settings.home / "agents" / "not-there"
+    program.write_text("#!/bin/sh\ntr a-z A-Z\n")
+    program.chmod(0o755)
+    await house.runs.resume(run.id, TEAM)
+    run = await house.runs.wait(run.id)
+    assert (run.status, run.passed_tests, run.errored_tests) == ("completed", 3, 0)
+    assert run.error_message is None
+    assert await house.runs.errors(run.id) == []
+
+
+async def test_a_run_is_executed_once(house: Arena):
+    run = await execute(house)
+    with pytest.raises(Conflict, match="completed"):
+        await house.runs.start(run.id, TEAM)
+    with pytest.raises(Conflict, match="completed"):
+        await house.runs.resume(run.id, TEAM)
+
+
+async def test_of_many_who_start_a_run_at_once_one_succeeds(house: Arena):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    outcomes = await asyncio.gather(
+        *(house.runs.start(run.id, TEAM) for _ in range(8)), return_exceptions=True
+    )
+    assert sum(isinstance(outcome, Run) for outcome in outcomes) == 1
+    assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 7
+    await house.runs.wait(run.id)
+    assert await counted(house, run.id) == (5, 5, 0)
+
+
+async def test_another_teams_run_is_not_there(house: Arena):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    for attempt in (
+        house.runs.start(run.id, "other"),
+        house.runs.cancel(run.id, "other"),
+        house.runs.resume(run.id, "other"),
+        house.runs.get(run.id, "other"),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    assert await house.runs.list("other") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"agent_id": "parot"}, NotFound),
+        ({"agent_id": "parrot", "version": "9.9.9"}, NotFound),
+        ({"agent_id": "parrot", "test_ids": ("parrot_0001",)}, NotFound),
+        ({"agent_id": "parrot", "test_ids": ("bench_nav_001",)}, InvalidInput),
+        ({"agent_id": "parrot", "category": "navigation"}, InvalidInput),
+    ],
+)
+async def test_what_cannot_be_measured_is_refused_and_nothing_is_written(
+    house: Arena, asked: dict[str, object], error: type[Exception]
+):
+    with pytest.raises(error):
+        await house.runs.create(RunRequest(team_id=TEAM, **asked))
+    assert await house.runs.list(TEAM) == []
+
+
+async def test_an_unknown_run_is_not_found(house: Arena):
+    with pytest.raises(NotFound):
+        await house.runs.get(uuid4(), TEAM)
+
+
+async def slow_run(house: Arena, settings: Settings, count: int = 8) -> Run:
+    """A run of an agent that takes its time; already started, some results are there."""
+    use(settings, "slow", "time.sleep(0.2); return prompt.upper()", limits={"max_concurrency": 2})
+    write_tests(settings.home / "benchmarks" / "slow.yaml", count=count, agents=["slow"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="slow"))
+    await house.runs.start(run.id, TEAM)
+    async with aclosing(house.runs.watch(run.id, TEAM)) as events:
+        async for event in events:
+            if event.run.completed_tests:
+                return event.run
+    raise AssertionError("the run ended before it had a result")
+
+
+async def test_a_cancelled_run_stops_and_keeps_what_it_has(house: Arena, settings: Settings):
+    run = await slow_run(house, settings)
+    await house.runs.cancel(run.id, TEAM)
+    run = await house.runs.wait(run.id)
+    assert run.status == "cancelled"
+    assert 0 < run.completed_tests < run.total_tests
+    assert (await counted(house, run.id))[0] == run.completed_tests
+    with pytest.raises(Conflict):
+        await house.runs.resume(run.id, TEAM)
+
+
+async def test_a_run_cancelled_by_another_process_stops(house: Arena, settings: Settings):
+    run = await slow_run(house, settings, count=60)
+    async with open_arena(settings) as other:
+        await other.runs.cancel(run.id, TEAM)
+    run = await house.runs.wait(run.id)
+    assert run.status == "cancelled"
+    assert run.completed_tests < run.total_tests
+
+
+async def test_a_run_interrupted_by_a_shutdown_goes_on_where_it_stopped(settings: Settings):
+    async with open_arena(settings) as house:
+        run = await slow_run(house, settings)
+    async with open_arena(settings) as house:
+        stopped = await house.runs.get(run.id, TEAM)
+        assert stopped.status == "running"
+        assert stopped.completed_tests >= run.completed_tests
+        assert [resumed.id for resumed in await house.runs.resume_interrupted()] == [run.id]
+        done = await house.runs.wait(run.id)
+        assert (done.status, done.passed_tests) == ("completed", 8)
+        assert await counted(house, run.id) == (8, 8, 0)
+
+
+async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, settings: Settings):
+    run = await slow_run(house, settings)
+    async with open_arena(settings) as other:
+        with pytest.raises(Conflict, match="being executed"):
+            await other.runs.resume(run.id, TEAM)
+        assert await other.runs.resume_interrupted() == []
+    await house.runs.wait(run.id)
+    assert await counted(house, run.id) == (8, 8, 0)
+
+
+async def test_an_interrupted_run_of_an_agent_that_is_gone_is_left_alone(settings: Settings):
+    async with open_arena(settings) as house:
+        run = await slow_run(house, settings)
+    (settings.home / "agents" / "slow.yaml").unlink()
+    async with open_arena(settings) as house:
+        assert await house.runs.resume_interrupted() == []
+        assert (await house.runs.get(run.id, TEAM)).status == "running"
+
+
+async def test_a_watcher_sees_every_result_once_and_the_end(house: Arena):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    await house.runs.start(run.id, TEAM)
+    seen = [
+        recorded.sequence
+        async for event in house.runs.watch(run.id, TEAM)
+        for recorded in event.results
+    ]
+    assert seen == [1, 2, 3, 4, 5]
+    again = [event async for event in house.runs.watch(run.id, TEAM, after=3)]
+    assert [recorded.sequence for recorded in again[-1].results] == [4, 5]
+    assert again[-1].run.status == "completed"
+
+
+async def test_any_output_is_stored_and_comes_back(house: Arena, settings: Settings):
+    use(settings, "odd", r"return 'nul \0 surrogate \ud800 emoji \U0001f600 rtl \u202e' + prompt")
+    write_tests(settings.home / "benchmarks" / "odd.yaml", count=1, agents=["odd"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "odd")
+    (recorded,) = await house.runs.results(run.id)
+    output = str((recorded.result.actual_output or {})["output"])
+    assert "emoji \U0001f600" in output
+    assert "\0" not in output
+
+
+async def test_runs_are_listed_newest_first_and_page_without_gaps(house: Arena, tmp_path: Path):
+    created = [
+        (await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))).id for _ in range(5)
+    ]
+    first = await house.runs.list(TEAM, limit=3)
+    last = first[-1]
+    rest = await house.runs.list(TEAM, limit=3, before=(last.created_at, last.id))
+    assert [run.id for run in (*first, *rest)] == created[::-1]
+    assert await house.runs.list(TEAM, agent_id="nobody") == []

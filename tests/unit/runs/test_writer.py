@@ -1,0 +1,61 @@
+import asyncio
+
+from arena.runs.run import Result
+from arena.runs.writer import BATCH_CHARACTERS, BATCH_RESULTS, ResultWriter
+from factories import a_result
+
+
+class Written:
+    """What was written, batch by batch."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Result]] = []
+
+    async def __call__(self, results: list[Result]) -> None:
+        await asyncio.sleep(0)
+        self.batches.append(results)
+
+
+async def test_a_full_batch_is_written_at_once():
+    written = Written()
+    writer = ResultWriter(written)
+    for _ in range(BATCH_RESULTS):
+        await writer.add(a_result())
+    assert [len(batch) for batch in written.batches] == [BATCH_RESULTS]
+
+
+async def test_large_answers_do_not_pile_up():
+    written = Written()
+    writer = ResultWriter(written)
+    for _ in range(3):
+        await writer.add(a_result(actual_output={"output": "x" * (BATCH_CHARACTERS // 2)}))
+    assert [len(batch) for batch in written.batches] == [2]
+
+
+async def test_a_lonely_result_is_written_soon():
+    written = Written()
+    writer = ResultWriter(written)
+    flushing = asyncio.create_task(writer.keep_flushing())
+    await writer.add(a_result())
+    async with asyncio.timeout(10):
+        while not written.batches:
+            await asyncio.sleep(0.01)
+    flushing.cancel()
+
+
+async def test_every_result_is_written_exactly_once_whatever_comes_together():
+    written = Written()
+    writer = ResultWriter(written)
+    flushing = asyncio.create_task(writer.keep_flushing())
+
+    async def worker(start: int) -> None:
+        for number in range(start, start + 700):
+            await writer.add(a_result(test_id=f"t{number}"))
+            if number % 50 == 0:
+                await asyncio.sleep(0)
+
+    await asyncio.gather(*(worker(n * 1000) for n in range(4)))
+    await writer.flush()
+    flushing.cancel()
+    ids = [result.test_id for batch in written.batches for result in batch]
+    assert len(ids) == len(set(ids)) == 2800
