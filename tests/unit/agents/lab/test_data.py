@@ -1,5 +1,8 @@
 """The lab's data files agree with each other."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from arena.agents.lab.lab import open_lab, shortest_path
@@ -121,3 +124,21 @@ def test_executions_stand_in_the_order_of_time() -> None:
     moments = [run.started_at for run in LAB.executions]
 
     assert moments == sorted(moments)
+
+
+def test_the_guide_counts_what_the_lab_holds() -> None:
+    guide = Path(__file__).parents[4] / "docs" / "guide" / "the-lab.md"
+    rows = re.findall(r"^\| `(\w+)` \| (\d+)", guide.read_text(encoding="utf-8"), re.MULTILINE)
+    machines = LAB.machines
+
+    assert {name: int(count) for name, count in rows} == {
+        "userinterface": len(LAB.userinterfaces),
+        "node": sum(len(ui.nodes) for ui in LAB.userinterfaces),
+        "edge": sum(len(ui.edges) for ui in LAB.userinterfaces),
+        "host": len(machines.hosts),
+        "device": len(machines.devices),
+        "service": len(machines.services),
+        "testcase": len(LAB.testcases),
+        "requirement": len(LAB.requirements),
+        "execution": len(LAB.executions),
+    }
