@@ -87,6 +87,7 @@ class Server:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self.hang_ups = 0
         """How many clients closed their connection while they were being answered."""
         self._reply: bytes | Callable[[Request, asyncio.StreamWriter], Awaitable[None]] = b""
@@ -110,9 +111,13 @@ class Server:
 
     async def stop(self) -> None:
         self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks)
         await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tasks.append(asyncio.current_task())
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -128,6 +133,8 @@ class Server:
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             self.hang_ups += 1
+        except asyncio.CancelledError:
+            pass  # the server stops
         finally:
             writer.close()
 

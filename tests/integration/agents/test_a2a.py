@@ -44,7 +44,7 @@ class Speaker(AgentExecutor):
         await updater.start_work(updater.new_agent_message([Part(text="thinking")]))
         await self._work(prompt, updater)
 
-    async def _work(self, prompt: str, updater: TaskUpdater) -> None:
+    async def _work(self, prompt: str, updater: TaskUpdater) -> None:  # noqa: C901 - a table
         def said(text: str):
             return updater.new_agent_message([Part(text=text)])
 
@@ -75,9 +75,15 @@ class Speaker(AgentExecutor):
                     metadata={"usage": {"input_tokens": 5, "output_tokens": 6}},
                 )
             case "flood":
-                for _ in range(40):
+                for number in range(40):
                     await updater.add_artifact(
-                        [Part(text="x" * 100_000)], artifact_id="a", append=True
+                        [Part(text="x" * 100_000)], artifact_id="a", append=number > 0
+                    )
+                await updater.complete()
+            case "again":
+                for number in range(20):
+                    await updater.add_artifact(
+                        [Part(text=f"{number} " + "x" * 100_000)], artifact_id="a"
                     )
                 await updater.complete()
             case "raise":
@@ -100,7 +106,12 @@ class Peer:
 
     async def start(self, *, streaming: bool, version: str, binding: str) -> None:
         config = uvicorn.Config(
-            self._app, host="127.0.0.1", port=0, log_level="error", lifespan="off"
+            self._app,
+            host="127.0.0.1",
+            port=0,
+            log_level="critical",
+            lifespan="off",
+            interface="asgi3",
         )
         self._server = uvicorn.Server(config)
         self._server.config.load()
@@ -123,12 +134,10 @@ class Peer:
         )
         handler = DefaultRequestHandler(self.speaker, InMemoryTaskStore(), card)
         is_old = version.startswith("0.3")
-        routes = create_jsonrpc_routes(handler, "/rpc", enable_v0_3_compat=is_old)
+        old_card = Route("/.well-known/agent-card.json", self._old_card(streaming))
+        routes = [old_card] if is_old else create_agent_card_routes(card)
+        routes += create_jsonrpc_routes(handler, "/rpc", enable_v0_3_compat=is_old)
         routes += create_rest_routes(handler, enable_v0_3_compat=is_old)
-        if is_old:
-            routes.append(Route("/.well-known/agent-card.json", self._old_card(streaming)))
-        else:
-            routes += create_agent_card_routes(card)
         self._starlette = Starlette(routes=routes)
         self._task = asyncio.create_task(self._server.serve([socket]))
         while not self._server.started:
@@ -243,6 +252,12 @@ async def test_a_flood_is_cut_at_the_cap(a2a, ask, peer):
     answer = await ask(a2a(peer), "flood")
     assert answer.truncated
     assert answer.output == "x" * MAX_OUTPUT_BYTES
+
+
+async def test_a_flood_of_replacements_is_cut_and_said_too(a2a, ask, peer):
+    answer = await ask(a2a(peer), "again and again")
+    assert answer.truncated
+    assert len(answer.output) < 110_000
 
 
 async def test_nothing_said_is_a_fault(a2a, ask, peer):
