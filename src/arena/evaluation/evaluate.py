@@ -7,12 +7,15 @@ from arena.evaluation.text import excerpt
 from arena.evaluation.validators import check
 from arena.evaluation.verdict import Finding, Submission, Verdict
 
+LONG_CHARACTERS = 100_000
+"""An answer longer than this is looked through in a thread, whatever is looked for."""
+
 
 async def evaluate(standard: Standard, submission: Submission) -> Verdict:
     """Is the submission good, by this standard? The same two always give the same verdict."""
     if isinstance(standard, Composite):
         return await _evaluate_composite(standard, submission)
-    if isinstance(standard, Pattern | JsonSchema):
+    if isinstance(standard, Pattern | JsonSchema) or len(submission.output) > LONG_CHARACTERS:
         # A pattern may search for seconds; other work must go on meanwhile.
         findings = await asyncio.to_thread(check, standard, submission.output)
     else:

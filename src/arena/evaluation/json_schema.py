@@ -1,4 +1,4 @@
-"""JSON Schema on untrusted answers: no fetching, no endless regular expressions."""
+"""JSON Schema on untrusted answers: no fetching, and an end to everything."""
 
 # The stubs of jsonschema leave half of its types open:
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
@@ -6,17 +6,21 @@
 
 import functools
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, cast
 
-import regex
+from arena.evaluation.pattern import TooSlow, pattern_fault, search
+from arena.evaluation.text import excerpt
 
-PATTERN_SECONDS = 2.0
-"""How long one regular expression may search one answer."""
+SCHEMA_SECONDS = 5.0
+"""How long one answer may be held against one schema."""
 
+_deadline: ContextVar[float] = ContextVar("deadline")
 
-class TooSlow(Exception):
-    """A regular expression took longer than it may."""
+Check = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
+"""A keyword of JSON Schema: (validator, the keyword's value, the answer's value, the schema)."""
 
 
 def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
@@ -24,12 +28,15 @@ def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
     from jsonschema.exceptions import SchemaError  # slow to import, and few tests need it
 
     try:
-        _validator_class().check_schema(schema)
+        _validator_class().check_schema(schema, format_checker=_pattern_format())
         json.dumps(schema, allow_nan=False)
     except SchemaError as wrong:
-        return f"{wrong.message} (at {wrong.json_path})"
+        cause = f": it {wrong.cause}" if wrong.cause else ""
+        return f"{wrong.message}{cause} (at {wrong.json_path})"
     except (TypeError, ValueError) as wrong:
         return str(wrong)
+    except RecursionError:
+        return "it is nested too deep"
     return None
 
 
@@ -41,6 +48,7 @@ def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | No
 
     # An empty registry: a $ref to a web address is never fetched.
     validator = _validator_class()(schema, registry=Registry())
+    before = _deadline.set(time.monotonic() + SCHEMA_SECONDS)
     try:
         error = best_match(validator.iter_errors(value))
     except Unresolvable as missing:
@@ -49,37 +57,93 @@ def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | No
         return str(slow)
     except RecursionError:
         return "the answer is nested too deep to be checked"
-    return f"{error.message} (at {error.json_path})" if error else None
+    except (OverflowError, ZeroDivisionError) as wrong:
+        return f"the answer has a number that cannot be checked: {wrong}"
+    finally:
+        _deadline.reset(before)
+    return f"{excerpt(error.message)} (at {excerpt(error.json_path)})" if error else None
 
 
 @functools.cache
 def _validator_class() -> Any:
-    """The 2020-12 validator with the patterns of a schema under a time limit."""
+    """The 2020-12 validator with a time limit on every keyword."""
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import ValidationError
     from jsonschema.validators import extend
 
-    def pattern(_validator: Any, wanted: str, value: object, _schema: Any) -> Iterator[Any]:
-        if isinstance(value, str) and not _found(wanted, value):
-            yield ValidationError(f"{value[:80]!r} does not match {wanted!r}")
-
-    def pattern_properties(
-        validator: Any, patterns: dict[str, Any], value: object, _schema: Any
-    ) -> Iterator[Any]:
-        if not isinstance(value, dict):
-            return
-        for wanted, subschema in patterns.items():
-            for key, member in cast(dict[str, object], value).items():
-                if _found(wanted, key):
-                    yield from validator.descend(member, subschema, path=key, schema_path=wanted)
-
-    own = {"pattern": pattern, "patternProperties": pattern_properties}
-    return extend(Draft202012Validator, validators=own)
+    own = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "uniqueItems": _unique_items,
+    }
+    keywords: dict[str, Check] = {**Draft202012Validator.VALIDATORS, **own}
+    return extend(Draft202012Validator, {name: _timed(check) for name, check in keywords.items()})
 
 
-def _found(pattern: str, text: str) -> bool:
-    try:
-        return regex.search(pattern, text, timeout=PATTERN_SECONDS) is not None
-    except TimeoutError as late:
-        message = f"the pattern {pattern!r} took longer than {PATTERN_SECONDS:g} s on this answer"
-        raise TooSlow(message) from late
+def _timed(check: Check) -> Check:
+    """The check, which gives up when the time of the whole answer is over."""
+
+    def timed(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+        if time.monotonic() > _deadline.get(float("inf")):
+            raise TooSlow(f"checking the answer took longer than {SCHEMA_SECONDS:g} s")
+        yield from check(validator, wanted, value, schema) or ()
+
+    return timed
+
+
+def _pattern(_validator: Any, wanted: str, value: object, _schema: Any) -> Iterator[Any]:
+    if isinstance(value, str) and not search(wanted, value, case_sensitive=True):
+        yield _misfit(f"{excerpt(value)!r} does not match {wanted!r}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: dict[str, Any], value: object, _schema: Any
+) -> Iterator[Any]:
+    if not isinstance(value, dict):
+        return
+    for wanted, subschema in patterns.items():
+        for key, member in cast(dict[str, object], value).items():
+            if search(wanted, key, case_sensitive=True):
+                yield from validator.descend(member, subschema, path=key, schema_path=wanted)
+
+
+def _unique_items(_validator: Any, wanted: bool, value: object, _schema: Any) -> Iterator[Any]:
+    # The library compares every object with every other: minutes for a long answer.
+    if wanted and isinstance(value, list):
+        items = cast(list[object], value)
+        if len({_identity(item) for item in items}) < len(items):
+            yield _misfit("the list has the same item twice")
+
+
+def _identity(value: object) -> Hashable:
+    """Equal for values that JSON calls equal: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(value, bool):
+        return "boolean", value
+    if isinstance(value, list):
+        return tuple(_identity(item) for item in cast(list[object], value))
+    if isinstance(value, dict):
+        members = cast(dict[str, object], value).items()
+        return frozenset((key, _identity(member)) for key, member in members)
+    return cast(Hashable, value)
+
+
+def _misfit(message: str) -> Any:
+    from jsonschema.exceptions import ValidationError
+
+    return ValidationError(message)
+
+
+@functools.cache
+def _pattern_format() -> Any:
+    """Says of a schema's own patterns whether they can be used."""
+    from jsonschema import FormatChecker
+
+    formats = FormatChecker(formats=())
+
+    def is_pattern(value: object) -> bool:
+        fault = pattern_fault(value) if isinstance(value, str) else None
+        if fault:
+            raise ValueError(fault)
+        return True
+
+    formats.checks("regex", raises=ValueError)(is_pattern)
+    return formats

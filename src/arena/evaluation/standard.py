@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-import regex
-
 from arena.errors import InvalidInput, nearest
 from arena.evaluation.json_schema import schema_fault
+from arena.evaluation.pattern import pattern_fault
 from arena.evaluation.text import fold
 
 TYPE_NAMES: dict[type, str] = {
@@ -134,6 +133,8 @@ def dotted(path: Path) -> str:
 
 MAX_DEPTH = 8
 """How deep composites may nest."""
+MAX_WEIGHT = 1e6
+"""The weight of a composite's part; the sum of the weights must stay a number."""
 
 
 def _read(
@@ -196,10 +197,14 @@ class _Body:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fault(path, f"must be a number, is {_name(value)}")
             return None
-        if not math.isfinite(value):
-            self.fault(path, f"must be a finite number, is {value}")
+        try:
+            figure = float(value)
+        except OverflowError:  # a whole number of hundreds of digits
+            figure = math.inf
+        if not math.isfinite(figure):
+            self.fault(path, "must be a finite number")
             return None
-        return float(value)
+        return figure
 
 
 def _name(value: object) -> str:
@@ -244,10 +249,9 @@ def _pattern(body: dict[object, object], here: _Body) -> Standard | None:
     pattern = here.text(body["pattern"], ("pattern",))
     if pattern is None:
         return None
-    try:
-        regex.compile(pattern)
-    except regex.error as wrong:
-        here.fault(("pattern",), f"is not a regular expression: {wrong}")
+    wrong = pattern_fault(pattern)
+    if wrong:
+        here.fault(("pattern",), wrong)
         return None
     return Pattern(pattern=pattern, case_sensitive=here.options.case_sensitive or False)
 
@@ -290,7 +294,7 @@ def _composite(needed: Literal["all", "any"]) -> "Reader":
         if not isinstance(parts, list) or not parts:
             here.fault((key,), "must be a list of at least one standard")
             return None
-        # A path grows by four steps a level: expected, all_of, an index, expected.
+        # A path grows by three steps a level: all_of, an index, expected.
         if len(here.at) > 3 * MAX_DEPTH:
             here.fault((key,), f"is nested more than {MAX_DEPTH} deep")
             return None
@@ -314,8 +318,8 @@ def _part(part: object, here: _Body, at: Path) -> tuple[Standard, float] | None:
     inner = _Body(at=(*here.at, *at), faults=here.faults, options=here.options)
     has_expected = inner.only(body, needs="expected", allows=PART_KEYS)
     weight = inner.number(body.get("weight", 1), ("weight",))
-    if weight is not None and weight < 0:
-        inner.fault(("weight",), f"must be 0 or more, is {weight:g}")
+    if weight is not None and not 0 <= weight <= MAX_WEIGHT:
+        inner.fault(("weight",), f"must be from 0 to {MAX_WEIGHT:g}, is {weight:g}")
     flags: dict[str, bool | None] = {
         "case_sensitive": here.options.case_sensitive,
         "whole_word": here.options.whole_word,

@@ -3,12 +3,14 @@
 import json
 import math
 import unicodedata
+from collections import deque
 from collections.abc import Callable
 from typing import Any, cast
 
 import regex
 
-from arena.evaluation.json_schema import PATTERN_SECONDS, first_misfit
+from arena.evaluation.json_schema import first_misfit
+from arena.evaluation.pattern import TooSlow, search
 from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
@@ -72,16 +74,12 @@ def _any_keyword(standard: Keywords, places: dict[str, str | None], text: str) -
 
 def check_pattern(standard: Pattern, text: str) -> tuple[Finding, ...]:
     """One finding: the pattern was found, or not, or not within its time."""
-    flags = 0 if standard.case_sensitive else regex.IGNORECASE
     normal = unicodedata.normalize("NFKC", text)
     criterion = f"matches /{standard.pattern}/"
     try:
-        found = regex.search(
-            standard.pattern, normal, flags=flags, timeout=PATTERN_SECONDS, concurrent=True
-        )
-    except TimeoutError:
-        reason = f"the pattern took longer than {PATTERN_SECONDS:g} s on this answer"
-        return (_finding(criterion, False, reason, None),)
+        found = search(standard.pattern, normal, case_sensitive=standard.case_sensitive)
+    except TooSlow as slow:
+        return (_finding(criterion, False, str(slow), None),)
     if found is None:
         return (_finding(criterion, False, f"nothing matches /{standard.pattern}/", None),)
     place = excerpt(normal, found.start(), found.end() - found.start())
@@ -92,23 +90,28 @@ def check_json_schema(standard: JsonSchema, text: str) -> tuple[Finding, ...]:
     """One finding: the answer is JSON that fits, or why not."""
     criterion = "fits the JSON Schema"
     try:
-        value: object = json.loads(_unfenced(text))
+        value: object = json.loads(_unfenced(text), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as wrong:
         return (_finding(criterion, False, f"the answer is not JSON: {wrong}", None),)
     misfit = first_misfit(standard.schema, value)
     return (_finding(criterion, misfit is None, misfit or "fits the schema", excerpt(text)),)
 
 
+def _refuse_constant(name: str) -> None:
+    """JSON knows no NaN and no Infinity, although Python's reader does."""
+    raise ValueError(f"{name} is not a JSON value")
+
+
 def _unfenced(text: str) -> str:
     """The inside of the text's only Markdown fence, or the text itself."""
     fences = regex.findall(
-        r"^```[\w-]*[ \t]*\n(.*?)^```", text, flags=regex.DOTALL | regex.MULTILINE
+        r"^```[\w-]*[ \t]*\r?\n(.*?)^```", text, flags=regex.DOTALL | regex.MULTILINE
     )
     return cast(str, fences[0]) if len(fences) == 1 else text
 
 
 NUMBER = regex.compile(
-    r"(?<![\w.,])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"
+    r"(?<![\w.,])[-+−]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?!\w)"
 )
 """A number as people write it: a sign, thousands in commas, decimals, an exponent."""
 
@@ -117,10 +120,11 @@ def check_number(standard: Number, text: str) -> tuple[Finding, ...]:
     """One finding: the last number of the answer is the expected one, or what it was."""
     give = f" ± {standard.tolerance:g}" if standard.tolerance else ""
     criterion = f"is the number {standard.value:.12g}{give}"
-    places = list(NUMBER.finditer(unicodedata.normalize("NFKC", text)))
-    if not places:
+    # A deque of one: a long answer may hold half a million numbers.
+    last = deque(NUMBER.finditer(unicodedata.normalize("NFKC", text)), maxlen=1)
+    if not last:
         return (_finding(criterion, False, "there is no number in the answer", None),)
-    written = places[-1].group()
+    written = last[0].group()
     got = float(written.replace(",", "").replace("−", "-"))
     passed = math.isfinite(got) and _is_near(got, standard)
     reason = f"the last number of the answer is {written}"

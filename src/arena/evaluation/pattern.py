@@ -1,0 +1,83 @@
+"""Regular expressions that cannot hurt: checked when they are read, timed when they search."""
+
+import regex
+
+PATTERN_SECONDS = 2.0
+"""How long one regular expression may search one answer."""
+MAX_PATTERN_CHARACTERS = 10_000
+MAX_REPEATS = 100_000
+"""How large a pattern may become when its counted repeats are written out: compiling the 23
+characters of `((a{1000}){1000}){1000}` takes more memory than there is."""
+
+COUNT = regex.compile(r"\{(\d*)(?:,(\d*))?\}")
+CALL = regex.compile(r"\(\?(?:R|\d|[+-]\d|&|P>)")
+CHARACTER_CLASS = regex.compile(r"\[\^?\]?(?:\\.|[^\]\\])*+\]", flags=regex.DOTALL)
+
+
+class TooSlow(Exception):
+    """A regular expression took longer than it may."""
+
+
+def pattern_fault(pattern: str) -> str | None:
+    """Why a regular expression cannot be used, or None."""
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        return f"is longer than {MAX_PATTERN_CHARACTERS} characters"
+    wrong = _costly_part(pattern)
+    if wrong:
+        return wrong
+    try:
+        regex.compile(pattern)
+    except (regex.error, ValueError, OverflowError) as fault:
+        return f"is not a regular expression: {fault}"
+    except RecursionError:
+        return "is nested too deep"
+    return None
+
+
+def search(pattern: str, text: str, *, case_sensitive: bool) -> "regex.Match[str] | None":
+    """The first place in the text where the pattern is found; raises TooSlow past the limit."""
+    flags = 0 if case_sensitive else regex.IGNORECASE
+    try:
+        # `concurrent` lets other threads run meanwhile: the event loop, for one.
+        return regex.search(pattern, text, flags=flags, timeout=PATTERN_SECONDS, concurrent=True)
+    except (TimeoutError, MemoryError) as late:
+        message = f"the pattern {pattern!r} took longer than {PATTERN_SECONDS:g} s on this answer"
+        raise TooSlow(message) from late
+
+
+def _costly_part(pattern: str) -> str | None:
+    """What in a pattern would take memory without end. An estimate: it need not know all syntax."""
+    sizes = [0]  # of each open group so far
+    last = 0  # of the thing that a repeat would apply to
+    place = 0
+    while place < len(pattern):
+        step = 1
+        if CALL.match(pattern, place):
+            return "calls itself or a group of its own, which may never end"
+        if repeat := COUNT.match(pattern, place):
+            step = len(repeat.group())
+            # Nine digits are more than enough to be too many.
+            times = max(int((repeat[2] or repeat[1] or "1")[:9]), 1)
+            sizes[-1] += last * (times - 1)
+            last *= times
+        elif pattern[place] == "(":
+            sizes.append(0)
+        elif pattern[place] == ")" and len(sizes) > 1:
+            last = max(sizes.pop(), 1)
+            sizes[-1] += last
+        else:
+            step = _step(pattern, place)
+            last = 1
+            sizes[-1] += 1
+        if max(sizes[-1], last) > MAX_REPEATS:
+            return f"repeats its parts more than {MAX_REPEATS} times in all"
+        place += step
+    return None
+
+
+def _step(pattern: str, place: int) -> int:
+    """How many characters the thing at this place takes: an escape, a class, or a sign."""
+    if pattern[place] == "\\":
+        return 2
+    inside = CHARACTER_CLASS.match(pattern, place)
+    return len(inside.group()) if inside else 1

@@ -1,0 +1,107 @@
+import asyncio
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.evaluation import Standard, Submission, Verdict, evaluate, pattern, read_standard
+
+TEXT = st.text("abc 123", max_size=12)
+WORDS = st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=3)
+SIMPLE = st.one_of(
+    st.tuples(
+        st.sampled_from(["contains", "contains_any", "not_contains"]),
+        WORDS.map(lambda words: {"contains": words}),
+    ),
+    st.tuples(st.just("exact"), st.text("abc", min_size=1, max_size=2).map(lambda t: {"value": t})),
+    st.tuples(
+        st.just("regex"), st.sampled_from(["a+b", "^c", "[12]"]).map(lambda p: {"pattern": p})
+    ),
+    st.tuples(st.just("number"), st.integers(0, 5).map(lambda n: {"value": n})),
+)
+BODIES = st.recursive(
+    SIMPLE,
+    lambda inner: st.sampled_from(["all_of", "any_of"]).flatmap(
+        lambda kind: st.lists(inner, min_size=1, max_size=3).map(
+            lambda parts: (
+                kind,
+                {kind: [{"validation": name, "expected": body} for name, body in parts]},
+            )
+        )
+    ),
+    max_leaves=5,
+)
+
+
+def judge(standard: Standard, output: str) -> Verdict:
+    return asyncio.run(evaluate(standard, Submission(output=output)))
+
+
+@settings(deadline=None)
+@given(BODIES, TEXT)
+def test_the_same_two_always_give_the_same_verdict(
+    body: tuple[str, dict[str, object]], text: str
+) -> None:
+    first = judge(read_standard(*body), text)
+    assert judge(read_standard(*body), text) == first
+    assert 0 <= first.score <= 100
+    assert first.passed is False or first.score == 100
+    assert first.reasoning
+    assert first.findings
+
+
+@settings(deadline=None)
+@given(st.lists(SIMPLE, min_size=1, max_size=4), TEXT)
+def test_composites_agree_with_their_parts(
+    bodies: list[tuple[str, dict[str, object]]], text: str
+) -> None:
+    parts = [{"validation": name, "expected": body} for name, body in bodies]
+    alone = [judge(read_standard(name, body), text) for name, body in bodies]
+    every = judge(read_standard("all_of", {"all_of": parts}), text)
+    some = judge(read_standard("any_of", {"any_of": parts}), text)
+    assert every.passed is all(verdict.passed for verdict in alone)
+    assert some.passed is any(verdict.passed for verdict in alone)
+    assert some.score == max(verdict.score for verdict in alone)
+    assert every.score == pytest.approx(sum(verdict.score for verdict in alone) / len(alone))
+    assert every.findings == some.findings == tuple(f for v in alone for f in v.findings)
+
+
+def test_weights_share_out_the_score_of_all_of() -> None:
+    parts = [
+        {"expected": {"contains": ["a"]}, "weight": 3},
+        {"expected": {"contains": ["b"]}, "weight": 1},
+    ]
+    verdict = judge(read_standard("all_of", {"all_of": parts}), "only a")
+    assert (verdict.score, verdict.passed) == (75.0, False)
+
+
+def test_a_failed_verdict_names_the_missing_keyword_and_what_was_read() -> None:
+    verdict = judge(read_standard("contains", {"contains": ["x", "home"]}), "at  home")
+    assert verdict.reasoning == '"x" is missing (read: "at home")'
+
+
+def test_an_empty_answer_is_called_empty() -> None:
+    verdict = judge(read_standard("contains", {"contains": ["x"]}), " \n")
+    assert verdict.reasoning == '"x" is missing (read: an empty answer)'
+
+
+def test_a_passed_verdict_says_what_decided_it() -> None:
+    verdict = judge(read_standard("contains_any", {"contains": ["x", "y"]}), "y")
+    assert (verdict.score, verdict.reasoning) == (100.0, 'has "y"')
+
+
+async def test_other_work_goes_on_while_a_pattern_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pattern, "PATTERN_SECONDS", 0.5)
+    schema = read_standard("json_schema", {"schema": {"pattern": "(a|aa)+$"}})
+    plain = read_standard("regex", {"pattern": "(a|aa)+$"})
+    for standard, answer in ((plain, "a" * 5000 + "!"), (schema, f'"{"a" * 5000}!"')):
+        judging = asyncio.create_task(evaluate(standard, Submission(output=answer)))
+        longest, last = 0.0, time.monotonic()
+        while not judging.done():
+            await asyncio.sleep(0.01)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        assert not (await judging).passed
+        assert longest < 0.3
