@@ -44,8 +44,8 @@ class PythonCallable:
         self._reference = reference
         # -P: the worker's own folder must not be searched, its files are named like modules.
         words = [sys.executable, "-P", str(_WORKER), reference]
-        self._program = Program(words=words, directory=directory, environment=environment)
-        self._pool = LinePool(self._start)
+        program = Program(words=words, directory=directory, environment=environment)
+        self._pool = LinePool(program, max_line_bytes=_MAX_LINE_BYTES, greet=self._greet)
 
     async def answer(self, question: Question) -> Answer:
         """Call the function with the prompt."""
@@ -68,20 +68,17 @@ class PythonCallable:
         """End all workers."""
         await self._pool.close()
 
-    async def _start(self) -> LineProcess:
-        worker = LineProcess(self._program, max_line_bytes=_MAX_LINE_BYTES)
+    async def _greet(self, worker: LineProcess) -> None:
+        """Wait until the worker has loaded the function."""
         try:
             async with asyncio.timeout(START_SECONDS):
                 line, _ = await worker.ask(b"")
-            if line == b"+":
-                return worker
-            message = f"{self._reference!r} cannot be loaded: {json.loads(line[1:])}"
         except TimeoutError:
-            message = f"{self._reference!r} was not loaded within {START_SECONDS:g} s"
+            reason = f"it took longer than {START_SECONDS:g} s"
         except Ended:
-            message = f"{self._reference!r} cannot be loaded: {await how_it_ended(worker)}"
-        except BaseException:
-            await worker.end()  # cancelled: do not leave it behind
-            raise
-        await worker.end()
-        raise AgentUnavailable(message, retryable=False)
+            reason = await how_it_ended(worker)
+        else:
+            if line == b"+":
+                return
+            reason = json.loads(line[1:])
+        raise AgentUnavailable(f"{self._reference!r} cannot be loaded: {reason}", retryable=False)

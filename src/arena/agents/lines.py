@@ -69,32 +69,27 @@ class LineProcess:
 class LinePool:
     """As many line processes as there are questions at the same time, kept and used again."""
 
-    def __init__(self, start: Callable[[], Awaitable[LineProcess]]) -> None:
-        self._start = start
+    def __init__(
+        self,
+        program: Program,
+        *,
+        max_line_bytes: int,
+        greet: Callable[[LineProcess], Awaitable[None]] | None = None,
+    ) -> None:
+        self._program = program
+        self._max_line_bytes = max_line_bytes
+        self._greet = greet
+        """What is done with a new process before it gets its first question."""
         self._idle: list[LineProcess] = []
-        self._busy: set[LineProcess] = set()
+        self._living: set[LineProcess] = set()
         self._is_closed = False
 
     async def ask(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
         """The reply to `line`, and whether it was cut at the cap."""
-        used = self._take()
-        if used is not None:
-            begin = asyncio.get_running_loop().time()
-            try:
-                return await self._ask(used, line, timeout_seconds)
-            except Ended:
-                # It answered before, so it may have been about to exit anyway and have never seen
-                # this question: a fresh process gets it. If that one exits too, that counts.
-                timeout_seconds -= asyncio.get_running_loop().time() - begin
-        if self._is_closed:
-            raise AgentUnavailable("the connector is closed", retryable=False)
-        fresh = await self._start()
         try:
-            return await self._ask(fresh, line, timeout_seconds)
-        except Ended:
-            if self._is_closed:
-                raise AgentUnavailable("the connector was closed", retryable=False) from None
-            raise AgentCrashed(await how_it_ended(fresh)) from None
+            return await self._ask_any(line, timeout_seconds)
+        except TimeoutError:
+            raise AgentTimedOut(f"the agent did not answer within {timeout_seconds:g} s") from None
 
     def forget_idle(self) -> None:
         """End the processes that wait for a question; the next one gets a fresh process."""
@@ -105,20 +100,49 @@ class LinePool:
     async def close(self) -> None:
         """End all processes."""
         self._is_closed = True
-        await asyncio.gather(*(process.end() for process in (*self._idle, *self._busy)))
+        await asyncio.gather(*(process.end() for process in self._living))
         self._idle.clear()
+
+    async def _ask_any(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
+        clock = asyncio.get_running_loop().time
+        used = self._take()
+        if used is not None:
+            begin = clock()
+            try:
+                return await self._ask(used, line, timeout_seconds)
+            except Ended:
+                # It answered before, so it may have been about to exit anyway and have never seen
+                # this question: a fresh process gets it. If that one exits too, that counts.
+                timeout_seconds -= clock() - begin
+        fresh = await self._start()
+        try:
+            return await self._ask(fresh, line, timeout_seconds)
+        except Ended:
+            if self._is_closed:
+                raise AgentUnavailable("the connector was closed", retryable=False) from None
+            raise AgentCrashed(await how_it_ended(fresh)) from None
+
+    async def _start(self) -> LineProcess:
+        if self._is_closed:
+            raise AgentUnavailable("the connector is closed", retryable=False)
+        process = LineProcess(self._program, max_line_bytes=self._max_line_bytes)
+        self._living.add(process)
+        process.process.ended.add_done_callback(lambda _: self._living.discard(process))
+        if self._greet is not None:
+            try:
+                await self._greet(process)
+            except BaseException:
+                await process.end()  # of no use, or nobody waits for it any more
+                raise
+        return process
 
     async def _ask(
         self, process: LineProcess, line: bytes, timeout_seconds: float
     ) -> tuple[bytes, bool]:
-        self._busy.add(process)
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await process.ask(line)
-        except TimeoutError:
-            raise AgentTimedOut(f"the agent did not answer within {timeout_seconds:g} s") from None
         finally:
-            self._busy.discard(process)
             if process.is_ready() and not self._is_closed:
                 self._idle.append(process)
             else:

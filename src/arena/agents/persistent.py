@@ -4,7 +4,7 @@ import json
 
 from arena.agents.answers import answer_from_bytes, has_output
 from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Question
-from arena.agents.lines import LinePool, LineProcess
+from arena.agents.lines import LinePool
 from arena.agents.process import Program
 from arena.errors import AgentCrashed
 
@@ -23,8 +23,7 @@ class PersistentCommand:
     """Keeps the program running; starts it anew when it died or lost step."""
 
     def __init__(self, program: Program) -> None:
-        self._program = program
-        self._pool = LinePool(self._start)
+        self._pool = LinePool(program, max_line_bytes=MAX_OUTPUT_BYTES)
 
     async def answer(self, question: Question) -> Answer:
         """Ask a free process of the pool, or a new one."""
@@ -38,9 +37,6 @@ class PersistentCommand:
     async def close(self) -> None:
         """End all processes."""
         await self._pool.close()
-
-    async def _start(self) -> LineProcess:
-        return LineProcess(self._program, max_line_bytes=MAX_OUTPUT_BYTES)
 
 
 def _answered_id(line: bytes) -> str | None:

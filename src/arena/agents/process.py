@@ -52,7 +52,7 @@ class Process:
         self._stderr_fd = self._process.stderr.fileno()
         for descriptor in (self._stdin, self._stdout, self._stderr_fd):
             os.set_blocking(descriptor, False)
-        self._pidfd = os.pidfd_open(self._process.pid)
+        self._pidfd = self._open_pidfd()
         self._loop.add_reader(self._stdout, self._read_stdout)
         self._loop.add_reader(self._stderr_fd, self._read_stderr)
         self._loop.add_reader(self._pidfd, self._reap)
@@ -104,6 +104,17 @@ class Process:
         """Kill the group and wait until it is gone."""
         self.kill()
         await asyncio.wait([self.ended], timeout=_END_SECONDS)
+
+    def _open_pidfd(self) -> int:
+        try:
+            return os.pidfd_open(self._process.pid)
+        except OSError as error:
+            with self._process:  # closes its pipes and collects it
+                _kill_group(self._process.pid)
+            raise AgentUnavailable(
+                f"the agent's process cannot be watched (needs Linux 5.3): {error.strerror}",
+                retryable=error.errno in _PASSING,
+            ) from None
 
     def _send(self) -> None:
         try:

@@ -195,8 +195,8 @@ async def peer() -> AsyncIterator[Peer]:
 
 @pytest.fixture
 def a2a(bench):
-    def a2a(peer: Peer, **keys):
-        spec = A2ASpec(url=keys.pop("url", peer.url), **keys)
+    def a2a(peer: Peer | None = None, **keys):
+        spec = A2ASpec(url=keys.pop("url", None) or peer.url, **keys)
         return bench.connect(spec, environ={"API_KEY": "s3cr3t-value"})
 
     return a2a
@@ -322,12 +322,10 @@ async def test_the_key_does_not_follow_a_card_to_another_host(a2a, ask, peer, se
         ("", 503, "status 503", True),
     ],
 )
-async def test_a_card_that_is_of_no_use_says_why(
-    a2a, ask, peer, server, body, status, reason, retryable
-):
+async def test_a_card_that_is_of_no_use_says_why(a2a, ask, server, body, status, reason, retryable):
     server.say(body, status=status, Content_Type="application/json")
     with pytest.raises(AgentUnavailable, match=reason) as caught:
-        await ask(a2a(peer, url=server.url))
+        await ask(a2a(url=server.url))
     assert caught.value.retryable is retryable
 
 

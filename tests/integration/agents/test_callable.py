@@ -233,3 +233,16 @@ async def test_a_question_costs_a_fraction_of_a_millisecond(bench, ask):
     for _ in range(100):
         await asyncio.gather(*(ask(connector) for _ in range(4)))
     assert (time.process_time() - begin) / 400 < 0.001
+
+
+async def test_closing_while_a_worker_loads_ends_it(bench, ask, is_gone):
+    connector = bench.function(
+        "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    )
+    task = asyncio.create_task(ask(connector))
+    while not (bench.folder / "pid").exists() or not (bench.folder / "pid").read_text():
+        await asyncio.sleep(0.01)
+    await connector.close()
+    with pytest.raises(AgentUnavailable):
+        await task
+    assert await is_gone(int((bench.folder / "pid").read_text()))
