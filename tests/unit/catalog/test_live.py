@@ -10,8 +10,8 @@ import pytest
 
 from arena.catalog import Catalog, LiveCatalog
 
-SECOND = 1.0
-"""What an edit may take until it is live."""
+PATIENCE_SECONDS = 5.0
+"""After this a change will not be seen any more, however busy the machine is."""
 
 
 def write(path: Path, *test_ids: str) -> None:
@@ -34,10 +34,10 @@ def live(folder: Path) -> LiveCatalog:
 
 
 async def until(condition: Callable[[], bool]) -> float:
-    """The seconds until the condition holds; fails where that takes longer than a second."""
+    """The seconds until the condition holds."""
     start = time.monotonic()
     while not condition():
-        assert time.monotonic() - start < SECOND, "it took longer than a second"
+        assert time.monotonic() - start < PATIENCE_SECONDS, "it was never seen"
         await asyncio.sleep(0.005)
     return time.monotonic() - start
 
@@ -177,11 +177,11 @@ async def test_edits_additions_and_removals_are_live_within_a_second(tmp_path: P
     catalog = live(tmp_path)
     async with catalog.watching():
         write(tmp_path / "a.yaml", "two")
-        await until(lambda: ids(catalog.current) == ["two"])
+        assert await until(lambda: ids(catalog.current) == ["two"]) < 1
         write(tmp_path / "b.yml", "three")
-        await until(lambda: ids(catalog.current) == ["two", "three"])
+        assert await until(lambda: ids(catalog.current) == ["two", "three"]) < 1
         (tmp_path / "a.yaml").unlink()
-        await until(lambda: ids(catalog.current) == ["three"])
+        assert await until(lambda: ids(catalog.current) == ["three"]) < 1
         (tmp_path / "b.yml").write_text("tests: [")
         await until(lambda: bool(catalog.current.problems))
         assert ids(catalog.current) == ["three"]

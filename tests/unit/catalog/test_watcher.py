@@ -1,0 +1,71 @@
+import asyncio
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.catalog import watcher
+from arena.catalog.watcher import FolderWatcher
+
+
+async def until_grown(looks: list[float], beyond: int) -> None:
+    start = time.monotonic()
+    while len(looks) <= beyond:
+        assert time.monotonic() - start < 5, "nobody looked for five seconds"
+        await asyncio.sleep(0.005)
+
+
+async def test_a_change_is_told_of_at_once(tmp_path: Path) -> None:
+    looks: list[float] = []
+    watching = FolderWatcher([tmp_path], lambda: looks.append(time.monotonic()))
+    watching.start()
+    try:
+        await until_grown(looks, 0)  # the first sweep: the watch stands
+        changed = time.monotonic()
+        (tmp_path / "a.yaml").touch()
+        before = len(looks)
+        await until_grown(looks, before)
+        assert looks[before] - changed < watcher.SWEEP_SECONDS
+    finally:
+        await watching.stop()
+
+
+async def test_a_look_that_fails_does_not_end_the_watching(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks: list[float] = []
+
+    def look() -> None:
+        looks.append(time.monotonic())
+        if len(looks) == 1:
+            raise ZeroDivisionError
+
+    watching = FolderWatcher([tmp_path], look)
+    watching.start()
+    try:
+        await until_grown(looks, 1)
+    finally:
+        await watching.stop()
+    assert "could not be looked at" in caplog.text
+
+
+async def test_without_watches_of_the_system_the_sweep_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_watches(*_folders: Any, **_options: Any) -> Iterator[None]:
+        raise OSError("inotify watch limit reached")  # what a machine at its limit says
+
+    monkeypatch.setattr(watcher, "watch", no_watches)
+    monkeypatch.setattr(watcher, "SWEEP_SECONDS", 0.05)
+    caplog.set_level(logging.WARNING)
+    looks: list[float] = []
+    watching = FolderWatcher([tmp_path], lambda: looks.append(time.monotonic()))
+    watching.start()
+    try:
+        await until_grown(looks, 3)
+    finally:
+        await watching.stop()
+    assert caplog.text.count("inotify watch limit reached") == 1
