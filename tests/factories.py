@@ -9,7 +9,8 @@ import yaml
 from arena import clock
 from arena.agents import Usage
 from arena.catalog import Test
-from arena.runs.run import ExecutionStatus, Result
+from arena.runs.run import Result
+from arena.scoring import ExecutionStatus
 
 
 def a_test(**changes: object) -> Test:
@@ -85,6 +86,7 @@ def a_result(**changes: object) -> Result:
         "duration_seconds": 0.1,
         "attempts": 1,
         "usage": Usage(),
+        "cost": None,
         "created_at": clock.now(),
     }
     return Result(**{**values, **changes})

@@ -13,7 +13,6 @@ from arena.runs.changes import Changes
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.run import (
-    ExecutionStatus,
     RecordedResult,
     Result,
     Run,
@@ -25,7 +24,6 @@ from arena.runs.runs import RunEvent, RunRequest, Runs
 __all__ = [
     "Changes",
     "Engine",
-    "ExecutionStatus",
     "Owner",
     "RecordedResult",
     "Result",

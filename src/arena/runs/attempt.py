@@ -10,7 +10,8 @@ from arena import clock
 from arena.agents import Answer, Connector, Question, Usage
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
 from arena.evaluation import Submission, Verdict, evaluate
-from arena.runs.run import ExecutionStatus, Item, Result
+from arena.runs.run import Item, Result
+from arena.scoring import CostContribution, ExecutionStatus, cost_contribution
 
 GRACE_SECONDS = 5.0
 """What a connector gets beyond the test's time limit to end the work by itself."""
@@ -99,6 +100,7 @@ def _result(
     fault = outcome if isinstance(outcome, AgentFault) else None
     passed = verdict is not None and verdict.passed
     reason = fault.message if fault else verdict.reasoning if verdict and not passed else None
+    usage = answer.usage if answer else Usage()
     return Result(
         test_id=test.id,
         trial=item.trial,
@@ -113,9 +115,17 @@ def _result(
         findings=_findings(verdict),
         duration_seconds=round(duration, 6),
         attempts=attempt,
-        usage=answer.usage if answer else Usage(),
+        usage=usage,
+        cost=_cost(item, usage) if passed else None,
         created_at=clock.now(),
     )
+
+
+def _cost(item: Item, usage: Usage) -> CostContribution | None:
+    tokens = None
+    if usage.input_tokens is not None and usage.output_tokens is not None:
+        tokens = usage.input_tokens + usage.output_tokens
+    return cost_contribution(item.test.points, item.test.token_budget, tokens)
 
 
 def _status(fault: AgentFault | None) -> ExecutionStatus:

@@ -8,6 +8,7 @@ from uuid import UUID
 from arena.agents import Usage
 from arena.catalog import Test
 from arena.errors import Conflict
+from arena.scoring import CostContribution, ExecutionStatus
 
 
 class RunStatus(StrEnum):
@@ -41,16 +42,6 @@ def check_move(run_id: UUID, now: RunStatus, then: RunStatus, action: str) -> No
         raise Conflict(f"run {run_id} is {now}, it cannot be {action}")
 
 
-class ExecutionStatus(StrEnum):
-    """How one execution of an agent ended; only `completed` is a success."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-    ERROR = "error"
-    CANCELLED = "cancelled"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A benchmark run as it stands in the database."""
@@ -76,6 +67,7 @@ class Run:
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
+    costed_tests: int
     duration_seconds: float
     error_message: str | None
     created_at: datetime
@@ -109,6 +101,8 @@ class Result:
     duration_seconds: float
     attempts: int
     usage: Usage
+    cost: CostContribution | None
+    """What it adds to cost efficiency; None where it failed or its tokens are not known."""
     created_at: datetime
 
     @property

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from arena.agents import Answer, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 from arena.runs.attempt import NotExecuted, Retries, execute_item, storable
-from arena.runs.run import ExecutionStatus, Item
+from arena.runs.run import Item
+from arena.scoring import ExecutionStatus
 from factories import a_test
 
 RUN = UUID(int=1)

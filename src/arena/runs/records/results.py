@@ -11,6 +11,8 @@ from arena.catalog import Test
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import from_result, to_result
 from arena.runs.run import Item, RecordedResult, Result, RunError
+from arena.scoring import Execution, Source, Subject
+from arena.scoring.records import add_executions
 from arena.store import Database
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
@@ -61,6 +63,8 @@ async def add_results(
         await connection.execute(
             update(Runs).where(Runs.id == run_id).values(**_counters(row, results))
         )
+        subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
+        await add_executions(connection, subject, [_execution(result) for result in results])
 
 
 async def add_error(database: Database, run_id: UUID, token: str, error: RunError) -> None:
@@ -138,6 +142,7 @@ def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
         "input_tokens": _sum(row.input_tokens, (r.usage.input_tokens for r in results)),
         "output_tokens": _sum(row.output_tokens, (r.usage.output_tokens for r in results)),
         "cost_usd": _sum(row.cost_usd, (r.usage.cost_usd for r in results)),
+        "costed_tests": row.costed_tests + sum(r.usage.cost_usd is not None for r in results),
     }
 
 
@@ -145,3 +150,13 @@ def _sum(before: float | None, added: Iterable[float | None]) -> float | None:
     """The sum of what is known; None while nothing is."""
     known = [value for value in (before, *added) if value is not None]
     return sum(known) if known else None
+
+
+def _execution(result: Result) -> Execution:
+    return Execution(
+        status=result.status,
+        source=Source.BENCHMARK,
+        created_at=result.created_at,
+        usage=result.usage,
+        duration_seconds=result.duration_seconds,
+    )

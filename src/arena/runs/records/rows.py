@@ -8,7 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.agents import Usage
 from arena.errors import NotFound
-from arena.runs.run import ExecutionStatus, RecordedResult, Result, Run, RunStatus
+from arena.runs.run import RecordedResult, Result, Run, RunStatus
+from arena.scoring import CostContribution, ExecutionStatus
 from arena.store.tables import Runs
 
 RUN_COLUMNS = Run.__dataclass_fields__.keys()
@@ -59,6 +60,7 @@ def to_result(row: Row[Any]) -> RecordedResult:
         duration_seconds=row.duration_seconds,
         attempts=row.attempts,
         usage=usage,
+        cost=_cost(row),
         created_at=row.created_at,
     )
     return RecordedResult(id=row.id, sequence=row.sequence, result=result)
@@ -87,5 +89,15 @@ def from_result(run_id: UUID, sequence: int, result: Result) -> dict[str, object
         "output_tokens": result.usage.output_tokens,
         "model": result.usage.model,
         "cost_usd": result.usage.cost_usd,
+        "earned_micropoints": result.cost.earned_micropoints if result.cost else None,
+        "possible_micropoints": result.cost.possible_micropoints if result.cost else None,
         "created_at": result.created_at,
     }
+
+
+def _cost(row: Row[Any]) -> CostContribution | None:
+    if row.possible_micropoints is None:
+        return None
+    return CostContribution(
+        earned_micropoints=row.earned_micropoints, possible_micropoints=row.possible_micropoints
+    )

@@ -15,6 +15,8 @@ from arena.catalog import Test
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
+from arena.scoring import Subject
+from arena.scoring.records import set_benchmark
 from arena.store import Database
 from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
 
@@ -145,6 +147,9 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
             values["errored_tests"] = row.total_tests - row.completed_tests
             values["error_message"] = error_message
         await connection.execute(update(Runs).where(Runs.id == run_id).values(**values))
+        if is_complete and row.is_full:
+            subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
+            await set_benchmark(connection, subject, run_id)
         return to_run(await run_row(connection, run_id))
 
 

@@ -47,6 +47,7 @@ def upgrade() -> None:
         sa.Column("input_tokens", sa.BigInteger(), nullable=True),
         sa.Column("output_tokens", sa.BigInteger(), nullable=True),
         sa.Column("cost_usd", sa.Float(), nullable=True),
+        sa.Column("costed_tests", sa.Integer(), nullable=False),
         sa.Column(
             "duration_seconds", sa.Numeric(precision=20, scale=6, asdecimal=False), nullable=False
         ),
@@ -126,6 +127,8 @@ def upgrade() -> None:
         sa.Column("output_tokens", sa.BigInteger(), nullable=True),
         sa.Column("model", sa.Text(), nullable=True),
         sa.Column("cost_usd", sa.Float(), nullable=True),
+        sa.Column("earned_micropoints", sa.BigInteger(), nullable=True),
+        sa.Column("possible_micropoints", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["run_id"],

@@ -1,0 +1,41 @@
+"""Scores in the database: this room's one door to the tables.
+
+Every change of the evidence (`evidence.py`) and the scores that follow from it are written in the
+same transaction, from running sums: what it costs does not grow with the history.
+"""
+
+from arena.scoring.records.board import (
+    BoardFilter,
+    BoardRow,
+    board_page,
+    filtered_board,
+    has_open_intervals,
+    heal_intervals,
+    score_row,
+)
+from arena.scoring.records.evidence import add_executions, add_vote, set_benchmark
+from arena.scoring.records.executions import Report, report_executions
+from arena.scoring.records.outcomes import outcomes_of_run, test_counts
+from arena.scoring.records.recalculation import recalculate, recalculate_all, store_weights
+from arena.scoring.records.votes import list_votes
+
+__all__ = [
+    "BoardFilter",
+    "BoardRow",
+    "Report",
+    "add_executions",
+    "add_vote",
+    "board_page",
+    "filtered_board",
+    "has_open_intervals",
+    "heal_intervals",
+    "list_votes",
+    "outcomes_of_run",
+    "recalculate",
+    "recalculate_all",
+    "report_executions",
+    "score_row",
+    "set_benchmark",
+    "store_weights",
+    "test_counts",
+]

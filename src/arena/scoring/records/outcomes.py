@@ -1,0 +1,80 @@
+"""How a run's tests went: counted per test, and added up in all, per category and per tag."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Integer, cast, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena.scoring.share import Share
+from arena.scoring.trials import TrialCounts
+from arena.store.tables import FrozenTests, Results, RunTests
+
+
+@dataclass(slots=True)
+class Group:
+    """What some tests of a run add up to."""
+
+    benchmark: Share = field(default_factory=Share)
+    cost: Share = field(default_factory=Share)
+
+    def add(self, benchmark: Share, cost: Share) -> None:
+        """Count one test more."""
+        self.benchmark += benchmark
+        self.cost += cost
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """A whole run, and its groups by kind and name."""
+
+    whole: Group = field(default_factory=Group)
+    groups: dict[tuple[str, str], Group] = field(default_factory=dict[tuple[str, str], Group])
+
+
+async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes:
+    """Add up a run's results. Costs what the run is long, not what the history is."""
+    query = (
+        _per_test(run_id)
+        .add_columns(FrozenTests.body)
+        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        .group_by(FrozenTests.digest)
+    )
+    outcomes = Outcomes()
+    async for row in await connection.stream(query):
+        benchmark = Share.of_groups([(int(row.passed), int(row.trials))])
+        cost = Share.of_groups([(int(row.earned or 0), int(row.possible or 0))])
+        outcomes.whole.add(benchmark, cost)
+        names = {("category", row.body["category"]), *(("tag", t) for t in row.body["tags"])}
+        for name in names:
+            outcomes.groups.setdefault(name, Group()).add(benchmark, cost)
+    return outcomes
+
+
+async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[tuple[str, TrialCounts]]:
+    """Every test of a run that has results: its content's digest and how its trials went."""
+    rows = await connection.execute(_per_test(run_id).order_by(RunTests.test_id))
+    return [
+        (
+            row.digest,
+            TrialCounts(test_id=row.test_id, trials=int(row.trials), passed=int(row.passed)),
+        )
+        for row in rows
+    ]
+
+
+def _per_test(run_id: UUID) -> Any:
+    return (
+        select(
+            RunTests.test_id,
+            RunTests.digest,
+            func.count().label("trials"),
+            func.sum(cast(Results.passed, Integer)).label("passed"),
+            func.sum(Results.earned_micropoints).label("earned"),
+            func.sum(Results.possible_micropoints).label("possible"),
+        )
+        .join(Results, (Results.run_id == RunTests.run_id) & (Results.test_id == RunTests.test_id))
+        .where(RunTests.run_id == run_id)
+        .group_by(RunTests.test_id, RunTests.digest)
+    )

@@ -1,0 +1,71 @@
+"""The stored ranks of a team, kept right by moving only those that change.
+
+A rank is one more than the number of better scores. When a score moves, only the entries between
+its old and its new place change, by one.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena.store.tables import Scores
+
+
+async def lock_team(connection: AsyncConnection, team_id: str) -> None:
+    """One change of a team's scores at a time: each may move the ranks of all the others."""
+    # On SQLite a writing transaction is alone anyway.
+    if connection.dialect.name == "postgresql":
+        lock = text("SELECT pg_advisory_xact_lock(5109, hashtext(:team))")
+        await connection.execute(lock, {"team": team_id})
+
+
+async def move_ranks(
+    connection: AsyncConnection,
+    team_id: str,
+    score_id: UUID,
+    before: float | None,
+    after: float | None,
+) -> None:
+    """Put the ranks right after one entry's score has changed from `before` to `after`."""
+    if before == after:
+        return
+    others = and_(Scores.team_id == team_id, Scores.id != score_id)
+    low, high = before, after
+    step = 1
+    if before is not None and (after is None or after < before):
+        low, high, step = after, before, -1
+    passed = and_(others, Scores.overall_score < high)
+    if low is not None:
+        passed = and_(passed, Scores.overall_score >= low)
+    await connection.execute(
+        update(Scores).where(passed).values(rank_overall=Scores.rank_overall + step)
+    )
+    await connection.execute(
+        update(Scores)
+        .where(Scores.id == score_id)
+        .values(rank_overall=None if after is None else await _rank(connection, team_id, after))
+    )
+
+
+async def _rank(connection: AsyncConnection, team_id: str, score: float) -> int:
+    better: Any = select(func.count()).where(
+        Scores.team_id == team_id, Scores.overall_score > score
+    )
+    return 1 + (await connection.execute(better)).scalar_one()
+
+
+async def rank_all(connection: AsyncConnection, team_id: str) -> None:
+    """Rank the whole team anew."""
+    other = Scores.__table__.alias("other")
+    better = (
+        select(1 + func.count())
+        .where(other.c.team_id == team_id, other.c.overall_score > Scores.overall_score)
+        .scalar_subquery()
+    )
+    await connection.execute(
+        update(Scores)
+        .where(Scores.team_id == team_id, Scores.overall_score.is_not(None))
+        .values(rank_overall=better)
+    )

@@ -1,0 +1,97 @@
+"""Scores made anew: from the raw rows, or with other weights."""
+
+from uuid import UUID
+
+from sqlalchemy import Integer, cast, func, select, union, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena import clock
+from arena.scoring.history import ExecutionStatus, Subject
+from arena.scoring.overall import Weights
+from arena.scoring.records.evidence import change_sums, latest_full_run
+from arena.scoring.records.outcomes import Group, outcomes_of_run
+from arena.scoring.records.ranks import lock_team, rank_all
+from arena.scoring.records.sums import Sums, columns_of, stored_weights, sums_of
+from arena.store.tables import Executions, Feedback, Runs, Scores, ScoreWeights
+
+
+async def recalculate(connection: AsyncConnection, subject: Subject) -> None:
+    """Add up one agent version's raw rows again, and score it by them."""
+    await lock_team(connection, subject.team_id)
+    sums = await _raw_sums(connection, subject)
+    await change_sums(connection, subject, lambda _: sums)
+
+
+async def recalculate_all(connection: AsyncConnection, team_id: str | None = None) -> list[Subject]:
+    """The same for every agent version there is any evidence of; of one team, or of all."""
+    subjects = await _subjects(connection, team_id)
+    for subject in subjects:
+        await recalculate(connection, subject)
+    return subjects
+
+
+async def store_weights(connection: AsyncConnection, weights: Weights) -> bool:
+    """Put the weights in force; where they are new, every stored score is made anew by them."""
+    if (await stored_weights(connection)).parts == weights.parts:
+        return False
+    await connection.execute(update(ScoreWeights).values(**weights.parts))
+    teams = (await connection.execute(select(Scores.team_id).distinct())).scalars().all()
+    for team_id in sorted(teams):
+        await lock_team(connection, team_id)
+        rows = await connection.execute(select(Scores.__table__).where(Scores.team_id == team_id))
+        for row in rows.all():
+            columns = columns_of(sums_of(row), weights)
+            columns["updated_at"] = clock.now()
+            await connection.execute(update(Scores).where(Scores.id == row.id).values(**columns))
+        await rank_all(connection, team_id)
+    return True
+
+
+async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
+    votes = select(
+        func.count(), func.sum(Feedback.rating), func.sum(Feedback.rating * Feedback.rating)
+    ).where(
+        Feedback.team_id == subject.team_id,
+        Feedback.agent_id == subject.agent_id,
+        Feedback.agent_version == subject.version,
+        Feedback.is_standing.is_(True),
+    )
+    count, total, squares = (await connection.execute(votes)).one()
+    is_success = cast(Executions.status == ExecutionStatus.COMPLETED, Integer)
+    history = select(func.count(), func.sum(is_success)).where(
+        Executions.team_id == subject.team_id,
+        Executions.agent_id == subject.agent_id,
+        Executions.agent_version == subject.version,
+    )
+    executions, successes = (await connection.execute(history)).one()
+    run_id = await latest_full_run(connection, subject)
+    whole = await _whole(connection, run_id)
+    return Sums(
+        rating_count=count,
+        rating_sum=int(total or 0),
+        rating_square_sum=int(squares or 0),
+        execution_count=executions,
+        success_count=int(successes or 0),
+        benchmark_run_id=run_id,
+        benchmark=whole.benchmark,
+        cost=whole.cost,
+    )
+
+
+async def _whole(connection: AsyncConnection, run_id: UUID | None) -> Group:
+    return (await outcomes_of_run(connection, run_id)).whole if run_id else Group()
+
+
+async def _subjects(connection: AsyncConnection, team_id: str | None) -> list[Subject]:
+    tables = (Scores, Feedback, Executions)
+    found = [select(t.team_id, t.agent_id, t.agent_version).distinct() for t in tables]
+    full = select(Runs.team_id, Runs.agent_id, Runs.agent_version).distinct()
+    found.append(full.where(Runs.status == "completed", Runs.is_full.is_(True)))
+    query = union(*found).subquery()
+    chosen = select(query).order_by(query.c.team_id, query.c.agent_id, query.c.agent_version)
+    if team_id is not None:
+        chosen = chosen.where(query.c.team_id == team_id)
+    return [
+        Subject(team_id=team, agent_id=agent, version=version)
+        for team, agent, version in await connection.execute(chosen)
+    ]

@@ -1,0 +1,138 @@
+"""The door of this room: give evidence, read the board, compare."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from arena.errors import InvalidInput
+from arena.scoring import records
+from arena.scoring.comparison import Comparison, compare
+from arena.scoring.history import Execution, RecordedVote, Subject, Vote
+from arena.scoring.overall import Weights
+from arena.scoring.pair import Contender
+from arena.scoring.records import BoardFilter, BoardRow, Report
+from arena.scoring.trials import TrialCounts, TrialSummary
+from arena.store import Database
+
+MAX_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A page of a leaderboard."""
+
+    rows: Sequence[BoardRow]
+    total: int
+    weights: Weights
+
+
+class Scores:
+    """What is known of the agents, added up."""
+
+    def __init__(self, database: Database, weights: Weights) -> None:
+        self._database = database
+        self.weights = weights
+
+    async def open(self) -> None:
+        """Put the weights in force."""
+        async with self._database.writing() as connection:
+            await records.store_weights(connection, self.weights)
+
+    async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
+        """Take a rating; the scores are right when this returns."""
+        async with self._database.writing() as connection:
+            return await records.add_vote(connection, subject, vote)
+
+    async def votes(
+        self,
+        team_id: str,
+        *,
+        agent_id: str | None = None,
+        version: str | None = None,
+        with_history: bool = False,
+        limit: int = 20,
+        before: tuple[datetime, UUID] | None = None,
+    ) -> Sequence[RecordedVote]:
+        """A team's ratings, newest first."""
+        async with self._database.reading() as connection:
+            return await records.list_votes(
+                connection,
+                team_id,
+                agent_id=agent_id,
+                version=version,
+                with_history=with_history,
+                limit=limit,
+                before=before,
+            )
+
+    async def report(self, team_id: str, batch: Sequence[tuple[Subject, Execution]]) -> Report:
+        """Take executions that happened elsewhere; all of the batch, or nothing of it."""
+        if len(batch) > MAX_BATCH:
+            raise InvalidInput(f"{len(batch)} executions in one batch, {MAX_BATCH} are allowed")
+        async with self._database.writing() as connection:
+            return await records.report_executions(connection, team_id, batch)
+
+    async def board(
+        self, team_id: str, *, wanted: BoardFilter, limit: int = 20, offset: int = 0
+    ) -> Board:
+        """A page of the leaderboard."""
+        async with self._database.reading() as connection:
+            has_open = await records.has_open_intervals(connection, team_id)
+        if has_open:
+            async with self._database.writing() as connection:
+                await records.heal_intervals(connection, team_id)
+        async with self._database.reading() as connection:
+            if wanted.is_empty:
+                rows, total = await records.board_page(connection, team_id, limit, offset)
+            else:
+                every = await records.filtered_board(connection, team_id, wanted)
+                rows, total = every[offset : offset + limit], len(every)
+        return Board(rows=rows, total=total, weights=self.weights)
+
+    async def scored(self, subject: Subject) -> BoardRow | None:
+        """One agent version; None where nothing is known of it."""
+        async with self._database.reading() as connection:
+            return await records.score_row(connection, subject)
+
+    async def compare(self, subjects: Sequence[Subject]) -> tuple[Comparison, dict[str, BoardRow]]:
+        """The agents side by side, on the tests that they all ran in their latest full runs."""
+        rows: dict[str, BoardRow] = {}
+        contenders: dict[str, Contender] = {}
+        async with self._database.reading() as connection:
+            for subject in subjects:
+                row = await records.score_row(connection, subject)
+                if row is None:
+                    continue
+                run_id = row.sums.benchmark_run_id
+                counted = await records.test_counts(connection, run_id) if run_id else []
+                rows[str(subject)] = row
+                contenders[str(subject)] = Contender(
+                    key=str(subject),
+                    score=row.card.overall.score,
+                    tests=tuple(_same_content(digest, counts) for digest, counts in counted),
+                )
+        return compare([str(subject) for subject in subjects], contenders), rows
+
+    async def trials(self, run_id: UUID) -> TrialSummary:
+        """How often each test of a run passed."""
+        async with self._database.reading() as connection:
+            counted = await records.test_counts(connection, run_id)
+        return TrialSummary(tests=tuple(counts for _, counts in counted))
+
+    async def recalculate(
+        self, team_id: str | None, subject: Subject | None = None
+    ) -> list[Subject]:
+        """Add everything up again from the raw rows: of one agent version, a team, or all."""
+        async with self._database.writing() as connection:
+            if subject is None:
+                return await records.recalculate_all(connection, team_id)
+            await records.recalculate(connection, subject)
+            return [subject]
+
+
+def _same_content(digest: str, counts: TrialCounts) -> TrialCounts:
+    """Tests are compared by what they say: an edited test is another test."""
+    return TrialCounts(
+        test_id=f"{counts.test_id}@{digest}", trials=counts.trials, passed=counts.passed
+    )
