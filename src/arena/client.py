@@ -16,7 +16,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import httpx
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from arena import schemas
 from arena.errors import (
@@ -54,17 +54,17 @@ class Client:
         token: str | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        if team_id:
-            headers["X-Team-ID"] = team_id
-        try:
+        if token and not (token.isascii() and token.isprintable()):
+            raise InvalidInput("the token has characters that no header can carry")
+        self._http = httpx.AsyncClient(
+            base_url=_checked(url),
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            # In the query and not in a header: a team may be called anything.
+            params={"team_id": team_id} if team_id else {},
             # A run may take hours; the server sends signs of life where it matters.
-            limits = httpx.Timeout(None, connect=10.0)
-            self._http = httpx.AsyncClient(
-                base_url=url, headers=headers, timeout=limits, transport=transport
-            )
-        except httpx.InvalidURL as wrong:
-            raise InvalidInput(f"the server's address {url!r} is not one: {wrong}") from wrong
+            timeout=httpx.Timeout(None, connect=10.0),
+            transport=transport,
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -162,24 +162,27 @@ class Client:
         response = await self._send(request, stream=True)
         try:
             async for name, data in _events(response.aiter_lines()):
-                yield schemas.Progress.model_validate_json(data)
+                yield _read(schemas.Progress, data, request)
                 if name == "end":
                     return
+        except httpx.HTTPError as wrong:
+            raise InfrastructureError(f"{_place(request)} has gone: {wrong}") from wrong
         finally:
             await response.aclose()
+        raise InfrastructureError(f"{_place(request)} has gone before the run was done")
 
     # The wire
 
     async def _get(self, path: str, shape: type[Shape], **query: Any) -> Shape:
         request = self._http.build_request("GET", path, params=_given(query))
-        return shape.model_validate_json((await self._send(request)).content)
+        return _read(shape, (await self._send(request)).content, request)
 
     async def _post(
         self, path: str, shape: type[Shape], *, body: BaseModel | None = None, **query: Any
     ) -> Shape:
         content = None if body is None else body.model_dump(mode="json", exclude_none=True)
         request = self._http.build_request("POST", path, params=_given(query), json=content)
-        return shape.model_validate_json((await self._send(request)).content)
+        return _read(shape, (await self._send(request)).content, request)
 
     async def _send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:
@@ -187,8 +190,8 @@ class Client:
             if response.is_error:
                 await response.aread()
         except httpx.HTTPError as wrong:
-            place = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            raise InfrastructureError(f"no answer from {place}: {wrong}") from wrong
+            told = str(wrong) or type(wrong).__name__
+            raise InfrastructureError(f"no answer from {_place(request)}: {told}") from wrong
         if response.is_error:
             raise _error(response)
         return response
@@ -216,6 +219,30 @@ def _error(response: httpx.Response) -> ArenaError:
     if response.status_code >= 500:
         return InfrastructureError(str(detail))
     return ERRORS.get(response.status_code, CallerError)(str(detail))
+
+
+def _checked(url: str) -> httpx.URL:
+    """The address of a server, if it is one."""
+    try:
+        checked = httpx.URL(url)
+    except httpx.InvalidURL as wrong:
+        raise InvalidInput(f"the server's address {url!r} is not one: {wrong}") from wrong
+    if checked.scheme not in ("http", "https") or not checked.host:
+        raise InvalidInput(f"the server's address {url!r} must be like http://localhost:5109")
+    return checked
+
+
+def _place(request: httpx.Request) -> str:
+    return f"{request.url.scheme}://{request.url.netloc.decode()}"
+
+
+def _read(shape: type[Shape], content: bytes | str, request: httpx.Request) -> Shape:
+    """An answer in the shape it must have."""
+    try:
+        return shape.model_validate_json(content)
+    except ValidationError as wrong:
+        told = f"{_place(request)} does not answer like an Arena of this version"
+        raise InfrastructureError(f"{told}; is the address right?") from wrong
 
 
 def _given(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Shapes on the wire, shared by the API and the client."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
 
@@ -22,6 +22,27 @@ class Asked(Wire):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @field_validator("*")
+    @classmethod
+    def _refuse_nul(cls, value: object) -> object:
+        if _has_nul(value):
+            raise ValueError("must not contain NUL")
+        return value
+
+
+def _has_nul(value: object) -> bool:
+    """Whether a text, or one of a list, holds what PostgreSQL cannot store."""
+    if isinstance(value, list):
+        return any(map(_has_nul, cast(list[object], value)))
+    return isinstance(value, str) and "\0" in value
+
+
+class Misfit(Wire):
+    """A place where a request did not fit."""
+
+    at: str = Field(examples=["body.trials"])
+    message: str = Field(examples=["Input should be greater than or equal to 1"])
+
 
 class Problem(Wire):
     """Why a request was not done (RFC 9457)."""
@@ -31,9 +52,7 @@ class Problem(Wire):
     status: int = Field(examples=[404])
     code: str = Field(description="Stable: programs may rely on it.", examples=["not_found"])
     detail: str = Field(examples=["no agent is called 'qa-web'; did you mean 'qa-web-manager'?"])
-    errors: list[dict[str, Any]] = Field(
-        default=[], description="Where a request did not fit: each with `at` and `message`."
-    )
+    errors: list[Misfit] = Field(default=[], description="Each place where a request did not fit.")
 
 
 class Test(Wire):

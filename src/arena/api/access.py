@@ -17,13 +17,11 @@ from arena.errors import Forbidden, InvalidInput, Unauthorized
 from arena.settings import Settings
 
 DEFAULT_TEAM = "default"
-LOCAL_NAMES = {"localhost", "arena.internal"}
-"""`arena.internal` is the host of the client that talks to the app in its own process."""
 
 
 def is_loopback(host: str) -> bool:
     """Whether an address can only be reached from this machine."""
-    if host in LOCAL_NAMES:
+    if host == "localhost":
         return True
     try:
         return ip_address(host.strip("[]")).is_loopback
@@ -68,14 +66,31 @@ class Access:
 
 def authorize(request: Request) -> str | None:
     """Let the request in or not; the token's team, or None in local mode."""
+    _refuse_nul(request)
     access: Access = request.app.state.access
     if not access.is_local:
         return access.team_of(request.headers.get("authorization"))
-    origin = request.headers.get("origin")
-    for place in (f"//{request.headers.get('host', '')}", origin):
-        if place is not None and not is_loopback(urlsplit(place).hostname or ""):
-            raise Forbidden(f"without tokens Arena serves this machine only, not {place}")
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    for name, place in (("Host", f"//{host}"), ("Origin", origin)):
+        if place is not None and not is_loopback(_host_of(place)):
+            told = f"without tokens Arena serves this machine only: {name} {place.strip('/')!r}"
+            raise Forbidden(f"{told} is another place")
     return None
+
+
+def _host_of(place: str) -> str:
+    """The host an address names; nothing where it is no address at all."""
+    try:
+        return urlsplit(place).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _refuse_nul(request: Request) -> None:
+    """No name in Arena holds NUL, and PostgreSQL cannot even be asked for one."""
+    for name, value in (*request.query_params.multi_items(), *request.path_params.items()):
+        if "\0" in name or "\0" in str(value):
+            raise InvalidInput(f"{name!r} must not contain NUL")
 
 
 def named_team(
@@ -91,8 +106,6 @@ def named_team(
     team = team_id or x_team_id or token_team
     if token_team is not None and team != token_team:
         raise Forbidden(f"the token is not of team {team!r}")
-    if team is not None and "\0" in team:
-        raise InvalidInput("team_id must not contain NUL")
     return team
 
 

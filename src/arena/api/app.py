@@ -7,10 +7,10 @@ from fastapi import Depends, FastAPI
 
 import arena
 from arena.api.access import Access, authorize
+from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import agents, home, runs, tests
 from arena.assembly import open_arena
-from arena.schemas import Problem
 from arena.settings import Settings
 
 
@@ -37,26 +37,13 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         separate_input_output_schemas=False,
+        # Names that read well in generated clients: listTests, not listTestsApiBenchmarksTestsGet.
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.access = Access(settings.team_by_token)
     add_problems(app)
     app.include_router(home.router)
     for router in (tests.router, agents.router, runs.router):
         app.include_router(router, dependencies=[Depends(authorize)])
-    _add_problem_schema(app)
+    complete_openapi(app)
     return app
-
-
-def _add_problem_schema(app: FastAPI) -> None:
-    """Routes name the problem by reference only, so its schema is added by hand."""
-    made = app.openapi
-
-    def openapi() -> dict[str, object]:
-        document = made()
-        schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-        document["components"]["schemas"]["Problem"] = schema
-        for name in ("HTTPValidationError", "ValidationError"):
-            document["components"]["schemas"].pop(name, None)
-        return document
-
-    app.openapi = openapi

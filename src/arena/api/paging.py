@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -40,11 +40,9 @@ def decode_moment(cursor: str | None) -> tuple[datetime, UUID] | None:
         return None
     moment, _, ident = _decode(cursor).partition("|")
     try:
-        parsed, run_id = datetime.fromisoformat(moment), UUID(ident)
-    except ValueError as wrong:
+        parsed, run_id = datetime.fromisoformat(moment).astimezone(UTC), UUID(ident)
+    except (ValueError, OverflowError) as wrong:
         raise _invalid(cursor) from wrong
-    if parsed.tzinfo is None:
-        raise _invalid(cursor)
     return parsed, run_id
 
 

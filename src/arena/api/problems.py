@@ -38,11 +38,30 @@ STATUS: tuple[tuple[type[ArenaError], int], ...] = (
 )
 """The first class that fits decides."""
 
+EXAMPLES = {
+    400: "the body cannot be read as JSON",
+    403: "the token is not of team 'mine'",
+    404: "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+    409: "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+    422: "body.trials: Input should be greater than or equal to 1",
+    503: "the database does not answer: connection refused",
+}
+
 MAX_ERRORS = 50
+MAX_PLACE = 200
+"""A key that does not belong is quoted no longer than this."""
+
+WORDS = {
+    "extra_forbidden": "is not a key that is known here",
+    "json_invalid": "not JSON",
+    "missing": "is missing",
+    "model_attributes_type": "must be a JSON object, sent as application/json",
+}
+"""Plain words for what the validator says in its own."""
 
 
 def problem(
-    status: int, code: str, detail: str, errors: list[dict[str, Any]] | None = None
+    status: int, code: str, detail: str, errors: list[schemas.Misfit] | None = None
 ) -> JSONResponse:
     """The answer that tells what went wrong."""
     body = schemas.Problem(
@@ -62,16 +81,31 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {
         status: {
             "description": http.HTTPStatus(status).phrase,
-            "content": {MEDIA_TYPE: {"schema": schema}},
+            "content": {MEDIA_TYPE: {"schema": schema, "example": _example(status)}},
         }
-        for status in (*statuses, 401, 403, 422, 503)
+        for status in sorted({*statuses, 401, 403, 422, 503})
     }
+
+
+def _example(status: int) -> dict[str, Any]:
+    kind = next((kind for kind, number in STATUS if number == status), None)
+    body = schemas.Problem(
+        title=http.HTTPStatus(status).phrase,
+        status=status,
+        code=kind.code if kind else _code_of(status),
+        detail=EXAMPLES.get(status) or (kind.__doc__ or "" if kind else ""),
+    )
+    return body.model_dump()
+
+
+def _code_of(status: int) -> str:
+    return http.HTTPStatus(status).phrase.lower().replace(" ", "_").replace("-", "_")
 
 
 def add_problems(app: FastAPI) -> None:
     """Make the app answer every error in this form."""
     app.add_exception_handler(ArenaError, _arena_error)
-    app.add_exception_handler(RequestValidationError, _misfit)
+    app.add_exception_handler(RequestValidationError, _did_not_fit)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unforeseen)
 
@@ -84,14 +118,20 @@ async def _arena_error(_request: Request, error: Exception) -> JSONResponse:
     return problem(status, error.code, error.message)
 
 
-async def _misfit(_request: Request, error: Exception) -> JSONResponse:
+async def _did_not_fit(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    faults = [
-        {"at": ".".join(str(step) for step in fault["loc"]), "message": str(fault["msg"])}
-        for fault in error.errors()[:MAX_ERRORS]
-    ]
-    told = "; ".join(f"{fault['at']}: {fault['message']}" for fault in faults)
-    return problem(422, InvalidInput.code, told, faults)
+    misfits = [_misfit_of(fault) for fault in error.errors()[:MAX_ERRORS]]
+    told = "; ".join(f"{misfit.at}: {misfit.message}" for misfit in misfits)
+    return problem(422, InvalidInput.code, told, misfits)
+
+
+def _misfit_of(fault: dict[str, Any]) -> schemas.Misfit:
+    """The value itself is left out: it may be long, or a secret."""
+    at = ".".join(str(step) for step in fault["loc"])[:MAX_PLACE]
+    message = WORDS.get(fault["type"]) or str(fault["msg"]).removeprefix("Value error, ")
+    if fault["type"] == "json_invalid":
+        message += f": {fault['ctx']['error']}"
+    return schemas.Misfit(at=at, message=message)
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
@@ -99,11 +139,13 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     phrase = http.HTTPStatus(error.status_code).phrase
     detail = str(error.detail)
     if error.status_code == 404 and detail == phrase:
-        detail = f"there is nothing at {request.url.path}; /docs lists what there is"
+        detail = f"there is nothing at {request.url.path}; /api/openapi.json tells what there is"
+    if error.status_code == 400:
+        # Only the reading of a body ends here: nested too deep, or a number beyond all measure.
+        detail = "the body cannot be read as JSON"
     if error.status_code == 405:
         detail = f"{request.url.path} does not take {request.method}"
-    code = phrase.lower().replace(" ", "_").replace("-", "_")
-    answer = problem(error.status_code, code, detail)
+    answer = problem(error.status_code, _code_of(error.status_code), detail)
     answer.headers.update(error.headers or {})
     return answer
 

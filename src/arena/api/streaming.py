@@ -1,7 +1,7 @@
 """Server-sent events: their form, and a sign of life while nothing happens."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
@@ -16,13 +16,13 @@ def event(name: str, data: BaseModel, *, ident: int | None = None) -> str:
     return f"{head}event: {name}\ndata: {data.model_dump_json()}\n\n"
 
 
-def stream(events: AsyncIterator[str]) -> StreamingResponse:
+def stream(events: AsyncGenerator[str]) -> StreamingResponse:
     """The answer that sends these events."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_alive(events), media_type="text/event-stream", headers=headers)
 
 
-async def _alive(events: AsyncIterator[str]) -> AsyncIterator[str]:
+async def _alive(events: AsyncGenerator[str]) -> AsyncGenerator[str]:
     coming = asyncio.ensure_future(anext(events, None))
     try:
         while True:
@@ -36,4 +36,7 @@ async def _alive(events: AsyncIterator[str]) -> AsyncIterator[str]:
             yield text
             coming = asyncio.ensure_future(anext(events, None))
     finally:
+        # Whoever watched has gone or has seen all: nothing may go on looking for them.
         coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+        await events.aclose()

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import typer
 
-from arena.api import create_app
 from arena.cli.in_process import AppTransport
 from arena.cli.options import Options
 from arena.client import Client
@@ -52,10 +51,12 @@ async def connected(settings: Settings) -> AsyncGenerator[Client]:
         async with Client(settings.server, team_id=settings.team, token=token) as client:
             yield client
         return
+    # Half a second to import: neither --help nor a far server needs it.
+    from arena.api import create_app
+
     # Whoever can start this command owns the database: tokens are for those who come by network.
     app = create_app(settings.model_copy(update={"tokens": ()}))
     async with app.router.lifespan_context(app):
         transport = AppTransport(app)
-        url = "http://arena.internal"
-        async with Client(url, team_id=settings.team, transport=transport) as client:
+        async with Client("http://localhost", team_id=settings.team, transport=transport) as client:
             yield client

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from arena import __version__
 from arena.cli.options import Options
 from arena.errors import ArenaError, CallerError
 
@@ -55,6 +56,13 @@ app = typer.Typer(
 )
 
 
+def tell_version(is_asked: bool) -> None:
+    """Answer `--version` wherever it stands among the options."""
+    if is_asked:
+        print(f"arena {__version__}")
+        raise typer.Exit
+
+
 @app.callback(invoke_without_command=False)
 def arena(
     context: typer.Context,
@@ -62,7 +70,10 @@ def arena(
         str | None, typer.Option(help="Talk to this Arena server (default: work right here).")
     ] = None,
     team: Annotated[str | None, typer.Option(help="Work for this team.")] = None,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=tell_version, is_eager=True, help="Show the version."),
+    ] = False,
 ) -> None:
     """Measure AI agents: run tests against them, see how they did, compare."""
     context.obj = Options(server=server, team=team)
@@ -71,13 +82,15 @@ def arena(
 def run() -> None:
     """Run the command line; every error becomes one line and an exit code here."""
     try:
-        app(standalone_mode=True)
+        app()
     except ArenaError as error:
         print(f"error: {error.message}", file=sys.stderr)
         sys.exit(2 if isinstance(error, CallerError) else 3)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader (head, less) has gone; that is no error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (head, less) has gone; Python must not try again when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,6 +1,7 @@
 """What people and programs get to see."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime
@@ -23,18 +24,39 @@ STYLES = {
 }
 
 
+class Screen(Console):
+    """A console that does not mind when its reader (head, less) goes away."""
+
+    def on_broken_pipe(self) -> None:
+        """What is left to print goes nowhere; the command goes on to its exit code."""
+        self.quiet = True
+        forget_reader()
+
+
+def forget_reader() -> None:
+    """Let standard output lead nowhere from here on."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def console(*, stderr: bool = False) -> Console:
     """Where tables go. Not a terminal: no colours, and lines are not cut."""
-    made = Console(stderr=stderr, highlight=False)
+    made = Screen(stderr=stderr, highlight=False)
     if not made.is_terminal:
-        made = Console(stderr=stderr, highlight=False, width=200, no_color=True)
+        made = Screen(stderr=stderr, highlight=False, width=200, no_color=True)
     return made
+
+
+def line(text: str) -> None:
+    """A line as it is, however long."""
+    try:
+        print(text)
+    except BrokenPipeError:
+        forget_reader()
 
 
 def print_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:
     """A value as JSON on standard output."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, default=_plain_value)
-    sys.stdout.write("\n")
+    line(json.dumps(value, indent=2, ensure_ascii=False, default=_plain_value))
 
 
 def _plain_value(value: object) -> object:

@@ -8,7 +8,7 @@ written under it and counted in the same transaction, so a process may die at an
 This room imports the catalog, the agents, evaluation and the store.
 """
 
-from arena.runs.attempt import Retries
+from arena.runs.attempt import Retries, ask
 from arena.runs.changes import Changes
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
@@ -34,4 +34,5 @@ __all__ = [
     "RunRequest",
     "RunStatus",
     "Runs",
+    "ask",
 ]

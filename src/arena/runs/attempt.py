@@ -66,7 +66,7 @@ async def _attempt(connector: Connector, run_id: UUID, item: Item, attempt: int)
     verdict: Verdict | None = None
     fault: AgentFault | None = None
     try:
-        answer = await _ask(connector, question)
+        answer = await ask(connector, question)
     except AgentFault as failed:
         fault = failed
     duration = time.monotonic() - started
@@ -75,7 +75,8 @@ async def _attempt(connector: Connector, run_id: UUID, item: Item, attempt: int)
     return _result(item, attempt, duration, answer, verdict or fault)
 
 
-async def _ask(connector: Connector, question: Question) -> Answer:
+async def ask(connector: Connector, question: Question) -> Answer:
+    """The agent's answer, in time, with something in it that can be stored and shown."""
     try:
         async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
             answer = await connector.answer(question)

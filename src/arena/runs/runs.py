@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -157,7 +157,7 @@ class Runs:
 
     async def watch(
         self, run_id: UUID, team_id: str | None, *, after: int = 0, with_results: bool = True
-    ) -> AsyncIterator[RunEvent]:
+    ) -> AsyncGenerator[RunEvent]:
         """The run now, and again at every change, until it has ended."""
         while True:
             bell = self._engine.changes.bell(run_id)

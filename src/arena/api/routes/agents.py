@@ -11,6 +11,7 @@ from arena.api.arena import House
 from arena.api.problems import responses
 from arena.assembly import Arena
 from arena.errors import AgentFault, InfrastructureError
+from arena.runs import ask
 
 router = APIRouter(prefix="/api/agents", tags=["agents"])
 
@@ -70,7 +71,7 @@ async def check_agent(
 async def _ask(agent: Agent, question: Question) -> Answer:
     connector = connect(agent)
     try:
-        return await connector.answer(question)
+        return await ask(connector, question)
     finally:
         await connector.close()
 

@@ -1,6 +1,7 @@
 """Do it: runs are created, executed, watched, cancelled and read."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -51,6 +52,7 @@ async def execute_run(
     house: House, team: Team, run_id: UUID, response: Response, wait: Wait = True
 ) -> schemas.RunExecuted:
     """Execute a pending run."""
+    house.registry.refresh()
     run = await house.runs.start(run_id, team)
     return await _executed(house, run, response, wait)
 
@@ -63,6 +65,7 @@ async def resume_run(
     house: House, team: Team, run_id: UUID, response: Response, wait: Wait = True
 ) -> schemas.RunExecuted:
     """Go on with a run that was interrupted, or that the infrastructure stopped."""
+    house.registry.refresh()
     run = await house.runs.resume(run_id, team)
     return await _executed(house, run, response, wait)
 
@@ -159,14 +162,15 @@ async def watch_run(
     return streaming.stream(_told(events))
 
 
-async def _told(events: AsyncIterator[RunEvent]) -> AsyncIterator[str]:
+async def _told(events: AsyncGenerator[RunEvent]) -> AsyncGenerator[str]:
     """The events of a run in the form of the wire."""
     run: Run | None = None
-    async for event in events:
-        run = event.run
-        for recorded in event.results:
-            yield streaming.event("result", _result_event(recorded), ident=recorded.sequence)
-        yield streaming.event("progress", _progress(run))
+    async with aclosing(events):
+        async for event in events:
+            run = event.run
+            for recorded in event.results:
+                yield streaming.event("result", _result_event(recorded), ident=recorded.sequence)
+            yield streaming.event("progress", _progress(run))
     if run is not None:
         yield streaming.event("end", _progress(run))
 
