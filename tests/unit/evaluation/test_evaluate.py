@@ -91,6 +91,34 @@ def test_a_passed_verdict_says_what_decided_it() -> None:
     assert (verdict.score, verdict.reasoning) == (100.0, 'has "y"')
 
 
+ALTERNATIVES = {
+    "any_of": [
+        {"expected": {"contains": ["gift card", "REQ-8"]}},
+        {"expected": {"contains": ["title", "REQ-3"]}},
+        {"expected": {"contains": ["network", "REQ-11"]}},
+    ]
+}
+
+
+def test_of_alternatives_that_all_fail_only_the_nearest_is_told() -> None:
+    verdict = judge(read_standard("any_of", ALTERNATIVES), "the title")
+    told = 'none of 3 alternatives fits; the nearest: "REQ-3" is missing (read: "the title")'
+    assert verdict.reasoning == told
+    assert len(verdict.findings) == 6
+
+
+def test_of_alternatives_the_one_that_fits_is_told() -> None:
+    verdict = judge(read_standard("any_of", ALTERNATIVES), "network for REQ-11 and REQ-3")
+    assert verdict.reasoning == 'has "network"; has "REQ-11"'
+
+
+def test_a_part_of_a_part_does_not_repeat_what_was_read() -> None:
+    parts = [{"validation": "any_of", "expected": ALTERNATIVES}, {"expected": {"contains": ["x"]}}]
+    verdict = judge(read_standard("all_of", {"all_of": parts}), "REQ-8")
+    assert verdict.reasoning.count("(read: ") == 1
+    assert verdict.reasoning.endswith('"gift card" is missing; "x" is missing (read: "REQ-8")')
+
+
 async def test_other_work_goes_on_while_a_pattern_searches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
