@@ -11,7 +11,7 @@ from typing import Literal
 from arena import clock
 from arena.catalog.folders import BUILTIN_FOLDER, Folders, FoundFile, Origin
 from arena.catalog.loader import read_source
-from arena.catalog.problem import Problem
+from arena.catalog.problem import MAX_PROBLEMS, Problem
 from arena.catalog.source import Source
 from arena.catalog.test import Test
 from arena.errors import InvalidInput, NotFound
@@ -173,6 +173,8 @@ def _clashes(
             message = f"the id {test.id!r} is taken: {first} has it; choose another id"
             path = str(source.path)
             found.append(Problem(file=path, line=line, column=column, message=message))
+        if len(found) == MAX_PROBLEMS:  # a copy of a large file has thousands
+            break
     return tuple(found)
 
 

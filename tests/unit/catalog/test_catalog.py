@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from factories import write_tests
 
 from arena.catalog import Catalog, load_catalog
 from arena.errors import InvalidInput, NotFound
@@ -79,6 +80,14 @@ def test_an_id_taken_by_an_earlier_file_is_a_problem_of_the_later_one(tmp_path: 
     )
     assert ids(catalog) == ["mine"]
     assert [source.state for source in catalog.sources] == ["good", "bad"]
+
+
+def test_a_copy_of_a_large_file_is_told_in_a_few_problems(tmp_path: Path) -> None:
+    write_tests(tmp_path / "a.yaml", count=300)
+    (tmp_path / "b.yaml").write_bytes((tmp_path / "a.yaml").read_bytes())
+    catalog = load_catalog([tmp_path], builtin=False)
+    assert len(catalog.tests) == 300
+    assert len(catalog.problems) == 200
 
 
 def test_a_custom_test_cannot_take_the_place_of_a_builtin_one(tmp_path: Path) -> None:
