@@ -1,10 +1,11 @@
 from pathlib import Path
 
 import pytest
-from factories import write_tests
 
-from arena.catalog import Catalog, load_catalog
+from arena.catalog import Catalog, lint, load_catalog
+from arena.catalog.folders import BUILTIN_FOLDER
 from arena.errors import InvalidInput, NotFound
+from factories import write_tests
 
 ONE = """
 category: {category}
@@ -152,3 +153,18 @@ def test_a_catalog_cannot_be_changed(tmp_path: Path) -> None:
         catalog.tests = ()  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(TypeError):
         catalog.by_id["x"] = catalog.tests[0]  # pyright: ignore[reportIndexIssue]
+
+
+def test_lint_tells_of_the_named_files_alone_and_knows_the_builtin_ids(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "bench_nav_001")
+    write(tmp_path, "b.yaml", "mine")
+    report = lint([tmp_path])
+    assert ids(report) == ["mine"]
+    assert [Path(source.file).name for source in report.sources] == ["a.yaml", "b.yaml"]
+    assert "the id 'bench_nav_001' is taken" in str(report.problems[0])
+
+
+def test_the_builtin_files_themselves_can_be_linted() -> None:
+    report = lint([BUILTIN_FOLDER / "navigation.yaml"])
+    assert report.problems == ()
+    assert len(report.tests) == 3

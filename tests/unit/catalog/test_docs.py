@@ -1,0 +1,98 @@
+"""The page about the test format and the example file are true."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.catalog import Source, audit, lint, read_source
+from arena.catalog.schema import FILE_KEYS, TestKeys
+from arena.evaluation import VALIDATIONS, Submission, evaluate
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/reference/test-format.md").read_text()
+EXAMPLES = ROOT / "examples/tests"
+BLOCK = re.compile(r"^```yaml\n(.*?)^```\n(.*?)(?=^```yaml|\Z)", flags=re.MULTILINE | re.DOTALL)
+BLOCKS = [(match[1], match[2]) for match in BLOCK.finditer(PAGE)]
+GOOD = [(text, after) for text, after in BLOCKS if not text.startswith("# bad")]
+ANSWERS = [
+    (text, kind == "passes", answer)
+    for text, after in GOOD
+    for kind, answer in re.findall(r"^- (passes|fails): `(.*)`$", after, flags=re.MULTILINE)
+]
+
+
+def load(folder: Path, text: str, name: str = "example.yaml") -> Source:
+    path = folder / name
+    path.write_text(text)
+    return read_source(path)
+
+
+@pytest.mark.parametrize("text", [text for text, _ in GOOD])
+def test_every_example_of_the_page_loads(tmp_path: Path, text: str) -> None:
+    source = load(tmp_path, text)
+    assert source.problems == ()
+    assert source.tests
+
+
+@pytest.mark.parametrize(("text", "passes", "answer"), ANSWERS)
+async def test_every_answer_on_the_page_is_judged_as_it_says(
+    tmp_path: Path, text: str, passes: bool, answer: str
+) -> None:
+    (test,) = load(tmp_path, text).tests
+    verdict = await evaluate(test.standard, Submission(output=answer))
+    assert verdict.passed is passes, verdict.reasoning
+
+
+def test_every_validation_has_an_example_with_right_and_wrong_answers(tmp_path: Path) -> None:
+    judged = {(load(tmp_path, text).tests[0].validation, passes) for text, passes, _ in ANSWERS}
+    assert judged == {(name, passes) for name in VALIDATIONS for passes in (True, False)} - {
+        ("any_of", True),
+        ("any_of", False),
+    }
+
+
+def test_the_problems_on_the_page_are_those_that_are_told(tmp_path: Path) -> None:
+    ((text, after),) = (block for block in BLOCKS if block not in GOOD)
+    told = re.search(r"^```text\n(.*?)^```", after, flags=re.MULTILINE | re.DOTALL)
+    assert told is not None
+    problems = load(tmp_path, text, "bad.yaml").problems
+    lines = [str(problem).removeprefix(f"{tmp_path}/") for problem in problems]
+    assert lines == told[1].splitlines()
+
+
+def test_the_page_has_every_key() -> None:
+    keys = set(re.findall(r"^\| `([a-z_]+)` \|", PAGE, flags=re.MULTILINE))
+    assert keys == {*TestKeys.model_fields, *FILE_KEYS}
+
+
+async def test_the_echoed_example_is_echoed(tmp_path: Path) -> None:
+    (test,) = load(tmp_path, GOOD[-1][0]).tests
+    assert "echo" in {finding.agent for finding in await audit([test])}
+
+
+async def test_the_example_file_is_good_and_passes_the_audit() -> None:
+    report = lint([EXAMPLES])
+    assert report.problems == ()
+    assert len(report.tests) == 4
+    assert [str(finding) for finding in await audit(report.tests)] == []
+
+
+@pytest.mark.parametrize(
+    ("test_id", "answer", "passes"),
+    [
+        ("kitchen_001", "350 °F are about 176.7 °C, so set the oven to 177.", True),
+        ("kitchen_001", "About 180", False),
+        ("kitchen_002", "A mashed banana does it.", True),
+        ("kitchen_003", '{"flour_g": 750, "water_ml": 450}', True),
+        ("kitchen_003", '{"flour_g": 700, "water_ml": 450}', False),
+        ("kitchen_004", "Tomato sauce: tomatoes, garlic, olive oil.", True),
+        ("kitchen_004", "Garlic cream: garlic, cream, pepper.", False),
+    ],
+)
+async def test_the_example_file_tells_right_from_wrong(
+    test_id: str, answer: str, passes: bool
+) -> None:
+    test = lint([EXAMPLES]).test(test_id)
+    verdict = await evaluate(test.standard, Submission(output=answer))
+    assert verdict.passed is passes, verdict.reasoning
