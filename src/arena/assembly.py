@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.runs import Changes, Engine, Owner, Retries, Runs
+from arena.scoring import Weights
+from arena.scoring.scores import Scores
 from arena.settings import Settings
 from arena.store import Database, open_database
 
@@ -20,6 +22,7 @@ class Arena:
     catalog: LiveCatalog
     registry: Registry
     runs: Runs
+    scores: Scores
 
 
 @asynccontextmanager
@@ -28,6 +31,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
     async with AsyncExitStack() as closing:
         database = await open_database(settings.database)
         closing.push_async_callback(database.close)
+        scores = Scores(database, Weights(**settings.weights))
+        await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])
         owner = Owner(settings.home / "executors")
@@ -40,5 +45,10 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         runs = Runs(database, catalog, registry, owner, engine)
         closing.push_async_callback(runs.close)
         yield Arena(
-            settings=settings, database=database, catalog=catalog, registry=registry, runs=runs
+            settings=settings,
+            database=database,
+            catalog=catalog,
+            registry=registry,
+            runs=runs,
+            scores=scores,
         )

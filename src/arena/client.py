@@ -9,7 +9,7 @@ Errors come back as the errors of `arena.errors`: the caller's own, or the infra
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
@@ -170,6 +170,43 @@ class Client:
         finally:
             await response.aclose()
         raise InfrastructureError(f"{_place(request)} has gone before the run was done")
+
+    # Scores
+
+    async def submit_feedback(self, feedback: schemas.FeedbackCreate) -> schemas.FeedbackCreated:
+        """Rate an agent."""
+        return await self._post("/api/benchmarks/feedback", schemas.FeedbackCreated, body=feedback)
+
+    async def feedback(self, **filters: Any) -> schemas.FeedbackList:
+        """A page of ratings that fit `agent_id`, `version`, `history`."""
+        return await self._get("/api/benchmarks/feedback", schemas.FeedbackList, **filters)
+
+    async def report_executions(
+        self, report: schemas.ExecutionsReport
+    ) -> schemas.ExecutionsReported:
+        """Report executions that happened in your own system."""
+        path = "/api/benchmarks/executions"
+        return await self._post(path, schemas.ExecutionsReported, body=report)
+
+    async def leaderboard(self, **filters: Any) -> schemas.Leaderboard:
+        """A page of the leaderboard, by `category`, `tag`, `min_coverage`."""
+        return await self._get("/api/benchmarks/leaderboard", schemas.Leaderboard, **filters)
+
+    async def compare(self, agents: Sequence[str]) -> schemas.Comparison:
+        """Agents side by side, each as `agent:version`."""
+        query = ",".join(agents)
+        return await self._get("/api/benchmarks/compare", schemas.Comparison, agents=query)
+
+    async def pareto(self) -> schemas.Pareto:
+        """Accuracy against cost."""
+        return await self._get("/api/benchmarks/pareto", schemas.Pareto)
+
+    async def recalculate(
+        self, agent_id: str | None = None, version: str | None = None
+    ) -> schemas.Recalculated:
+        """Add scores up again from the raw rows; without an agent all of the team's."""
+        path = "/api/benchmarks/scores/recalculate"
+        return await self._post(path, schemas.Recalculated, agent_id=agent_id, version=version)
 
     # The wire
 

@@ -4,6 +4,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from pydantic_settings import TomlConfigSettingsSource as TomlSource
 from arena.errors import InvalidInput, nearest
 
 MIN_TOKEN_LENGTH = 16
+COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
 READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
 """Variables that belong to Arena but are no settings of the running program."""
 
@@ -48,6 +50,8 @@ class Settings(BaseSettings):
     """How often a test is tried again after a fault of the infrastructure."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
     """The wait before the first retry; it doubles with each."""
+    weights: dict[str, Decimal] = Field(default={})
+    """What the components of a score count for; together 1. Those not named keep their default."""
     log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
 
     @field_validator("tokens", mode="before")
@@ -71,6 +75,14 @@ class Settings(BaseSettings):
                     f"{MIN_TOKEN_LENGTH} characters long"
                 )
         return tokens
+
+    @field_validator("weights")
+    @classmethod
+    def _check_weights(cls, weights: dict[str, Decimal]) -> dict[str, Decimal]:
+        for name in weights:
+            if name not in COMPONENTS:
+                raise ValueError(f"there is no component {name!r}{nearest(name, COMPONENTS)}")
+        return weights
 
     @property
     def team_by_token(self) -> dict[str, str]:

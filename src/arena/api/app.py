@@ -9,7 +9,7 @@ import arena
 from arena.api.access import Access, authorize
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, home, runs, tests
+from arena.api.routes import agents, home, runs, scores, tests
 from arena.assembly import open_arena
 from arena.settings import Settings
 
@@ -43,7 +43,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.access = Access(settings.team_by_token)
     add_problems(app)
     app.include_router(home.router)
-    for router in (tests.router, agents.router, runs.router):
+    for router in (tests.router, agents.router, runs.router, scores.router):
         app.include_router(router, dependencies=[Depends(authorize)])
     complete_openapi(app)
     return app

@@ -18,6 +18,10 @@ from arena.errors import ArenaError, CallerError
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("arena.cli.run", "Benchmark an agent and show how it did."),
     "runs": ("arena.cli.runs", "List, show, resume and cancel benchmark runs."),
+    "leaderboard": ("arena.cli.leaderboard", "Show the agents, best first."),
+    "compare": ("arena.cli.compare", "Set agents side by side: where do they differ?"),
+    "feedback": ("arena.cli.feedback", "Rate an agent with 1 to 5 stars."),
+    "scores": ("arena.cli.scores", "Recalculate scores from the raw data."),
     "tests": ("arena.cli.tests", "List, show, lint and audit the tests."),
     "agents": ("arena.cli.agents", "List, show and check the agents."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),

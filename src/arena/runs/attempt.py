@@ -8,6 +8,7 @@ from uuid import UUID
 
 from arena import clock
 from arena.agents import Answer, Connector, Question, Usage
+from arena.agents.pricing import priced
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
 from arena.evaluation import Submission, Verdict, evaluate
 from arena.runs.run import Item, Result
@@ -86,7 +87,10 @@ async def ask(connector: Connector, question: Question) -> Answer:
     output = storable(answer.output)
     if not output.strip():
         raise AgentSaidNothing
-    return replace(answer, output=output)
+    usage = answer.usage
+    if usage.model and usage.cost_usd is None:
+        usage = await asyncio.to_thread(priced, usage)  # the price list takes long to load
+    return replace(answer, output=output, usage=usage)
 
 
 def _result(

@@ -114,9 +114,11 @@ class Scores:
                 )
         return compare([str(subject) for subject in subjects], contenders), rows
 
-    async def trials(self, run_id: UUID) -> TrialSummary:
-        """How often each test of a run passed."""
+    async def trials(self, run_id: UUID) -> TrialSummary | None:
+        """How often each test of a run passed; None where no test was to be asked twice."""
         async with self._database.reading() as connection:
+            if not await records.has_repeats(connection, run_id):
+                return None
             counted = await records.test_counts(connection, run_id)
         return TrialSummary(tests=tuple(counts for _, counts in counted))
 

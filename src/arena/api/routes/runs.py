@@ -13,6 +13,7 @@ from arena.api import paging, streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.assembly import Arena
 from arena.errors import InvalidInput
 from arena.runs import RecordedResult, Run, RunEvent, RunRequest, RunStatus
 
@@ -124,14 +125,18 @@ async def get_run(
         passed=None if outcome is None else outcome == "passed",
     )
     page = results[:limit]
+    trials = await _trials(house, run)
+    per_test = {test.test_id: test for test in trials.tests} if trials else {}
     return schemas.RunDetails(
         run=shown(run),
-        results=[shown_result(result) for result in page],
+        results=[shown_result(one, per_test.get(one.result.test_id)) for one in page],
         count=len(page),
         next_cursor=paging.encode(page[-1].sequence) if len(results) > limit else None,
         errors=[
             schemas.RunError.model_validate(error) for error in await house.runs.errors(run_id)
         ],
+        trials=trials,
+        cost_usd_per_passed_test=_cost_per_pass(run),
     )
 
 
@@ -198,8 +203,8 @@ def shown(run: Run) -> schemas.Run:
     return schemas.Run.model_validate(run)
 
 
-def shown_result(recorded: RecordedResult) -> schemas.Result:
-    """A result by the names of the API."""
+def shown_result(recorded: RecordedResult, trials: schemas.Trials | None = None) -> schemas.Result:
+    """A result by the names of the API, with what its test's trials come to."""
     result = recorded.result
     return schemas.Result(
         id=recorded.id,
@@ -221,8 +226,41 @@ def shown_result(recorded: RecordedResult) -> schemas.Result:
         output_tokens=result.usage.output_tokens,
         model=result.usage.model,
         cost_usd=result.usage.cost_usd,
+        pass_at_k=trials.pass_at_k if trials else None,
+        pass_all_k=trials.pass_all_k if trials else None,
         created_at=result.created_at,
     )
+
+
+async def _trials(house: Arena, run: Run) -> schemas.Trials | None:
+    """What a run's repeats come to; None where nothing was asked twice."""
+    summary = await house.scores.trials(run.id)
+    if summary is None:
+        return None
+    k = summary.trials
+    return schemas.Trials(
+        k=k,
+        pass_at_k=summary.pass_at(k),
+        pass_all_k=summary.pass_all(k),
+        flaky=list(summary.flaky),
+        tests=[
+            schemas.TestTrials(
+                test_id=test.test_id,
+                trials=test.trials,
+                passed=test.passed,
+                pass_at_k=test.pass_at(k),
+                pass_all_k=test.pass_all(k),
+                flaky=test.is_flaky,
+            )
+            for test in summary.tests
+        ],
+    )
+
+
+def _cost_per_pass(run: Run) -> float | None:
+    if run.cost_usd is None or run.costed_tests < run.completed_tests or not run.passed_tests:
+        return None
+    return run.cost_usd / run.passed_tests
 
 
 def _progress(run: Run) -> schemas.Progress:

@@ -11,6 +11,7 @@ from arena.runs.records.results import (
 )
 from arena.runs.records.runs import (
     NewRun,
+    benchmark_runs,
     cancel,
     create_run,
     finish,
@@ -24,6 +25,7 @@ __all__ = [
     "NewRun",
     "add_error",
     "add_results",
+    "benchmark_runs",
     "cancel",
     "claim",
     "create_run",

@@ -18,7 +18,7 @@ from arena.runs.run import Run, RunStatus, check_move
 from arena.scoring import Subject
 from arena.scoring.records import set_benchmark
 from arena.store import Database
-from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
+from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
 
 PAGE = 500
 """Tests that are written at once."""
@@ -121,6 +121,18 @@ async def list_runs(
 async def unfinished_runs(database: Database) -> list[Run]:
     """Every run in state running: the candidates for a resume."""
     query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
+    async with database.reading() as connection:
+        return [to_run(row) for row in await connection.execute(query)]
+
+
+async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
+    """The runs that stand for the team's agents on the leaderboard."""
+    query = (
+        select(Runs.__table__)
+        .join(Scores, Scores.benchmark_run_id == Runs.id)
+        .where(Scores.team_id == team_id)
+        .order_by(Runs.agent_id, Runs.agent_version)
+    )
     async with database.reading() as connection:
         return [to_run(row) for row in await connection.execute(query)]
 

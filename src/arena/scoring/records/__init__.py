@@ -15,7 +15,7 @@ from arena.scoring.records.board import (
 )
 from arena.scoring.records.evidence import add_executions, add_vote, set_benchmark
 from arena.scoring.records.executions import Report, report_executions
-from arena.scoring.records.outcomes import outcomes_of_run, test_counts
+from arena.scoring.records.outcomes import has_repeats, outcomes_of_run, test_counts
 from arena.scoring.records.recalculation import recalculate, recalculate_all, store_weights
 from arena.scoring.records.votes import list_votes
 
@@ -28,6 +28,7 @@ __all__ = [
     "board_page",
     "filtered_board",
     "has_open_intervals",
+    "has_repeats",
     "heal_intervals",
     "list_votes",
     "outcomes_of_run",

@@ -52,6 +52,12 @@ async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes
     return outcomes
 
 
+async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
+    """Whether some test of the run is asked more than once."""
+    query = select(RunTests.test_id).where(RunTests.run_id == run_id, RunTests.trials > 1).limit(1)
+    return (await connection.execute(query)).first() is not None
+
+
 async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[tuple[str, TrialCounts]]:
     """Every test of a run that has results: its content's digest and how its trials went."""
     rows = await connection.execute(_per_test(run_id).order_by(RunTests.test_id))

@@ -1,0 +1,98 @@
+"""`arena compare`: which is better, where they differ, and whether it is luck."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.leaderboard import bar
+from arena.cli.options import Json
+from arena.settings import Settings
+
+app = typer.Typer()
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    agents: Annotated[
+        list[str], typer.Argument(help="Two or more AGENT:VERSION.", metavar="AGENT:VERSION...")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Set agents side by side and show the tests where they differ."""
+
+    async def fetch(settings: Settings) -> schemas.Comparison:
+        async with connected(settings) as client:
+            return await client.compare(agents)
+
+    comparison = wait_for(fetch(settings_of(context)))
+    if as_json:
+        output.print_json(comparison)
+        return
+    screen = output.console()
+    columns = ("agent", "version", "overall", "", "benchmark", "rating", "success", "cost eff.")
+    lines = output.table("", *columns, right=("overall", "benchmark", "success", "cost eff."))
+    for entry in comparison.comparison:
+        lines.add_row(
+            entry.agent_id,
+            entry.agent_version,
+            *_scores(entry),
+        )
+    screen.print(lines)
+    for unknown in comparison.unknown:
+        screen.print(output.plain(f"{unknown}: nothing is known of it"), style="yellow")
+    for pair in comparison.pairs:
+        screen.print()
+        _show_pair(pair)
+    screen.print()
+    screen.print(_verdict(comparison), style="bold")
+
+
+def _scores(entry: schemas.BoardEntry) -> list[str | Text]:
+    def shown(score: float | None) -> str:
+        return "–" if score is None else f"{score:.2f}"
+
+    return [
+        shown(entry.overall_score),
+        bar(entry.overall_score),
+        shown(entry.benchmark_score),
+        shown(entry.user_rating_score),
+        shown(entry.success_rate_score),
+        shown(entry.cost_efficiency_score),
+    ]
+
+
+def _show_pair(pair: schemas.ComparedPair) -> None:
+    screen = output.console()
+    if not pair.common_tests:
+        screen.print(f"{pair.first} and {pair.second} ran no test in common")
+        return
+    difference = f"{(pair.difference or 0) * 100:+.1f} %"
+    if pair.interval:
+        difference += f" ({pair.interval.low:+.1f} to {pair.interval.high:+.1f})"
+    told = f"{pair.first} against {pair.second}: {pair.common_tests} tests in common, {difference}"
+    if pair.adjusted_p_value is not None:
+        told += f", p = {pair.adjusted_p_value:.3f}"
+    screen.print(told + (", significant" if pair.significant else ", could be luck"))
+    if pair.differing:
+        lines = output.table("", "they differ on", pair.first, pair.second)
+        for test in pair.differing:
+            lines.add_row(
+                test.test_id,
+                f"{test.first_passed}/{test.first_trials}",
+                f"{test.second_passed}/{test.second_trials}",
+            )
+        screen.print(lines)
+
+
+def _verdict(comparison: schemas.Comparison) -> str:
+    if comparison.winner is None:
+        return "no winner: the overall scores are equal, or too few are known"
+    name = f"{comparison.winner}:{comparison.winner_version}"
+    if comparison.significant:
+        return f"{name} is ahead, and beyond luck"
+    return f"{name} has the higher overall score, but the tests do not show it is better"

@@ -1,0 +1,43 @@
+"""`arena feedback`: rate an agent."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.connection import connected, settings_of, wait_for
+from arena.settings import Settings
+
+app = typer.Typer()
+
+
+@app.command()
+def feedback(
+    context: typer.Context,
+    agent: Annotated[str, typer.Argument(help="AGENT or AGENT@VERSION.", metavar="AGENT")],
+    rating: Annotated[int, typer.Option(min=1, max=5, help="1 to 5 stars.")],
+    comment: Annotated[str | None, typer.Option(help="Why.")] = None,
+    task: Annotated[str | None, typer.Option(help="What the agent was to do.")] = None,
+    user: Annotated[str, typer.Option(help="Who rates.")] = "anonymous",
+    execution: Annotated[UUID | None, typer.Option(help="The execution it is about.")] = None,
+) -> None:
+    """Rate an agent; a later rating of the same user takes the earlier one's place."""
+    agent_id, _, version = agent.partition("@")
+    rated = schemas.FeedbackCreate(
+        agent_id=agent_id,
+        version=version or None,
+        rating=rating,
+        comment=comment,
+        task_description=task,
+        user_id=user,
+        execution_id=execution,
+    )
+
+    async def submit(settings: Settings) -> schemas.FeedbackCreated:
+        async with connected(settings) as client:
+            return await client.submit_feedback(rated)
+
+    told = wait_for(submit(settings_of(context)))
+    output.console().print(f"{told.message}: {'★' * rating}{'☆' * (5 - rating)} for {agent}")

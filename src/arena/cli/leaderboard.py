@@ -1,0 +1,128 @@
+"""`arena leaderboard`: who is best, and how sure that is."""
+
+import csv
+import sys
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.options import Json
+from arena.settings import Settings
+
+app = typer.Typer()
+
+BAR_CELLS = 20
+COLUMNS = (
+    "rank",
+    "agent",
+    "version",
+    "overall",
+    "",
+    "interval",
+    "benchmark",
+    "rating",
+    "success",
+    "cost eff.",
+    "coverage",
+)
+
+
+@app.command()
+def leaderboard(
+    context: typer.Context,
+    category: Annotated[str | None, typer.Option(help="Only tests of this category count.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only tests with this tag count.")] = None,
+    min_coverage: Annotated[
+        float, typer.Option(min=0, max=1, help="Only scores that rest on so much of the weight.")
+    ] = 0.0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 20,
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for spreadsheets.")] = False,
+) -> None:
+    """Show the agents, best first."""
+
+    async def fetch(settings: Settings) -> schemas.Leaderboard:
+        async with connected(settings) as client:
+            return await client.leaderboard(
+                category=category, tag=tag, min_coverage=min_coverage, limit=limit
+            )
+
+    board = wait_for(fetch(settings_of(context)))
+    if as_json:
+        output.print_json(board)
+    elif as_csv:
+        _print_csv(board)
+    elif not board.leaderboard:
+        output.console().print("nothing to rank yet; start with: arena run AGENT")
+    else:
+        _print_table(board)
+
+
+def _print_table(board: schemas.Leaderboard) -> None:
+    right = ("rank", "overall", "benchmark", "success", "cost eff.", "coverage")
+    lines = output.table("", *COLUMNS, right=right)
+    for entry in board.leaderboard:
+        lines.add_row(
+            place(entry),
+            entry.agent_id,
+            entry.agent_version,
+            _score(entry.overall_score),
+            bar(entry.overall_score),
+            _interval(entry.intervals.overall),
+            _score(entry.benchmark_score),
+            stars(entry),
+            _score(entry.success_rate_score),
+            _score(entry.cost_efficiency_score),
+            f"{entry.coverage * 100:.0f} %" + (" *" if entry.provisional else "  "),
+        )
+    screen = output.console()
+    screen.print(lines)
+    shares = board.weights.model_dump()
+    told = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in shares.items())
+    screen.print(f"weights: {told}", style="dim")
+    if any(entry.provisional for entry in board.leaderboard):
+        screen.print("* provisional: some of the weight has no data yet", style="dim")
+
+
+def place(entry: schemas.BoardEntry) -> str:
+    """A rank with the range that the intervals leave open."""
+    if entry.rank_low == entry.rank_high or entry.rank_low is None:
+        return str(entry.rank)
+    return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
+
+
+def bar(score: float | None) -> Text:
+    """A score as a bar of eighths."""
+    eighths = round((score or 0.0) / 100 * BAR_CELLS * 8)
+    full, rest = divmod(eighths, 8)
+    shown = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+    return Text(shown.ljust(BAR_CELLS), style="green")
+
+
+def stars(entry: schemas.BoardEntry) -> str:
+    """The average rating and how many gave one."""
+    if entry.avg_user_rating is None:
+        return "–"
+    return f"★ {entry.avg_user_rating:.1f} ({entry.feedback_count})"
+
+
+def _score(score: float | None) -> str:
+    return "–" if score is None else f"{score:.2f}"
+
+
+def _interval(interval: schemas.Interval | None) -> str:
+    return "–" if interval is None else f"{interval.low:.1f}–{interval.high:.1f}"
+
+
+def _print_csv(board: schemas.Leaderboard) -> None:
+    names = [name for name in schemas.BoardEntry.model_fields if name != "intervals"]
+    writer = csv.writer(sys.stdout)
+    writer.writerow([*names, "overall_low", "overall_high"])
+    for entry in board.leaderboard:
+        interval = entry.intervals.overall
+        bounds = (interval.low, interval.high) if interval else ("", "")
+        writer.writerow([*(getattr(entry, name) for name in names), *bounds])

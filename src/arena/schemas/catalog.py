@@ -1,0 +1,69 @@
+"""Tests on the wire."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from arena.schemas.wire import Wire
+
+
+class Test(Wire):
+    """A test of the catalog."""
+
+    test_id: str = Field(examples=["bench_nav_001"])
+    name: str = Field(examples=["List User Interfaces"])
+    description: str | None
+    category: str = Field(examples=["navigation"])
+    input_prompt: str
+    expected_output: dict[str, Any] = Field(examples=[{"contains": ["userinterface", "list"]}])
+    validation_type: str = Field(examples=["contains"])
+    timeout_seconds: int
+    points: float
+    applicable_agent_types: list[str] | None = Field(
+        description="The agents it is meant for; null means every agent."
+    )
+    active: bool
+    tags: list[str]
+    trials: int
+    budget_tokens: int | None
+    case_sensitive: bool | None
+    whole_word: bool
+
+
+class TestList(Wire):
+    """A page of tests."""
+
+    tests: list[Test]
+    count: int = Field(description="How many are in this answer.", examples=[17])
+    total: int = Field(description="How many there are in all.", examples=[17])
+    next_cursor: str | None = Field(default=None, description="Where the next page begins.")
+
+
+class CatalogSource(Wire):
+    """A file the catalog was read from."""
+
+    file: str
+    tests: int
+    state: Literal["good", "last_good", "bad"] = Field(
+        description="last_good: the file is bad now, its last good content is served."
+    )
+
+
+class CatalogProblem(Wire):
+    """Something wrong with a test file."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+
+class CatalogState(Wire):
+    """What the catalog holds, and what is wrong with its files."""
+
+    digest: str
+    loaded_at: datetime
+    tests: int
+    sources: list[CatalogSource]
+    problems: list[CatalogProblem]
