@@ -22,7 +22,7 @@ from arena.agents.connector import (
     Usage,
 )
 from arena.agents.connectors import connect, connector_types
-from arena.agents.null_agents import NULL_AGENTS
+from arena.agents.limits import Limiter
 from arena.agents.registry import BUILTIN_DIRECTORY, Registry
 from arena.agents.secrets import Secrets
 from arena.agents.spec import (
@@ -38,7 +38,6 @@ from arena.agents.spec import (
 __all__ = [
     "BUILTIN_DIRECTORY",
     "MAX_OUTPUT_BYTES",
-    "NULL_AGENTS",
     "A2ASpec",
     "Agent",
     "AgentBusy",
@@ -48,6 +47,7 @@ __all__ = [
     "Connector",
     "ConnectorSpec",
     "HttpSpec",
+    "Limiter",
     "Limits",
     "OpenAISpec",
     "OtherSpec",

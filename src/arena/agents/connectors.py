@@ -12,7 +12,6 @@ from typing import cast
 
 from arena.agents.agent import Agent
 from arena.agents.connector import Connector
-from arena.agents.limits import Limited
 from arena.agents.secrets import Redacted, Secrets
 from arena.errors import AgentUnavailable, NotFound
 
@@ -40,14 +39,14 @@ def connector_types() -> Mapping[str, str]:
 
 
 def connect(agent: Agent, *, environ: Mapping[str, str] | None = None) -> Connector:
-    """A connector to `agent` that keeps its limits and its secrets.
+    """A connector to `agent` that keeps its secrets; its limits are kept by a `Limiter`.
 
     Secrets are taken from `environ` (by default the environment of this process). The connector
     belongs to the event loop it is first used in, and to its caller, who closes it.
     """
     secrets = Secrets(environ)
     connector = _connect_function(agent.connector.type)(agent, secrets)
-    return Limited(Redacted(connector, secrets), agent.limits)
+    return Redacted(connector, secrets)
 
 
 def _connect_function(kind: str) -> Connect:

@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from arena import clock
-from arena.agents import Answer, Connector, Question, Usage
+from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
 from arena.agents.pricing import priced
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
 from arena.evaluation import Submission, Verdict, evaluate
 from arena.runs.run import Item, Result
 from arena.scoring import CostContribution, ExecutionStatus, cost_contribution
-
-GRACE_SECONDS = 5.0
-"""What a connector gets beyond the test's time limit to end the work by itself."""
 
 MAX_DELAY_SECONDS = 30.0
 
@@ -27,10 +24,12 @@ class Retries:
     count: int = 2
     delay_seconds: float = 0.5
 
-    def delay(self, attempt: int) -> float:
-        """The wait after the given attempt: doubling, with a little chance in it."""
-        wait = min(self.delay_seconds * 2 ** (attempt - 1), MAX_DELAY_SECONDS)
-        return wait * random.uniform(0.8, 1.2)
+    def delay(self, attempt: int, fault: InfrastructureError) -> float:
+        """The wait after the given attempt: doubling, or what a busy agent has asked for."""
+        wait = self.delay_seconds * 2 ** (attempt - 1)
+        if isinstance(fault, AgentBusy) and fault.retry_after_seconds is not None:
+            wait = max(wait, fault.retry_after_seconds)
+        return min(wait, MAX_DELAY_SECONDS) * random.uniform(0.8, 1.2)
 
 
 class NotExecuted(Exception):
@@ -41,16 +40,26 @@ class NotExecuted(Exception):
         self.item, self.attempts, self.cause = item, attempts, cause
 
 
-async def execute_item(connector: Connector, run_id: UUID, item: Item, retries: Retries) -> Result:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How an agent is reached: the connector, and whose turn it is."""
+
+    connector: Connector
+    limiter: Limiter
+
+
+async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> Result:
     """The item's result; `NotExecuted` where the infrastructure did not allow one."""
     attempt = 1
     while True:
         try:
-            return await _attempt(connector, run_id, item, attempt)
+            async with way.limiter.turn():
+                return await _attempt(way.connector, run_id, item, attempt)
         except InfrastructureError as fault:
             if not fault.retryable or attempt > retries.count:
                 raise NotExecuted(item, attempt, fault) from fault
-        await asyncio.sleep(retries.delay(attempt))
+            wait = retries.delay(attempt, fault)
+        await asyncio.sleep(wait)
         attempt += 1
 
 
@@ -78,12 +87,7 @@ async def _attempt(connector: Connector, run_id: UUID, item: Item, attempt: int)
 
 async def ask(connector: Connector, question: Question) -> Answer:
     """The agent's answer, in time, with something in it that can be stored and shown."""
-    try:
-        async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
-            answer = await connector.answer(question)
-    except TimeoutError:
-        message = f"no answer within {question.timeout_seconds:g} s"
-        raise AgentTimedOut(message) from None
+    answer = await connector.answer(question)
     output = storable(answer.output)
     if not output.strip():
         raise AgentSaidNothing

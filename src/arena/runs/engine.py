@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from arena.agents import Agent, Connector, connect
+from arena.agents import Agent, Limiter, connect
 from arena.errors import InfrastructureError
 from arena.runs import records
-from arena.runs.attempt import NotExecuted, Retries, execute_item
+from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes
 from arena.runs.records import LostLease
 from arena.runs.run import Item, Result, Run, RunError
@@ -37,6 +37,8 @@ class Engine:
     token: str
     """What this executor writes into the leases of its runs."""
     retries: Retries
+    limiters: dict[str, Limiter] = field(default_factory=dict[str, Limiter])
+    """One for each agent: runs of one agent share what it allows."""
 
     async def execute(self, run: Run, agent: Agent) -> Run:
         """Do all that is left of a run whose lease this executor holds; return how it ended."""
@@ -77,6 +79,9 @@ class _Work:
             connector = connect(self._agent)
         except InfrastructureError as wrong:
             raise GiveUp(wrong.message) from wrong
+        limiters = self._engine.limiters
+        limiter = limiters.setdefault(self._agent.reference, Limiter(self._agent.limits))
+        way = Way(connector=connector, limiter=limiter)
         try:
             async with asyncio.TaskGroup() as group:
                 helpers = [
@@ -86,7 +91,7 @@ class _Work:
                 async with asyncio.TaskGroup() as workers:
                     workers.create_task(self._produce())
                     for _ in range(self._concurrency):
-                        workers.create_task(self._consume(connector))
+                        workers.create_task(self._consume(way))
                 for helper in helpers:
                     helper.cancel()
         except* (GiveUp, LostLease, InfrastructureError) as group:
@@ -105,10 +110,10 @@ class _Work:
         for _ in range(self._concurrency):
             await self._items.put(None)
 
-    async def _consume(self, connector: Connector) -> None:
+    async def _consume(self, way: Way) -> None:
         while (item := await self._items.get()) is not None:
             try:
-                result = await execute_item(connector, self._run.id, item, self._engine.retries)
+                result = await execute_item(way, self._run.id, item, self._engine.retries)
             except NotExecuted as missed:
                 await self._miss(missed)
             else:

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from arena.agents import Agent, CommandSpec, Connector, Limits, PythonSpec, Question, connect
+from arena.agents import (
+    Agent,
+    CommandSpec,
+    Connector,
+    Limiter,
+    Limits,
+    PythonSpec,
+    Question,
+    connect,
+)
 from arena.agents.connector import Answer
 
 Ask = Callable[..., Awaitable[Answer]]
@@ -172,3 +181,19 @@ def is_gone() -> Callable[[int], Awaitable[bool]]:
         return False
 
     return is_gone
+
+
+@pytest.fixture
+def ask_often(ask: Ask) -> Callable[[Connector, int, int], Awaitable[list[Answer]]]:
+    """Asks so many times, so many at once."""
+
+    async def ask_all(connector: Connector, times: int, at_once: int) -> list[Answer]:
+        limiter = Limiter(Limits(max_concurrency=at_once))
+
+        async def one() -> Answer:
+            async with limiter.turn():
+                return await ask(connector)
+
+        return await asyncio.gather(*(one() for _ in range(times)))
+
+    return ask_all

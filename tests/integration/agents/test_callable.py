@@ -177,17 +177,16 @@ async def test_half_a_surrogate_pair_becomes_a_replacement_character(bench, ask)
     assert (await ask(connector)).output == "a�b�🙂"
 
 
-async def test_workers_are_as_many_as_needed_and_end_with_the_connector(bench, ask, is_gone):
+async def test_workers_are_as_many_as_needed_and_end_with_the_connector(bench, ask_often, is_gone):
     connector = bench.function(
         """
         import os, time
         def answer(prompt):
             time.sleep(0.05)
             return str(os.getpid())
-        """,
-        max_concurrency=3,
+        """
     )
-    answers = await asyncio.gather(*(ask(connector) for _ in range(9)))
+    answers = await ask_often(connector, 9, at_once=3)
     pids = {int(answer.output) for answer in answers}
     assert len(pids) == 3
     await connector.close()

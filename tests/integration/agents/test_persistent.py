@@ -36,11 +36,9 @@ async def test_a_line_may_be_a_json_object_with_usage(bench, ask):
     assert answer.usage.input_tokens == 4
 
 
-async def test_as_many_processes_as_questions_at_once_and_no_more(bench, ask):
-    connector = bench.command(
-        program("time.sleep(0.05)", "print(os.getpid())"), persistent=True, max_concurrency=2
-    )
-    answers = await asyncio.gather(*(ask(connector) for _ in range(8)))
+async def test_as_many_processes_as_questions_at_once_and_no_more(bench, ask_often):
+    connector = bench.command(program("time.sleep(0.05)", "print(os.getpid())"), persistent=True)
+    answers = await ask_often(connector, 8, at_once=2)
     assert len({answer.output for answer in answers}) == 2
 
 

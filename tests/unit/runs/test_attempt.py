@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.agents import Answer, Question, Usage
+from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.runs.attempt import NotExecuted, Retries, execute_item, storable
+from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
 from arena.scoring import ExecutionStatus
 from factories import a_test
@@ -14,6 +14,10 @@ from factories import a_test
 RUN = UUID(int=1)
 ITEM = Item(test=a_test(points=2.0), trial=1)
 AT_ONCE = Retries(count=2, delay_seconds=0.0)
+
+
+def way(connector: "Scripted") -> Way:
+    return Way(connector=connector, limiter=Limiter(Limits()))
 
 
 class Scripted:
@@ -36,7 +40,9 @@ class Scripted:
 
 async def test_a_good_answer_passes_and_earns_the_points():
     usage = Usage(input_tokens=3, output_tokens=4, model="m", cost_usd=0.1)
-    result = await execute_item(Scripted(Answer(output="yes", usage=usage)), RUN, ITEM, AT_ONCE)
+    result = await execute_item(
+        way(Scripted(Answer(output="yes", usage=usage))), RUN, ITEM, AT_ONCE
+    )
     assert (result.passed, result.points_earned, result.score) == (True, 2.0, 100.0)
     assert result.status is ExecutionStatus.COMPLETED
     assert result.usage == usage
@@ -45,14 +51,16 @@ async def test_a_good_answer_passes_and_earns_the_points():
 
 
 async def test_a_bad_answer_fails_but_the_execution_is_completed():
-    result = await execute_item(Scripted(Answer(output="no")), RUN, ITEM, AT_ONCE)
+    result = await execute_item(way(Scripted(Answer(output="no"))), RUN, ITEM, AT_ONCE)
     assert (result.passed, result.points_earned) == (False, 0.0)
     assert result.status is ExecutionStatus.COMPLETED
     assert result.failure_reason == '"yes" is missing (read: "no")'
 
 
 async def test_a_cut_answer_says_so():
-    result = await execute_item(Scripted(Answer(output="yes", truncated=True)), RUN, ITEM, AT_ONCE)
+    result = await execute_item(
+        way(Scripted(Answer(output="yes", truncated=True))), RUN, ITEM, AT_ONCE
+    )
     assert result.actual_output == {"output": "yes", "truncated": True}
 
 
@@ -68,14 +76,14 @@ async def test_what_the_agent_does_wrong_is_a_failed_result_and_not_tried_again(
     step: Answer | Exception, status: str, reason: str
 ):
     connector = Scripted(step)
-    result = await execute_item(connector, RUN, ITEM, AT_ONCE)
+    result = await execute_item(way(connector), RUN, ITEM, AT_ONCE)
     assert (result.passed, result.status, result.failure_reason) == (False, status, reason)
     assert result.attempts == 1
 
 
 async def test_a_fault_on_the_way_is_tried_again_under_the_same_question():
     connector = Scripted(AgentUnavailable("down"), AgentUnavailable("down"), Answer(output="yes"))
-    result = await execute_item(connector, RUN, ITEM, AT_ONCE)
+    result = await execute_item(way(connector), RUN, ITEM, AT_ONCE)
     assert (result.passed, result.attempts) == (True, 3)
     assert len(set(connector.questions)) == 1
 
@@ -83,22 +91,28 @@ async def test_a_fault_on_the_way_is_tried_again_under_the_same_question():
 async def test_after_the_last_try_the_item_is_not_executed():
     connector = Scripted(*[AgentUnavailable("down")] * 3)
     with pytest.raises(NotExecuted, match="down") as missed:
-        await execute_item(connector, RUN, ITEM, AT_ONCE)
+        await execute_item(way(connector), RUN, ITEM, AT_ONCE)
     assert missed.value.attempts == 3
 
 
 async def test_what_cannot_get_better_is_not_tried_again():
     connector = Scripted(AgentUnavailable("no such program", retryable=False))
     with pytest.raises(NotExecuted) as missed:
-        await execute_item(connector, RUN, ITEM, AT_ONCE)
+        await execute_item(way(connector), RUN, ITEM, AT_ONCE)
     assert missed.value.attempts == 1
 
 
 def test_the_wait_between_tries_doubles_up_to_a_limit():
     retries = Retries(delay_seconds=1.0)
-    waits = [retries.delay(attempt) for attempt in (1, 2, 3, 20)]
+    down = AgentUnavailable()
+    waits = [retries.delay(attempt, down) for attempt in (1, 2, 3, 20)]
     for wait, wanted in zip(waits, (1, 2, 4, 30), strict=True):
         assert 0.8 * wanted <= wait <= 1.2 * wanted
+
+
+def test_a_busy_agent_may_ask_for_a_longer_wait():
+    busy = AgentBusy("later", retry_after_seconds=7.0)
+    assert Retries(delay_seconds=1.0).delay(1, busy) >= 0.8 * 7
 
 
 @given(st.text(alphabet=st.characters(codec=None)))

@@ -203,7 +203,9 @@ def shown(run: Run) -> schemas.Run:
     return schemas.Run.model_validate(run)
 
 
-def shown_result(recorded: RecordedResult, trials: schemas.Trials | None = None) -> schemas.Result:
+def shown_result(
+    recorded: RecordedResult, trials: schemas.TestTrials | None = None
+) -> schemas.Result:
     """A result by the names of the API, with what its test's trials come to."""
     result = recorded.result
     return schemas.Result(

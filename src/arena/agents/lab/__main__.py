@@ -1,8 +1,0 @@
-"""`python -m arena.agents.lab AGENT_ID`."""
-
-import sys
-
-from arena.agents.lab.program import main
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

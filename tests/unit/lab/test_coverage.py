@@ -1,0 +1,71 @@
+from dataclasses import replace
+
+from arena.lab.coverage import Evidence, coverage_of, gaps_of
+from arena.lab.lab import open_lab
+from arena.lab.records import Outcome, Platform
+
+LAB = open_lab()
+
+
+def evidence(lab=LAB) -> dict[str, Evidence]:
+    return {item.requirement.id: item.evidence for item in coverage_of(lab)}
+
+
+def test_every_requirement_has_exactly_one_coverage() -> None:
+    assert sorted(evidence()) == sorted(requirement.id for requirement in LAB.requirements)
+
+
+def test_a_requirement_without_a_test_case_is_uncovered() -> None:
+    assert evidence()["REQ-WEB-09"] is Evidence.UNCOVERED
+
+
+def test_only_the_latest_execution_counts() -> None:
+    # TC-WEB-06 failed on the 10th and passed on the 12th.
+    assert evidence()["REQ-WEB-06"] is Evidence.VERIFIED
+
+
+def test_a_latest_execution_that_did_not_pass_makes_a_requirement_failing() -> None:
+    assert evidence()["REQ-WEB-08"] is Evidence.FAILING
+
+
+def test_one_failing_test_case_of_several_is_enough() -> None:
+    # REQ-MOB-05 has one test case on Android, which passed, and one on iOS, which timed out.
+    assert evidence()["REQ-MOB-05"] is Evidence.FAILING
+
+
+def test_a_covered_requirement_that_was_never_executed_is_not_verified() -> None:
+    assert evidence()["REQ-STB-11"] is Evidence.UNTESTED
+
+
+def test_coverage_follows_from_the_test_cases() -> None:
+    without = replace(LAB, testcases=())
+
+    assert set(evidence(without).values()) == {Evidence.UNCOVERED}
+
+
+def test_evidence_follows_from_the_executions() -> None:
+    all_passed = tuple(replace(run, status=Outcome.PASSED) for run in LAB.executions)
+
+    assert Evidence.FAILING not in evidence(replace(LAB, executions=all_passed)).values()
+
+
+def test_gaps_hold_every_requirement_that_is_not_verified() -> None:
+    gaps = gaps_of(LAB)
+    open_ones = [*gaps.uncovered, *gaps.untested, *gaps.failing]
+
+    assert {item.requirement.id for item in open_ones} == {
+        name for name, kind in evidence().items() if kind is not Evidence.VERIFIED
+    }
+
+
+def test_the_most_important_gap_stands_first() -> None:
+    priorities = [item.requirement.priority for item in gaps_of(LAB).uncovered]
+
+    assert priorities == sorted(priorities, key=["high", "medium", "low"].index)
+
+
+def test_a_node_that_no_test_case_goes_to_is_a_gap() -> None:
+    unvisited = gaps_of(LAB.only({Platform.WEB})).unvisited
+
+    assert "invoices" in unvisited["web_shop"]
+    assert "payment" not in unvisited["web_shop"]

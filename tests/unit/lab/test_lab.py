@@ -1,0 +1,81 @@
+from arena.lab.lab import open_lab, shortest_path
+from arena.lab.records import Edge, Node, Platform, Userinterface
+
+LAB = open_lab()
+
+
+def tree(*edges: tuple[str, str]) -> Userinterface:
+    """An interface whose nodes are called by one letter."""
+    names = dict.fromkeys(end for edge in edges for end in edge)
+    return Userinterface(
+        id="small",
+        title="Small",
+        platform=Platform.WEB,
+        version="1",
+        entry=edges[0][0],
+        aliases=(),
+        description="",
+        nodes=tuple(
+            Node(id=n, title=n, aliases=(), elements=(), cold_load_ms=1, warm_load_ms=1)
+            for n in names
+        ),
+        edges=tuple(
+            Edge(source=s, target=t, action="press", key=f"{s}{t}", timeout_ms=1) for s, t in edges
+        ),
+    )
+
+
+def test_a_thing_is_found_whatever_the_case_of_its_id() -> None:
+    case = LAB.testcase("tc-web-04")
+
+    assert case is not None
+    assert case.title == "Pay with a saved card"
+
+
+def test_a_name_that_nothing_has_finds_nothing() -> None:
+    assert LAB.testcase("TC-WEB-99") is None
+    assert LAB.userinterface("") is None
+
+
+def test_the_web_part_of_the_lab_has_nothing_of_other_platforms() -> None:
+    web = LAB.only({Platform.WEB})
+
+    assert {ui.id for ui in web.userinterfaces} == {"web_shop", "web_backoffice"}
+    assert {device.platform for device in web.machines.devices} == {Platform.WEB}
+    assert {requirement.platform for requirement in web.requirements} == {Platform.WEB}
+    assert all(run.testcase.startswith("TC-WEB") for run in web.executions)
+    assert web.machines.hosts == LAB.machines.hosts
+
+
+def test_the_parts_of_the_lab_add_up_to_the_whole() -> None:
+    parts = [LAB.only({platform}) for platform in Platform]
+
+    assert sum(len(part.testcases) for part in parts) == len(LAB.testcases)
+    assert sum(len(part.executions) for part in parts) == len(LAB.executions)
+
+
+def test_the_shortest_of_two_ways_is_taken() -> None:
+    ui = tree(("a", "b"), ("b", "c"), ("c", "d"), ("a", "x"), ("x", "d"))
+
+    way = shortest_path(ui, "a", "d")
+
+    assert way is not None
+    assert [edge.target for edge in way] == ["x", "d"]
+
+
+def test_a_closed_edge_is_gone_round() -> None:
+    ui = tree(("a", "b"), ("b", "d"), ("a", "d"))
+    direct = ui.edges[2]
+
+    way = shortest_path(ui, "a", "d", avoid=[direct])
+
+    assert way is not None
+    assert [edge.target for edge in way] == ["b", "d"]
+
+
+def test_edges_lead_one_way_only() -> None:
+    assert shortest_path(tree(("a", "b")), "b", "a") is None
+
+
+def test_a_node_is_reached_from_itself_without_a_step() -> None:
+    assert shortest_path(tree(("a", "b")), "a", "a") == ()
