@@ -13,6 +13,7 @@ the numbers to those who read them.
 from arena.scoring.comparison import Comparison, compare, find_winner
 from arena.scoring.components import (
     COMPONENT_NAMES,
+    MICROPOINTS,
     Components,
     CostContribution,
     average_rating,
@@ -57,6 +58,7 @@ __all__ = [
     "COMPONENT_NAMES",
     "CONFIDENCE",
     "DEFAULT_WEIGHTS",
+    "MICROPOINTS",
     "Comparison",
     "Components",
     "Contender",

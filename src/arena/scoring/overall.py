@@ -34,8 +34,10 @@ class Weights:
         for field in fields(self):
             # By way of the digits: 0.1 as a person means it, in Python and in SQL alike.
             weight = Decimal(str(getattr(self, field.name)))
-            if not weight.is_finite() or weight < 0:
-                raise InvalidInput(f"weight {field.name} is {weight}, must be a number >= 0")
+            if not weight.is_finite() or not 0 <= weight <= 1:
+                raise InvalidInput(f"weight {field.name} is {weight}, must be from 0 to 1")
+            # Only what the database keeps is counted; what it gives back is then valid as well.
+            weight = weight.quantize(WEIGHT_TOLERANCE, ROUND_HALF_UP).normalize()
             object.__setattr__(self, field.name, weight)
             total += weight
         if abs(total - 1) > WEIGHT_TOLERANCE:

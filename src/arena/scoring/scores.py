@@ -1,7 +1,6 @@
 """The door of this room: give evidence, read the board, compare."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -11,20 +10,11 @@ from arena.scoring.comparison import Comparison, compare
 from arena.scoring.history import Execution, RecordedVote, Subject, Vote
 from arena.scoring.overall import Weights
 from arena.scoring.pair import Contender
-from arena.scoring.records import BoardFilter, BoardRow, Report
+from arena.scoring.records import Board, BoardFilter, BoardRow, Report
 from arena.scoring.trials import TrialCounts, TrialSummary
 from arena.store import Database
 
 MAX_BATCH = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Board:
-    """A page of a leaderboard."""
-
-    rows: Sequence[BoardRow]
-    total: int
-    weights: Weights
 
 
 class Scores:
@@ -36,8 +26,12 @@ class Scores:
 
     async def open(self) -> None:
         """Put the weights in force."""
-        async with self._database.writing() as connection:
-            await records.store_weights(connection, self.weights)
+        async with self._database.reading() as connection:
+            stored = await records.stored_weights(connection)
+        # Nearly every start finds them as they are; it then waits for nobody who writes.
+        if stored.parts != self.weights.parts:
+            async with self._database.writing() as connection:
+                await records.store_weights(connection, self.weights)
 
     async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
         """Take a rating; the scores are right when this returns."""
@@ -78,17 +72,11 @@ class Scores:
     ) -> Board:
         """A page of the leaderboard."""
         async with self._database.reading() as connection:
-            has_open = await records.has_open_intervals(connection, team_id)
-        if has_open:
-            async with self._database.writing() as connection:
-                await records.heal_intervals(connection, team_id)
-        async with self._database.reading() as connection:
-            if wanted.is_empty:
-                rows, total = await records.board_page(connection, team_id, limit, offset)
-            else:
-                every = await records.filtered_board(connection, team_id, wanted)
-                rows, total = every[offset : offset + limit], len(every)
-        return Board(rows=rows, total=total, weights=self.weights)
+            if not await records.has_open_intervals(connection, team_id):
+                return await records.read_board(connection, team_id, wanted, limit, offset)
+        async with self._database.writing() as connection:
+            await records.heal_intervals(connection, team_id)
+            return await records.read_board(connection, team_id, wanted, limit, offset)
 
     async def scored(self, subject: Subject) -> BoardRow | None:
         """One agent version; None where nothing is known of it."""

@@ -215,7 +215,16 @@ class Feedback(Table):
 
     __tablename__ = "agent_feedback"
     __table_args__ = (
-        Index("ix_agent_feedback_vote", "team_id", "agent_id", "agent_version", "user_id"),
+        # Ends in what stands: a user's replaced votes are never read to find the one that does.
+        Index(
+            "ix_agent_feedback_vote",
+            "team_id",
+            "agent_id",
+            "agent_version",
+            "user_id",
+            "is_standing",
+            "execution_id",
+        ),
         Index("ix_agent_feedback_created", "team_id", "created_at", "id"),
     )
 

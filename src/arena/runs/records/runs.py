@@ -15,7 +15,7 @@ from arena.catalog import Test
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
-from arena.scoring import Subject
+from arena.scoring import MICROPOINTS, Subject, share_score
 from arena.scoring.records import set_benchmark
 from arena.store import Database
 from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
@@ -152,8 +152,10 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
             "error_message": None,
         }
         if is_complete:
-            values["score_percent"] = round(100.0 * row.passed_tests / row.total_tests, 2)
-            values["points_percent"] = round(100.0 * row.points_earned / row.points_possible, 2)
+            values["score_percent"] = _percent(row.passed_tests, row.total_tests)
+            values["points_percent"] = _percent(
+                round(row.points_earned * MICROPOINTS), round(row.points_possible * MICROPOINTS)
+            )
             await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
         else:
             values["errored_tests"] = row.total_tests - row.completed_tests
@@ -181,6 +183,12 @@ async def cancel(database: Database, run_id: UUID, team_id: str) -> Run:
             )
         )
         return to_run(await run_row(connection, run_id))
+
+
+def _percent(part: int, whole: int) -> float | None:
+    """Rounded as every score is, so that a run and the leaderboard show the same number."""
+    score = share_score(min(part, whole), whole)
+    return None if score is None else float(score)
 
 
 def _insert_missing(connection: AsyncConnection, table: Any) -> Any:

@@ -5,38 +5,40 @@ same transaction, from running sums: what it costs does not grow with the histor
 """
 
 from arena.scoring.records.board import (
+    Board,
     BoardFilter,
     BoardRow,
-    board_page,
-    filtered_board,
     has_open_intervals,
     heal_intervals,
+    read_board,
     score_row,
 )
 from arena.scoring.records.evidence import add_executions, add_vote, set_benchmark
 from arena.scoring.records.executions import Report, report_executions
 from arena.scoring.records.outcomes import has_repeats, outcomes_of_run, test_counts
 from arena.scoring.records.recalculation import recalculate, recalculate_all, store_weights
+from arena.scoring.records.sums import stored_weights
 from arena.scoring.records.votes import list_votes
 
 __all__ = [
+    "Board",
     "BoardFilter",
     "BoardRow",
     "Report",
     "add_executions",
     "add_vote",
-    "board_page",
-    "filtered_board",
     "has_open_intervals",
     "has_repeats",
     "heal_intervals",
     "list_votes",
     "outcomes_of_run",
+    "read_board",
     "recalculate",
     "recalculate_all",
     "report_executions",
     "score_row",
     "set_benchmark",
     "store_weights",
+    "stored_weights",
     "test_counts",
 ]

@@ -1,15 +1,16 @@
 """Reading the leaderboard: a page of it as stored, or a view of it ranked anew."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, collate, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.scoring.history import Subject
 from arena.scoring.overall import Weights
 from arena.scoring.ranking import Entry, rank
+from arena.scoring.records.ranks import lock_team
 from arena.scoring.records.sums import (
     Sums,
     columns_of,
@@ -20,6 +21,9 @@ from arena.scoring.records.sums import (
 )
 from arena.scoring.scorecard import Scorecard, scorecard
 from arena.store.tables import RunGroups, Scores
+
+OTHER = Scores.__table__.alias("other")
+IS_SCORED = OTHER.c.overall_score.is_not(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,46 +54,60 @@ class BoardFilter:
         return self.group is None and self.min_coverage <= 0
 
 
-async def board_page(
-    connection: AsyncConnection, team_id: str, limit: int, offset: int = 0
-) -> tuple[list[BoardRow], int]:
-    """A page of the team's leaderboard, and how many entries it has in all.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A page of a leaderboard."""
 
-    Ranks are stored and the ranges are counted by index, so a page costs about the same whether
-    the board has ten entries or thousands.
-    """
+    rows: Sequence[BoardRow]
+    total: int
+    weights: Weights
+    """What the scores were made with."""
+
+
+async def read_board(
+    connection: AsyncConnection, team_id: str, wanted: BoardFilter, limit: int, offset: int = 0
+) -> Board:
+    """A page of the team's leaderboard; what a filter leaves is ranked among itself."""
     weights = await stored_weights(connection)
-    other = Scores.__table__.alias("other")
+    if wanted.is_empty:
+        rows = await _page(connection, team_id, weights, limit, offset)
+        total = (await connection.execute(select(_count(team_id, IS_SCORED)))).scalar_one()
+        return Board(rows=rows, total=total, weights=weights)
+    every = await _filtered(connection, team_id, weights, wanted)
+    return Board(rows=every[offset : offset + limit], total=len(every), weights=weights)
 
-    def count(*conditions: Any) -> Any:
-        query = select(func.count()).where(other.c.team_id == team_id, *conditions)
-        return query.scalar_subquery()
 
-    total = count(other.c.overall_score.is_not(None))
+async def score_row(connection: AsyncConnection, subject: Subject) -> BoardRow | None:
+    """One agent version as it stands; None where nothing is known of it."""
+    query = _placed(subject.team_id).where(*is_subject(subject))
+    row = (await connection.execute(query)).one_or_none()
+    if row is None or not sums_of(row).is_known:
+        return None
+    return _row(row, await stored_weights(connection))
+
+
+async def _page(
+    connection: AsyncConnection, team_id: str, weights: Weights, limit: int, offset: int
+) -> list[BoardRow]:
+    # Ranks are stored and their ranges are counted by index: a page costs about the same whether
+    # the board has ten entries or thousands.
+    names: tuple[Any, ...] = (Scores.agent_id, Scores.agent_version)
+    if connection.dialect.name == "postgresql":
+        # As everywhere else in Arena, not by the customs of the database's country.
+        names = tuple(collate(name, "C") for name in names)
     query = (
-        select(
-            Scores.__table__,
-            total.label("total"),
-            count(other.c.overall_low > Scores.overall_high).label("above"),
-            count(other.c.overall_high < Scores.overall_low).label("below"),
-        )
+        _placed(team_id)
         .where(Scores.team_id == team_id, Scores.overall_score.is_not(None))
-        .order_by(Scores.overall_score.desc(), Scores.agent_id, Scores.agent_version)
+        .order_by(Scores.overall_score.desc(), *names)
         .limit(limit)
         .offset(offset)
     )
-    rows = (await connection.execute(query)).all()
-    page = [
-        _row(row, weights, rank_low=1 + row.above, rank_high=row.total - row.below) for row in rows
-    ]
-    return page, rows[0].total if rows else 0
+    return [_row(row, weights) for row in await connection.execute(query)]
 
 
-async def filtered_board(
-    connection: AsyncConnection, team_id: str, wanted: BoardFilter
+async def _filtered(
+    connection: AsyncConnection, team_id: str, weights: Weights, wanted: BoardFilter
 ) -> list[BoardRow]:
-    """The board that a filter leaves, ranked among itself."""
-    weights = await stored_weights(connection)
     query = select(Scores.__table__).where(Scores.team_id == team_id)
     if wanted.group:
         kind, name = wanted.group
@@ -100,19 +118,27 @@ async def filtered_board(
             .where(RunGroups.kind == kind, RunGroups.name == name)
         )
     rows = [_row(row, weights) for row in await connection.execute(query)]
-    kept = [row for row in rows if float(row.card.overall.coverage) >= wanted.min_coverage]
-    return _ranked(kept)
+    return _ranked(row for row in rows if float(row.card.overall.coverage) >= wanted.min_coverage)
 
 
-async def score_row(connection: AsyncConnection, subject: Subject) -> BoardRow | None:
-    """One agent version as it stands; None where nothing is known of it."""
-    query = select(Scores.__table__).where(*is_subject(subject))
-    row = (await connection.execute(query)).one_or_none()
-    return _row(row, await stored_weights(connection)) if row else None
+def _placed(team_id: str) -> Select[Any]:
+    """Rows of scores, each with how many of the team lie wholly above and below it."""
+    return select(
+        Scores.__table__,
+        _count(team_id, IS_SCORED).label("total"),
+        _count(team_id, OTHER.c.overall_low > Scores.overall_high).label("above"),
+        _count(team_id, OTHER.c.overall_high < Scores.overall_low).label("below"),
+    )
+
+
+def _count(team_id: str, *conditions: Any) -> Any:
+    query = select(func.count()).select_from(OTHER).where(OTHER.c.team_id == team_id)
+    return query.where(*conditions).scalar_subquery()
 
 
 async def heal_intervals(connection: AsyncConnection, team_id: str) -> None:
     """Compute the intervals that SQL has left open: its function knows scores only."""
+    await lock_team(connection, team_id)
     weights = await stored_weights(connection)
     query = select(Scores.__table__).where(_is_open(team_id))
     for row in (await connection.execute(query)).all():
@@ -132,24 +158,25 @@ def _is_open(team_id: str) -> Any:
     return (Scores.team_id == team_id) & is_scored & Scores.overall_low.is_(None)
 
 
-def _row(row: Any, weights: Weights, **ranks: int) -> BoardRow:
+def _row(row: Any, weights: Weights) -> BoardRow:
     sums = sums_of(row)
     if "b" in row._fields:
         sums = replace(sums, benchmark=share_from(row.b), cost=share_from(row.c))
+    is_placed = "above" in row._fields and row.overall_score is not None
     subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
     return BoardRow(
         subject=subject,
         sums=sums,
         card=scorecard(sums.evidence, weights),
         rank=row.rank_overall,
-        rank_low=ranks.get("rank_low"),
-        rank_high=ranks.get("rank_high"),
+        rank_low=1 + row.above if is_placed else None,
+        rank_high=row.total - row.below if is_placed else None,
     )
 
 
 def _ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
     by_key = {str(row.subject): row for row in rows}
-    places = rank(
+    entries = [
         Entry(
             key=key,
             score=row.card.overall.score,
@@ -157,14 +184,19 @@ def _ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
             provisional=row.card.overall.provisional,
         )
         for key, row in by_key.items()
-    )
-    return [
-        replace(
-            by_key[place.entry.key],
-            rank=place.rank,
-            rank_low=place.rank_low,
-            rank_high=place.rank_high,
+    ]
+    placed = [
+        (
+            place.rank,
+            replace(
+                by_key[place.entry.key],
+                rank=place.rank,
+                rank_low=place.rank_low,
+                rank_high=place.rank_high,
+            ),
         )
-        for place in places
+        for place in rank(entries)
         if place.rank is not None
     ]
+    placed.sort(key=lambda one: (one[0], one[1].subject.agent_id, one[1].subject.version))
+    return [row for _, row in placed]

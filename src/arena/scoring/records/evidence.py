@@ -9,17 +9,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.scoring.history import Execution, ExecutionStatus, RecordedVote, Subject, Vote
-from arena.scoring.records.outcomes import outcomes_of_run
+from arena.scoring.records.outcomes import outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team, move_ranks
 from arena.scoring.records.sums import (
     Sums,
     columns_of,
     is_subject,
-    share_list,
     stored_weights,
     sums_of,
 )
-from arena.store.tables import Executions, Feedback, RunGroups, Runs, Scores
+from arena.store.tables import Executions, Feedback, Runs, Scores
 
 
 async def add_executions(
@@ -69,19 +68,7 @@ async def add_vote(connection: AsyncConnection, subject: Subject, vote: Vote) ->
 async def set_benchmark(connection: AsyncConnection, subject: Subject, run_id: UUID) -> None:
     """Let a full run that has just completed stand for the agent, unless a later one does."""
     outcomes = await outcomes_of_run(connection, run_id)
-    await connection.execute(
-        insert(RunGroups),
-        [
-            {
-                "run_id": run_id,
-                "kind": kind,
-                "name": name,
-                "benchmark_share": share_list(group.benchmark),
-                "cost_share": share_list(group.cost),
-            }
-            for (kind, name), group in outcomes.groups.items()
-        ],
-    )
+    await store_groups(connection, run_id, outcomes)
     await lock_team(connection, subject.team_id)
     latest = await latest_full_run(connection, subject)
     if latest == run_id:
@@ -122,23 +109,31 @@ async def change_sums(
     query = select(Scores.__table__).where(*is_subject(subject))
     row = (await connection.execute(query)).one_or_none()
     sums = change(sums_of(row) if row else Sums())
+    score_id, after = await store_sums(connection, subject, row.id if row else None, sums)
+    before = row.overall_score if row else None
+    await move_ranks(connection, subject.team_id, score_id, before, after)
+
+
+async def store_sums(
+    connection: AsyncConnection, subject: Subject, score_id: UUID | None, sums: Sums
+) -> tuple[UUID, float | None]:
+    """Write the sums and their scores into a row, a new one where there is none; ranks wait."""
     columns = columns_of(sums, await stored_weights(connection))
     columns["updated_at"] = clock.now()
-    score_id = row.id if row else uuid4()
-    if row:
-        await connection.execute(update(Scores).where(Scores.id == row.id).values(**columns))
-    else:
-        names = {
-            "id": score_id,
-            "team_id": subject.team_id,
-            "agent_id": subject.agent_id,
-            "agent_version": subject.version,
-        }
-        await connection.execute(insert(Scores), {**names, **columns})
-    before = row.overall_score if row else None
-    after = columns["overall_score"]
-    assert after is None or isinstance(after, float)
-    await move_ranks(connection, subject.team_id, score_id, before, after)
+    overall = columns["overall_score"]
+    assert overall is None or isinstance(overall, float)
+    if score_id:
+        await connection.execute(update(Scores).where(Scores.id == score_id).values(**columns))
+        return score_id, overall
+    new_id = uuid4()
+    names = {
+        "id": new_id,
+        "team_id": subject.team_id,
+        "agent_id": subject.agent_id,
+        "agent_version": subject.version,
+    }
+    await connection.execute(insert(Scores), {**names, **columns})
+    return new_id, overall
 
 
 def _row(subject: Subject, execution: Execution) -> dict[str, object]:

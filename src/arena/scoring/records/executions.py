@@ -28,14 +28,17 @@ async def report_executions(
     """Write down what is new of a batch, all of it or nothing."""
     await lock_team(connection, team_id)
     known = await _known(connection, team_id, batch)
+    seen = set(known)
     new: dict[Subject, list[Execution]] = {}
     for subject, execution in batch:
         key = execution.idempotency_key
-        told = (subject.agent_id, subject.version, execution.status.value)
-        if key is not None and known.setdefault(key, told) is not told:
-            if known[key] != told:
+        if key is not None:
+            content = _content(subject, execution)
+            if known.setdefault(key, content) != content:
                 raise Conflict(f"idempotency_key {key!r} was used for another execution")
-            continue
+            if key in seen:
+                continue
+            seen.add(key)
         new.setdefault(subject, []).append(execution)
     for subject, executions in new.items():
         await add_executions(connection, subject, executions)
@@ -45,13 +48,38 @@ async def report_executions(
 
 async def _known(
     connection: AsyncConnection, team_id: str, batch: Sequence[tuple[Subject, Execution]]
-) -> dict[str, tuple[str, str, str]]:
+) -> dict[str, tuple[object, ...]]:
+    """What the keys of a batch stand for already."""
     keys = [one.idempotency_key for _, one in batch if one.idempotency_key is not None]
-    query = select(
-        Executions.idempotency_key,
-        Executions.agent_id,
-        Executions.agent_version,
-        Executions.status,
-    ).where(Executions.team_id == team_id, Executions.idempotency_key.in_(keys))
-    rows = await connection.execute(query)
-    return {str(key): (agent, version, status) for key, agent, version, status in rows}
+    query = select(Executions.__table__).where(
+        Executions.team_id == team_id, Executions.idempotency_key.in_(keys)
+    )
+    return {
+        row.idempotency_key: (
+            row.agent_id,
+            row.agent_version,
+            row.status,
+            row.input_tokens,
+            row.output_tokens,
+            row.model,
+            _microseconds(row.duration_seconds),
+        )
+        for row in await connection.execute(query)
+    }
+
+
+def _content(subject: Subject, execution: Execution) -> tuple[object, ...]:
+    # Without time and price: where they were not told, they differ each time it is sent.
+    return (
+        subject.agent_id,
+        subject.version,
+        execution.status.value,
+        execution.usage.input_tokens,
+        execution.usage.output_tokens,
+        execution.usage.model,
+        _microseconds(execution.duration_seconds),
+    )
+
+
+def _microseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000_000)

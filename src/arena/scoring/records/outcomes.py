@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Integer, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.scoring.records.sums import share_list
 from arena.scoring.share import Share
 from arena.scoring.trials import TrialCounts
-from arena.store.tables import FrozenTests, Results, RunTests
+from arena.store.tables import FrozenTests, Results, RunGroups, RunTests
 
 
 @dataclass(slots=True)
@@ -52,6 +53,23 @@ async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes
     return outcomes
 
 
+async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outcomes) -> None:
+    """Write down a run's groups, in place of what was there."""
+    await connection.execute(delete(RunGroups).where(RunGroups.run_id == run_id))
+    rows = [
+        {
+            "run_id": run_id,
+            "kind": kind,
+            "name": name,
+            "benchmark_share": share_list(group.benchmark),
+            "cost_share": share_list(group.cost),
+        }
+        for (kind, name), group in outcomes.groups.items()
+    ]
+    if rows:
+        await connection.execute(insert(RunGroups), rows)
+
+
 async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
     """Whether some test of the run is asked more than once."""
     query = select(RunTests.test_id).where(RunTests.run_id == run_id, RunTests.trials > 1).limit(1)
@@ -60,14 +78,15 @@ async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
 
 async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[tuple[str, TrialCounts]]:
     """Every test of a run that has results: its content's digest and how its trials went."""
-    rows = await connection.execute(_per_test(run_id).order_by(RunTests.test_id))
-    return [
+    counted = [
         (
             row.digest,
             TrialCounts(test_id=row.test_id, trials=int(row.trials), passed=int(row.passed)),
         )
-        for row in rows
+        for row in await connection.execute(_per_test(run_id))
     ]
+    # Sorted here: databases disagree about the order of texts.
+    return sorted(counted, key=lambda one: one[1].test_id)
 
 
 def _per_test(run_id: UUID) -> Any:

@@ -12,13 +12,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.store.tables import Scores
 
+# On SQLite a writing transaction is alone anyway, so both locks are PostgreSQL's. Whoever changes
+# scores shares the lock of the weights (5109002) and then takes that of the team; the function
+# recalculate_agent_score takes the same two in the same order.
+
 
 async def lock_team(connection: AsyncConnection, team_id: str) -> None:
     """One change of a team's scores at a time: each may move the ranks of all the others."""
-    # On SQLite a writing transaction is alone anyway.
     if connection.dialect.name == "postgresql":
+        await connection.execute(text("SELECT pg_advisory_xact_lock_shared(5109002)"))
         lock = text("SELECT pg_advisory_xact_lock(5109, hashtext(:team))")
         await connection.execute(lock, {"team": team_id})
+
+
+async def lock_weights(connection: AsyncConnection) -> None:
+    """Keep everybody from changing scores: other weights change them all."""
+    if connection.dialect.name == "postgresql":
+        await connection.execute(text("SELECT pg_advisory_xact_lock(5109002)"))
 
 
 async def move_ranks(
@@ -57,15 +67,12 @@ async def _rank(connection: AsyncConnection, team_id: str, score: float) -> int:
 
 
 async def rank_all(connection: AsyncConnection, team_id: str) -> None:
-    """Rank the whole team anew."""
-    other = Scores.__table__.alias("other")
-    better = (
-        select(1 + func.count())
-        .where(other.c.team_id == team_id, other.c.overall_score > Scores.overall_score)
-        .scalar_subquery()
-    )
+    """Rank the whole team anew, whatever the stored ranks were."""
+    is_scored = and_(Scores.team_id == team_id, Scores.overall_score.is_not(None))
+    place = func.rank().over(order_by=Scores.overall_score.desc()).label("place")
+    ranked = select(Scores.id, place).where(is_scored).subquery()
     await connection.execute(
-        update(Scores)
-        .where(Scores.team_id == team_id, Scores.overall_score.is_not(None))
-        .values(rank_overall=better)
+        update(Scores).where(Scores.id == ranked.c.id).values(rank_overall=ranked.c.place)
     )
+    unscored = and_(Scores.team_id == team_id, Scores.overall_score.is_(None))
+    await connection.execute(update(Scores).where(unscored).values(rank_overall=None))

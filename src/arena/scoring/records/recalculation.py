@@ -8,36 +8,40 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena import clock
 from arena.scoring.history import ExecutionStatus, Subject
 from arena.scoring.overall import Weights
-from arena.scoring.records.evidence import change_sums, latest_full_run
-from arena.scoring.records.outcomes import Group, outcomes_of_run
-from arena.scoring.records.ranks import lock_team, rank_all
-from arena.scoring.records.sums import Sums, columns_of, stored_weights, sums_of
+from arena.scoring.records.evidence import latest_full_run, store_sums
+from arena.scoring.records.outcomes import Group, outcomes_of_run, store_groups
+from arena.scoring.records.ranks import lock_team, lock_weights, rank_all
+from arena.scoring.records.sums import Sums, columns_of, is_subject, stored_weights, sums_of
 from arena.store.tables import Executions, Feedback, Runs, Scores, ScoreWeights
 
 
 async def recalculate(connection: AsyncConnection, subject: Subject) -> None:
     """Add up one agent version's raw rows again, and score it by them."""
     await lock_team(connection, subject.team_id)
-    sums = await _raw_sums(connection, subject)
-    await change_sums(connection, subject, lambda _: sums)
+    await _add_up(connection, subject)
+    await rank_all(connection, subject.team_id)
 
 
 async def recalculate_all(connection: AsyncConnection, team_id: str | None = None) -> list[Subject]:
     """The same for every agent version there is any evidence of; of one team, or of all."""
     subjects = await _subjects(connection, team_id)
-    for subject in subjects:
-        await recalculate(connection, subject)
+    for team in sorted({subject.team_id for subject in subjects}):
+        await lock_team(connection, team)
+        for subject in subjects:
+            if subject.team_id == team:
+                await _add_up(connection, subject)
+        await rank_all(connection, team)
     return subjects
 
 
 async def store_weights(connection: AsyncConnection, weights: Weights) -> bool:
     """Put the weights in force; where they are new, every stored score is made anew by them."""
+    await lock_weights(connection)
     if (await stored_weights(connection)).parts == weights.parts:
         return False
     await connection.execute(update(ScoreWeights).values(**weights.parts))
     teams = (await connection.execute(select(Scores.team_id).distinct())).scalars().all()
-    for team_id in sorted(teams):
-        await lock_team(connection, team_id)
+    for team_id in teams:
         rows = await connection.execute(select(Scores.__table__).where(Scores.team_id == team_id))
         for row in rows.all():
             columns = columns_of(sums_of(row), weights)
@@ -45,6 +49,13 @@ async def store_weights(connection: AsyncConnection, weights: Weights) -> bool:
             await connection.execute(update(Scores).where(Scores.id == row.id).values(**columns))
         await rank_all(connection, team_id)
     return True
+
+
+async def _add_up(connection: AsyncConnection, subject: Subject) -> None:
+    # The row is written over unread: what stands in it may be the very thing that is wrong.
+    query = select(Scores.id).where(*is_subject(subject))
+    score_id = (await connection.execute(query)).scalar_one_or_none()
+    await store_sums(connection, subject, score_id, await _raw_sums(connection, subject))
 
 
 async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
@@ -79,7 +90,11 @@ async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
 
 
 async def _whole(connection: AsyncConnection, run_id: UUID | None) -> Group:
-    return (await outcomes_of_run(connection, run_id)).whole if run_id else Group()
+    if run_id is None:
+        return Group()
+    outcomes = await outcomes_of_run(connection, run_id)
+    await store_groups(connection, run_id, outcomes)
+    return outcomes.whole
 
 
 async def _subjects(connection: AsyncConnection, team_id: str | None) -> list[Subject]:

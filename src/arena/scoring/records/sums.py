@@ -31,6 +31,11 @@ class Sums:
     cost: Share = field(default_factory=Share)
 
     @property
+    def is_known(self) -> bool:
+        """Whether there is any evidence."""
+        return bool(self.rating_count or self.execution_count or self.benchmark_run_id)
+
+    @property
     def evidence(self) -> Evidence:
         """The sums as the four components want them."""
         return Evidence(

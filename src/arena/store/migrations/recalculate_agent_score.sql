@@ -1,6 +1,7 @@
 -- Adds up one agent version's raw rows and scores it by them, to the cent as Arena itself does:
 -- see arena/scoring/components.py and overall.py for the rounding. Returns the overall score.
--- Intervals are Arena's to compute: where the sums have changed they are left open here.
+-- Intervals are Arena's to compute: they are left open here, and whoever reads the board next
+-- fills them in.
 CREATE FUNCTION recalculate_agent_score(p_agent_id text, p_version text, p_team_id text)
 RETURNS numeric
 LANGUAGE plpgsql
@@ -19,6 +20,7 @@ DECLARE
   total numeric := 0;
   overall numeric;
 BEGIN
+  PERFORM pg_advisory_xact_lock_shared(5109002);
   PERFORM pg_advisory_xact_lock(5109, hashtext(p_team_id));
 
   SELECT count(*) AS n, coalesce(sum(rating), 0) AS s, coalesce(sum(rating * rating), 0) AS q
@@ -79,7 +81,7 @@ BEGIN
     overall := div(2 * weighed + covered, 2 * covered) / 100;
   END IF;
 
-  INSERT INTO agent_scores AS old (
+  INSERT INTO agent_scores (
     id, team_id, agent_id, agent_version, benchmark_score, user_rating_score,
     success_rate_score, cost_efficiency_score, overall_score, coverage, rating_count, rating_sum,
     rating_square_sum, execution_count, success_count, benchmark_run_id, benchmark_share,
@@ -90,12 +92,8 @@ BEGIN
     votes.n, votes.s, votes.q, executions.n, executions.ok, run, benchmark.share, cost.share,
     now())
   ON CONFLICT (team_id, agent_id, agent_version) DO UPDATE SET
-    overall_low = CASE WHEN (old.benchmark_share, old.cost_share, old.rating_count,
-      old.rating_sum, old.rating_square_sum, old.execution_count, old.success_count)
-      = (excluded.benchmark_share, excluded.cost_share, excluded.rating_count,
-      excluded.rating_sum, excluded.rating_square_sum, excluded.execution_count,
-      excluded.success_count) AND old.overall_score = excluded.overall_score
-      THEN old.overall_low END,
+    overall_low = NULL,
+    overall_high = NULL,
     benchmark_score = excluded.benchmark_score,
     user_rating_score = excluded.user_rating_score,
     success_rate_score = excluded.success_rate_score,
@@ -113,8 +111,9 @@ BEGIN
     updated_at = excluded.updated_at;
 
   UPDATE agent_scores SET rank_overall = ranked.place
-    FROM (SELECT id, rank() OVER (ORDER BY overall_score DESC) AS place
-            FROM agent_scores WHERE team_id = p_team_id AND overall_score IS NOT NULL) AS ranked
+    FROM (SELECT id, CASE WHEN overall_score IS NOT NULL
+                          THEN rank() OVER (ORDER BY overall_score DESC NULLS LAST) END AS place
+            FROM agent_scores WHERE team_id = p_team_id) AS ranked
    WHERE agent_scores.id = ranked.id AND agent_scores.rank_overall IS DISTINCT FROM ranked.place;
   RETURN overall;
 END

@@ -72,7 +72,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_agent_feedback_vote",
         "agent_feedback",
-        ["team_id", "agent_id", "agent_version", "user_id"],
+        ["team_id", "agent_id", "agent_version", "user_id", "is_standing", "execution_id"],
         unique=False,
     )
     op.create_table(
