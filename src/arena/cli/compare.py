@@ -1,14 +1,15 @@
 """`arena compare`: which is better, where they differ, and whether it is luck."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.text import Text
+from rich.table import Table
 
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.leaderboard import bar
+from arena.cli.leaderboard import BAR_CELLS, FEW_CELLS, bar, score
 from arena.cli.options import Json
 from arena.settings import Settings
 
@@ -34,15 +35,12 @@ def compare(
         output.print_json(comparison)
         return
     screen = output.console()
-    columns = ("agent", "version", "overall", "", "benchmark", "rating", "success", "cost eff.")
-    lines = output.table("", *columns, right=("overall", "benchmark", "success", "cost eff."))
-    for entry in comparison.comparison:
-        lines.add_row(
-            entry.agent_id,
-            entry.agent_version,
-            *_scores(entry),
-        )
-    screen.print(lines)
+    wide = ("overall", "", "benchmark", "rating", "success", "cost eff.")
+    narrow = ("score", "", "bench", "rating", "succ", "cost")
+    entries = comparison.comparison
+    screen.print(
+        output.fitting(screen, _table(entries, wide, BAR_CELLS), _table(entries, narrow, FEW_CELLS))
+    )
     for unknown in comparison.unknown:
         screen.print(output.plain(f"{unknown}: nothing is known of it"), style="yellow")
     for pair in comparison.pairs:
@@ -52,18 +50,20 @@ def compare(
     screen.print(_verdict(comparison), style="bold")
 
 
-def _scores(entry: schemas.BoardEntry) -> list[str | Text]:
-    def shown(score: float | None) -> str:
-        return "–" if score is None else f"{score:.2f}"
-
-    return [
-        shown(entry.overall_score),
-        bar(entry.overall_score),
-        shown(entry.benchmark_score),
-        shown(entry.user_rating_score),
-        shown(entry.success_rate_score),
-        shown(entry.cost_efficiency_score),
-    ]
+def _table(entries: Sequence[schemas.BoardEntry], columns: tuple[str, ...], cells: int) -> Table:
+    lines = output.table("", "agent", "version", *columns, right=set(columns) - {""}, wraps="agent")
+    for entry in entries:
+        lines.add_row(
+            entry.agent_id,
+            entry.agent_version,
+            score(entry.overall_score),
+            bar(entry.overall_score, cells),
+            score(entry.benchmark_score),
+            score(entry.user_rating_score),
+            score(entry.success_rate_score),
+            score(entry.cost_efficiency_score),
+        )
+    return lines
 
 
 def _show_pair(pair: schemas.ComparedPair) -> None:
@@ -74,7 +74,8 @@ def _show_pair(pair: schemas.ComparedPair) -> None:
     difference = f"{(pair.difference or 0) * 100:+.1f} %"
     if pair.interval:
         difference += f" ({pair.interval.low:+.1f} to {pair.interval.high:+.1f})"
-    told = f"{pair.first} against {pair.second}: {pair.common_tests} tests in common, {difference}"
+    tests = "1 test" if pair.common_tests == 1 else f"{pair.common_tests} tests"
+    told = f"{pair.first} against {pair.second}: {tests} in common, {difference}"
     if pair.adjusted_p_value is not None:
         told += f", p = {pair.adjusted_p_value:.3f}"
     screen.print(told + (", significant" if pair.significant else ", could be luck"))

@@ -2,9 +2,11 @@
 
 import csv
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from arena import schemas
@@ -16,19 +18,8 @@ from arena.settings import Settings
 app = typer.Typer()
 
 BAR_CELLS = 20
-COLUMNS = (
-    "rank",
-    "agent",
-    "version",
-    "overall",
-    "",
-    "interval",
-    "benchmark",
-    "rating",
-    "success",
-    "cost eff.",
-    "coverage",
-)
+FEW_CELLS = 6
+"""Cells of a bar where the screen is narrow."""
 
 
 @app.command()
@@ -63,29 +54,54 @@ def leaderboard(
 
 
 def _print_table(board: schemas.Leaderboard) -> None:
-    right = ("rank", "overall", "benchmark", "success", "cost eff.", "coverage")
-    lines = output.table("", *COLUMNS, right=right)
-    for entry in board.leaderboard:
-        lines.add_row(
-            place(entry),
-            entry.agent_id,
-            entry.agent_version,
-            _score(entry.overall_score),
-            bar(entry.overall_score),
-            _interval(entry.intervals.overall),
-            _score(entry.benchmark_score),
-            stars(entry),
-            _score(entry.success_rate_score),
-            _score(entry.cost_efficiency_score),
-            f"{entry.coverage * 100:.0f} %" + (" *" if entry.provisional else "  "),
-        )
     screen = output.console()
-    screen.print(lines)
+    screen.print(output.fitting(screen, _wide(board.leaderboard), _narrow(board.leaderboard)))
     shares = board.weights.model_dump()
     told = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in shares.items())
     screen.print(f"weights: {told}", style="dim")
     if any(entry.provisional for entry in board.leaderboard):
         screen.print("* provisional: some of the weight has no data yet", style="dim")
+
+
+def _wide(entries: Sequence[schemas.BoardEntry]) -> Table:
+    scores = ("benchmark", "rating", "success", "cost eff.", "coverage")
+    columns = ("rank", "agent", "version", "overall", "", "interval", *scores)
+    right = set(columns) - {"agent", "version", "", "interval", "rating"}
+    lines = output.table("", *columns, right=right)
+    for entry in entries:
+        lines.add_row(
+            place(entry),
+            entry.agent_id,
+            entry.agent_version,
+            score(entry.overall_score),
+            bar(entry.overall_score),
+            _interval(entry.intervals.overall),
+            score(entry.benchmark_score),
+            stars(entry),
+            score(entry.success_rate_score),
+            score(entry.cost_efficiency_score),
+            f"{entry.coverage * 100:.0f} %" + (" *" if entry.provisional else "  "),
+        )
+    return lines
+
+
+def _narrow(entries: Sequence[schemas.BoardEntry]) -> Table:
+    """The same for a screen of 80 columns: without intervals and coverage."""
+    columns = ("rank", "agent", "vers.", "score", "", "bench", "stars", "succ", "cost")
+    lines = output.table("", *columns, right=set(columns) - {"agent", "vers.", ""}, wraps="agent")
+    for entry in entries:
+        lines.add_row(
+            str(entry.rank),
+            entry.agent_id,
+            entry.agent_version,
+            score(entry.overall_score) + ("*" if entry.provisional else " "),
+            bar(entry.overall_score, FEW_CELLS),
+            score(entry.benchmark_score),
+            "–" if entry.avg_user_rating is None else f"{entry.avg_user_rating:.1f}",
+            score(entry.success_rate_score),
+            score(entry.cost_efficiency_score),
+        )
+    return lines
 
 
 def place(entry: schemas.BoardEntry) -> str:
@@ -95,12 +111,12 @@ def place(entry: schemas.BoardEntry) -> str:
     return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
 
 
-def bar(score: float | None) -> Text:
+def bar(score: float | None, cells: int = BAR_CELLS) -> Text:
     """A score as a bar of eighths."""
-    eighths = round((score or 0.0) / 100 * BAR_CELLS * 8)
+    eighths = round((score or 0.0) / 100 * cells * 8)
     full, rest = divmod(eighths, 8)
     shown = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
-    return Text(shown.ljust(BAR_CELLS), style="green")
+    return Text(shown.ljust(cells), style="green")
 
 
 def stars(entry: schemas.BoardEntry) -> str:
@@ -110,8 +126,9 @@ def stars(entry: schemas.BoardEntry) -> str:
     return f"★ {entry.avg_user_rating:.1f} ({entry.feedback_count})"
 
 
-def _score(score: float | None) -> str:
-    return "–" if score is None else f"{score:.2f}"
+def score(value: float | None) -> str:
+    """A score to the cent, or a dash where there is none."""
+    return "–" if value is None else f"{value:.2f}"
 
 
 def _interval(interval: schemas.Interval | None) -> str:

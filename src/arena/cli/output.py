@@ -63,13 +63,21 @@ def _plain_value(value: object) -> object:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
-def table(title: str, *columns: str, right: Iterable[str] = ()) -> Table:
-    """A plain table; the columns named in `right` hold numbers."""
+def table(title: str, *columns: str, right: Iterable[str] = (), wraps: str | None = None) -> Table:
+    """A plain table; the columns in `right` hold numbers, `wraps` (or the last) gives way."""
     made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    numbers, gives_way = set(right), columns[-1] if wraps is None else wraps
     for column in columns:
-        justify = "right" if column in set(right) else "left"
-        made.add_column(column, justify=justify, no_wrap=column != columns[-1])
+        justify = "right" if column in numbers else "left"
+        overflow = "fold" if column == gives_way else "ellipsis"
+        made.add_column(column, justify=justify, no_wrap=column != gives_way, overflow=overflow)
     return made
+
+
+def fitting(screen: Console, wide: Table, narrow: Table) -> Table:
+    """The wide table where the screen has room for it."""
+    endless = screen.options.update(max_width=10_000)
+    return wide if screen.measure(wide, options=endless).maximum <= screen.width else narrow
 
 
 def status(word: str) -> Text:

@@ -19,12 +19,19 @@ def results_of(client: Client, run: schemas.Run) -> AsyncIterator[schemas.Result
     return client.results(run.id, outcome="failed")
 
 
+async def print_run(client: Client, details: schemas.RunDetails) -> None:
+    """A run with all its results as JSON, in the shape that the API has for it."""
+    results = [result async for result in client.results(details.run.id)]
+    whole = {"results": results, "count": len(results), "next_cursor": None}
+    output.print_json(details.model_copy(update=whole))
+
+
 async def show_run(details: schemas.RunDetails, results: AsyncIterator[schemas.Result]) -> None:
     """A table of results and a summary."""
     run = details.run
     screen = output.console()
     columns = ("test", "trial", "category", "verdict", "points", "took", "why")
-    if not any_trials(run):
+    if details.trials is None:
         columns = tuple(name for name in columns if name != "trial")
     lines = output.table("", *columns, right=("points", "took", "trial"))
     shown = 0
@@ -41,12 +48,24 @@ async def show_run(details: schemas.RunDetails, results: AsyncIterator[schemas.R
     for error in details.errors:
         told = f"not executed: {error.test_id} (trial {error.trial}): {error.reason}"
         screen.print(output.plain(told), style="yellow")
+    if details.trials:
+        screen.print(output.plain(repeats(details.trials)))
     screen.print(summary(run))
 
 
-def any_trials(run: schemas.Run) -> bool:
-    """Whether a test was asked more than once by the run's own wish."""
-    return (run.trials or 1) > 1
+def repeats(trials: schemas.Trials) -> str:
+    """What asking more than once has shown."""
+    k = trials.k
+    told = f"pass@{k} {share(trials.pass_at_k)}  pass^{k} {share(trials.pass_all_k)}"
+    if trials.flaky:
+        told += f"  flaky: {', '.join(trials.flaky[:FEW])}"
+        told += ", …" if len(trials.flaky) > FEW else ""
+    return told
+
+
+def share(value: float | None) -> str:
+    """A share of 1 in per cent."""
+    return output.percent(None if value is None else 100 * value)
 
 
 def _cells(result: schemas.Result, columns: tuple[str, ...]) -> list[Text | str]:

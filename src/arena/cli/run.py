@@ -10,7 +10,7 @@ from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import AgentsDir, Json, TestsDir
 from arena.cli.progress import follow
-from arena.cli.report import results_of, show_run
+from arena.cli.report import print_run, results_of, show_run
 from arena.client import Client
 from arena.settings import Settings
 
@@ -70,8 +70,7 @@ async def finish(client: Client, run_id: UUID, title: str, *, as_json: bool) -> 
         raise
     details = await client.run(run_id, limit=1)
     if as_json:
-        results = [result async for result in client.results(run_id)]
-        output.print_json({"run": details.run, "results": results, "errors": details.errors})
+        await print_run(client, details)
     else:
         await show_run(details, results_of(client, details.run))
     return details.run

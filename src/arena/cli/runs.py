@@ -9,7 +9,7 @@ from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import AgentsDir, Json, TestsDir
-from arena.cli.report import results_of, show_run
+from arena.cli.report import print_run, results_of, show_run
 from arena.cli.run import exit_code, finish
 from arena.settings import Settings
 
@@ -63,9 +63,7 @@ def show(context: typer.Context, run_id: RunId, as_json: Json = False) -> None:
         async with connected(settings) as client:
             details = await client.run(run_id, limit=1)
             if as_json:
-                results = [result async for result in client.results(run_id)]
-                told = {"run": details.run, "results": results, "errors": details.errors}
-                output.print_json(told)
+                await print_run(client, details)
             else:
                 await show_run(details, results_of(client, details.run))
 

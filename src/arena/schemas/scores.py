@@ -1,15 +1,25 @@
 """Ratings, executions, leaderboard and comparisons on the wire."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from arena.schemas.wire import Asked, Wire
 
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 Dollars = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 
 
 class FeedbackCreate(Asked):
@@ -84,7 +94,7 @@ class ExecutionReport(Asked):
     model: str | None = Field(default=None, max_length=200)
     cost_usd: Dollars | None = None
     duration_seconds: float | None = Field(default=None, ge=0, le=10**9, allow_inf_nan=False)
-    finished_at: AwareDatetime | None = Field(default=None, description="Default: now.")
+    finished_at: Moment | None = Field(default=None, description="Default: now.")
 
 
 class ExecutionsReport(Asked):

@@ -1,5 +1,6 @@
 """What it adds up to: ratings, reported executions, the leaderboard, comparisons."""
 
+import asyncio
 from decimal import Decimal
 from typing import Annotated
 
@@ -86,24 +87,14 @@ async def report_executions(
     house: House, team: Team, body: schemas.ExecutionsReport
 ) -> schemas.ExecutionsReported:
     """Report executions that happened in your own system; all of them count, or none does."""
-    batch: list[tuple[Subject, Execution]] = []
-    for one in body.executions:
-        subject = await _subject(house, team, one.agent_id, one.version)
-        usage = Usage(
-            input_tokens=one.input_tokens,
-            output_tokens=one.output_tokens,
-            model=one.model,
-            cost_usd=one.cost_usd,
-        )
-        execution = Execution(
-            status=ExecutionStatus(one.status),
-            source=Source.REPORTED,
-            created_at=one.finished_at or clock.now(),
-            usage=priced(usage),
-            duration_seconds=one.duration_seconds,
-            idempotency_key=one.idempotency_key,
-        )
-        batch.append((subject, execution))
+    names = dict.fromkeys((one.agent_id, one.version) for one in body.executions)
+    subjects = {name: await _subject(house, team, *name) for name in names}
+    # In a thread: the price list takes long to load.
+    executions = await asyncio.to_thread(lambda: [_execution(one) for one in body.executions])
+    batch = [
+        (subjects[one.agent_id, one.version], execution)
+        for one, execution in zip(body.executions, executions, strict=True)
+    ]
     report = await house.scores.report(team, batch)
     return schemas.ExecutionsReported(accepted=report.accepted, duplicates=report.duplicates)
 
@@ -218,6 +209,24 @@ async def _subject(house: Arena, team: str, agent_id: str, version: str | None) 
             return subject
     agent = house.registry.find(agent_id, version)
     return Subject(team_id=team, agent_id=agent.id, version=agent.version)
+
+
+def _execution(told: schemas.ExecutionReport) -> Execution:
+    """An execution as reported, with its price where the model's is known."""
+    usage = Usage(
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        model=told.model,
+        cost_usd=told.cost_usd,
+    )
+    return Execution(
+        status=ExecutionStatus(told.status),
+        source=Source.REPORTED,
+        created_at=told.finished_at or clock.now(),
+        usage=priced(usage),
+        duration_seconds=told.duration_seconds,
+        idempotency_key=told.idempotency_key,
+    )
 
 
 def _named(agents: str, team: str) -> list[Subject]:
