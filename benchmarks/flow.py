@@ -55,7 +55,9 @@ def measure(tests: int) -> dict[str, float]:
         write(home, tests)
         command = [sys.executable, __file__, "--probe"]
         environment = {**os.environ, "ARENA_HOME": str(home)}
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
         told = json.loads(done.stdout.splitlines()[-1])
     assert told["passed"] == tests, told
     return told

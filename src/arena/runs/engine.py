@@ -12,7 +12,7 @@ from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes
 from arena.runs.records import LostLease
 from arena.runs.run import Item, Result, Run, RunError
-from arena.runs.writer import ResultWriter
+from arena.runs.writer import ResultWriter, pause
 from arena.store import Database
 
 log = logging.getLogger(__name__)
@@ -84,16 +84,14 @@ class _Work:
         way = Way(connector=connector, limiter=limiter)
         try:
             async with asyncio.TaskGroup() as group:
-                helpers = [
-                    group.create_task(self._writer.keep_flushing()),
-                    group.create_task(self._stay_alive()),
-                ]
+                done = asyncio.Event()
+                group.create_task(self._writer.keep_flushing(done))
+                group.create_task(self._stay_alive(done))
                 async with asyncio.TaskGroup() as workers:
                     workers.create_task(self._produce())
                     for _ in range(self._concurrency):
                         workers.create_task(self._consume(way))
-                for helper in helpers:
-                    helper.cancel()
+                done.set()
         except* (GiveUp, LostLease, InfrastructureError) as group:
             raise _first(group) from None
         finally:
@@ -138,9 +136,9 @@ class _Work:
         await records.add_results(engine.database, self._run.id, engine.token, results)
         engine.changes.ring(self._run.id)
 
-    async def _stay_alive(self) -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
+    async def _stay_alive(self, done: asyncio.Event) -> None:
+        while not done.is_set():
+            await pause(RENEW_SECONDS, done)
             await records.renew(self._engine.database, self._run.id, self._engine.token)
 
 

@@ -1,6 +1,7 @@
 """Results on their way to the database: written in batches, soon, and never reported before."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from arena.runs.run import Result
@@ -20,14 +21,12 @@ class ResultWriter:
         self._write = write
         self._waiting: list[Result] = []
         self._size = 0
-        self._arrived = asyncio.Event()
         self._writing = asyncio.Lock()
 
     async def add(self, result: Result) -> None:
         """Take a result; it is in the database once `flush` came by."""
         self._waiting.append(result)
         self._size += result.size
-        self._arrived.set()
         if len(self._waiting) >= BATCH_RESULTS or self._size >= BATCH_CHARACTERS:
             await self.flush()
 
@@ -35,13 +34,18 @@ class ResultWriter:
         """Write all that waits."""
         async with self._writing:
             batch, self._waiting, self._size = self._waiting, [], 0
-            self._arrived.clear()
             if batch:
                 await self._write(batch)
 
-    async def keep_flushing(self) -> None:
-        """Write what has arrived, again and again, until cancelled."""
-        while True:
-            await self._arrived.wait()
-            await asyncio.sleep(SOON_SECONDS)
+    async def keep_flushing(self, until: asyncio.Event) -> None:
+        """Write what has arrived, soon after it has, and all of it before it ends."""
+        while not until.is_set():
+            await pause(SOON_SECONDS, until)
             await self.flush()
+
+
+async def pause(seconds: float, until: asyncio.Event) -> None:
+    """Wait so long, or until the event; nothing is cancelled that may be half done."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await until.wait()

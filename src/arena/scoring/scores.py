@@ -12,7 +12,7 @@ from arena.scoring.overall import Weights
 from arena.scoring.pair import Contender
 from arena.scoring.records import Board, BoardFilter, BoardRow, Report
 from arena.scoring.trials import TrialCounts, TrialSummary
-from arena.store import Database
+from arena.store import Database, whole
 
 MAX_BATCH = 1000
 
@@ -24,6 +24,7 @@ class Scores:
         self._database = database
         self.weights = weights
 
+    @whole
     async def open(self) -> None:
         """Put the weights in force."""
         async with self._database.reading() as connection:
@@ -33,11 +34,13 @@ class Scores:
             async with self._database.writing() as connection:
                 await records.store_weights(connection, self.weights)
 
+    @whole
     async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
         """Take a rating; the scores are right when this returns."""
         async with self._database.writing() as connection:
             return await records.add_vote(connection, subject, vote)
 
+    @whole
     async def votes(
         self,
         team_id: str,
@@ -60,6 +63,7 @@ class Scores:
                 before=before,
             )
 
+    @whole
     async def report(self, team_id: str, batch: Sequence[tuple[Subject, Execution]]) -> Report:
         """Take executions that happened elsewhere; all of the batch, or nothing of it."""
         if len(batch) > MAX_BATCH:
@@ -67,6 +71,7 @@ class Scores:
         async with self._database.writing() as connection:
             return await records.report_executions(connection, team_id, batch)
 
+    @whole
     async def board(
         self, team_id: str, *, wanted: BoardFilter, limit: int = 20, offset: int = 0
     ) -> Board:
@@ -78,11 +83,13 @@ class Scores:
             await records.heal_intervals(connection, team_id)
             return await records.read_board(connection, team_id, wanted, limit, offset)
 
+    @whole
     async def scored(self, subject: Subject) -> BoardRow | None:
         """One agent version; None where nothing is known of it."""
         async with self._database.reading() as connection:
             return await records.score_row(connection, subject)
 
+    @whole
     async def compare(self, subjects: Sequence[Subject]) -> tuple[Comparison, dict[str, BoardRow]]:
         """The agents side by side, on the tests that they all ran in their latest full runs."""
         rows: dict[str, BoardRow] = {}
@@ -102,6 +109,7 @@ class Scores:
                 )
         return compare([str(subject) for subject in subjects], contenders), rows
 
+    @whole
     async def trials(self, run_id: UUID) -> TrialSummary | None:
         """How often each test of a run passed; None where no test was to be asked twice."""
         async with self._database.reading() as connection:
@@ -110,6 +118,7 @@ class Scores:
             counted = await records.test_counts(connection, run_id)
         return TrialSummary(tests=tuple(counts for _, counts in counted))
 
+    @whole
     async def recalculate(
         self, team_id: str | None, subject: Subject | None = None
     ) -> list[Subject]:

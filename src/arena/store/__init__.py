@@ -5,5 +5,6 @@ from their one `records.py`. This room imports nothing of the others.
 """
 
 from arena.store.database import Database, StoreUnavailable, open_database
+from arena.store.whole import whole
 
-__all__ = ["Database", "StoreUnavailable", "open_database"]
+__all__ = ["Database", "StoreUnavailable", "open_database", "whole"]

@@ -35,18 +35,33 @@ async def test_large_answers_do_not_pile_up():
 async def test_a_lonely_result_is_written_soon():
     written = Written()
     writer = ResultWriter(written)
-    flushing = asyncio.create_task(writer.keep_flushing())
+    done = asyncio.Event()
+    flushing = asyncio.create_task(writer.keep_flushing(done))
     await writer.add(a_result())
     async with asyncio.timeout(10):
         while not written.batches:
             await asyncio.sleep(0.01)
-    flushing.cancel()
+    done.set()
+    await flushing
+
+
+async def test_what_waits_at_the_end_is_written():
+    written = Written()
+    writer = ResultWriter(written)
+    done = asyncio.Event()
+    flushing = asyncio.create_task(writer.keep_flushing(done))
+    await asyncio.sleep(0)
+    await writer.add(a_result())
+    done.set()
+    await flushing
+    assert len(written.batches) == 1
 
 
 async def test_every_result_is_written_exactly_once_whatever_comes_together():
     written = Written()
     writer = ResultWriter(written)
-    flushing = asyncio.create_task(writer.keep_flushing())
+    done = asyncio.Event()
+    flushing = asyncio.create_task(writer.keep_flushing(done))
 
     async def worker(start: int) -> None:
         for number in range(start, start + 700):
@@ -55,7 +70,7 @@ async def test_every_result_is_written_exactly_once_whatever_comes_together():
                 await asyncio.sleep(0)
 
     await asyncio.gather(*(worker(n * 1000) for n in range(4)))
-    await writer.flush()
-    flushing.cancel()
+    done.set()
+    await flushing
     ids = [result.test_id for batch in written.batches for result in batch]
     assert len(ids) == len(set(ids)) == 2800

@@ -13,7 +13,7 @@ from arena.runs.records.rows import from_result, to_result
 from arena.runs.run import Item, RecordedResult, Result, RunError
 from arena.scoring import Execution, Source, Subject
 from arena.scoring.records import add_executions
-from arena.store import Database
+from arena.store import Database, whole
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE = 500
@@ -22,34 +22,42 @@ PAGE = 500
 
 async def pending_items(database: Database, run_id: UUID) -> AsyncIterator[list[Item]]:
     """What is still to do, in order, a page at a time."""
-    position = -1
-    while True:
-        query = (
-            select(RunTests.position, RunTests.test_id, RunTests.trials, FrozenTests.body)
-            .join(FrozenTests, RunTests.digest == FrozenTests.digest)
-            .where(RunTests.run_id == run_id, RunTests.position > position)
-            .order_by(RunTests.position)
-            .limit(PAGE)
-        )
-        async with database.reading() as connection:
-            page = (await connection.execute(query)).all()
-            if not page:
-                return
-            done_query = select(Results.test_id, Results.trial).where(
-                Results.run_id == run_id, Results.test_id.in_([row.test_id for row in page])
-            )
-            done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
-        position = page[-1].position
-        items = [
-            Item(test=Test.from_json(body), trial=trial)
-            for _, test_id, trials, body in page
-            for trial in range(1, trials + 1)
-            if (test_id, trial) not in done
-        ]
+    position: int | None = -1
+    while position is not None:
+        items, position = await _pending_page(database, run_id, position)
         if items:
             yield items
 
 
+@whole
+async def _pending_page(
+    database: Database, run_id: UUID, after: int
+) -> tuple[list[Item], int | None]:
+    """The items of the next page, and where it ended; None where there is no next page."""
+    query = (
+        select(RunTests.position, RunTests.test_id, RunTests.trials, FrozenTests.body)
+        .join(FrozenTests, RunTests.digest == FrozenTests.digest)
+        .where(RunTests.run_id == run_id, RunTests.position > after)
+        .order_by(RunTests.position)
+        .limit(PAGE)
+    )
+    async with database.reading() as connection:
+        page = (await connection.execute(query)).all()
+        ids = [row.test_id for row in page]
+        done_query = select(Results.test_id, Results.trial).where(
+            Results.run_id == run_id, Results.test_id.in_(ids)
+        )
+        done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
+    items = [
+        Item(test=Test.from_json(body), trial=trial)
+        for _, test_id, trials, body in page
+        for trial in range(1, trials + 1)
+        if (test_id, trial) not in done
+    ]
+    return items, page[-1].position if page else None
+
+
+@whole
 async def add_results(
     database: Database, run_id: UUID, token: str, results: Sequence[Result]
 ) -> None:
@@ -67,6 +75,7 @@ async def add_results(
         await add_executions(connection, subject, [_execution(result) for result in results])
 
 
+@whole
 async def add_error(database: Database, run_id: UUID, token: str, error: RunError) -> None:
     """Record that an item could not be executed."""
     async with database.writing() as connection:
@@ -90,6 +99,7 @@ async def add_error(database: Database, run_id: UUID, token: str, error: RunErro
         )
 
 
+@whole
 async def list_results(
     database: Database,
     run_id: UUID,
@@ -107,6 +117,7 @@ async def list_results(
         return [to_result(row) for row in await connection.execute(query)]
 
 
+@whole
 async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> list[RunError]:
     """The items of a run that could not be executed."""
     query = select(RunErrors.__table__).where(RunErrors.run_id == run_id)
@@ -118,6 +129,7 @@ async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> lis
         ]
 
 
+@whole
 async def list_tests(database: Database, run_id: UUID, test_ids: Iterable[str]) -> list[Test]:
     """Tests of a run as they were frozen."""
     query = (

@@ -17,7 +17,7 @@ from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
 from arena.scoring import MICROPOINTS, Subject, share_score
 from arena.scoring.records import set_benchmark
-from arena.store import Database
+from arena.store import Database, whole
 from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
 
 PAGE = 500
@@ -37,6 +37,7 @@ class NewRun:
     category: str | None = None
 
 
+@whole
 async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> Run:
     """Write down a run and the tests it will consist of, exactly as they are now."""
     run_id = uuid4()
@@ -87,12 +88,14 @@ async def _freeze(
     )
 
 
+@whole
 async def get_run(database: Database, run_id: UUID, team_id: str | None) -> Run:
     """The run, if it is this team's; None asks for any team's."""
     async with database.reading() as connection:
         return to_run(await run_row(connection, run_id, team_id))
 
 
+@whole
 async def list_runs(
     database: Database,
     team_id: str,
@@ -118,6 +121,7 @@ async def list_runs(
         return [to_run(row) for row in await connection.execute(query)]
 
 
+@whole
 async def unfinished_runs(database: Database) -> list[Run]:
     """Every run in state running: the candidates for a resume."""
     query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
@@ -125,6 +129,7 @@ async def unfinished_runs(database: Database) -> list[Run]:
         return [to_run(row) for row in await connection.execute(query)]
 
 
+@whole
 async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
     """The runs that stand for the team's agents on the leaderboard."""
     query = (
@@ -137,6 +142,7 @@ async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
         return [to_run(row) for row in await connection.execute(query)]
 
 
+@whole
 async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
     """End the run: completed where every item has its result, failed where one could not."""
     async with database.writing() as connection:
@@ -167,6 +173,7 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
         return to_run(await run_row(connection, run_id))
 
 
+@whole
 async def cancel(database: Database, run_id: UUID, team_id: str) -> Run:
     """Cancel a run that has not ended; its executor notices and stops."""
     async with database.writing() as connection:

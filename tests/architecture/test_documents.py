@@ -1,0 +1,57 @@
+"""The documents say what is so."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/**/*.md")})
+
+
+CODE = re.compile(r"(?ms)^```.*?^```")
+
+
+def pages(pattern: str) -> list[tuple[Path, str]]:
+    """What the prose of each page has that fits the pattern."""
+    return [
+        (page, found)
+        for page in PAGES
+        for found in re.findall(pattern, CODE.sub("", page.read_text()))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "link"), pages(r"\]\((?!https?:|#)([^)\s]+)\)"), ids=lambda value: str(value)[-40:]
+)
+def test_a_link_leads_somewhere(page: Path, link: str):
+    assert (page.parent / link.partition("#")[0]).exists()
+
+
+def test_every_room_has_its_row_in_the_architecture():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for entry in sorted((ROOT / "src" / "arena").iterdir()):
+        if entry.name.startswith("__"):
+            continue
+        name = f"`{entry.name}/`" if entry.is_dir() else f"`{entry.name}`"
+        assert name in text, f"ARCHITECTURE.md does not speak of {name}"
+
+
+def test_every_file_the_architecture_names_exists():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for name in re.findall(r"`([a-z_]+/[a-z_/]+\.(?:py|sql))`", text):
+        assert (ROOT / "src" / "arena" / name).exists(), name
+
+
+def test_every_setting_is_in_the_guide():
+    from arena.settings import Settings
+
+    text = (ROOT / "docs" / "guide" / "run-a-server.md").read_text()
+    for name in Settings.model_fields:
+        assert f"ARENA_{name.upper()}" in text, name
+
+
+def test_every_make_target_of_the_documents_exists():
+    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
+    for page, target in pages(r"`make ([a-z-]+)"):
+        assert target in targets, f"{page.name}: make {target}"
