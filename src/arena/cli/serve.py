@@ -10,6 +10,7 @@ from arena.api import create_app
 from arena.api.access import check_address
 from arena.cli.connection import settings_of
 from arena.cli.options import AgentsDir, TestsDir
+from arena.scoring import Weights
 
 app = typer.Typer()
 
@@ -29,6 +30,7 @@ def serve(
     if port is not None:
         settings = settings.model_copy(update={"port": port})
     check_address(settings)
+    Weights(**settings.weights)  # a mistake in them is told before anything is started
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     typer.echo(f"Arena listens on http://{settings.host}:{settings.port} (stop with Ctrl-C)")
