@@ -6,13 +6,12 @@ import typer
 
 from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.options import AgentsDir, Json
+from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
+from arena.cli.tables import print_table, print_values
 from arena.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="The agents.", rich_markup_mode=None)
-
-AgentName = Annotated[str, typer.Argument(help="AGENT or AGENT@VERSION.", metavar="AGENT")]
+app = commands("The agents.")
 
 
 @app.command("list")
@@ -29,19 +28,21 @@ def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json 
     if as_json:
         output.print_json(found)
         return
-    lines = output.table(
-        "", "agent", "version", "nickname", "connector", "tests", "description", right=("tests",)
-    )
-    for agent in found.agents:
-        lines.add_row(
+    columns = ("agent", "version", "nickname", "connector", "tests", "description")
+    rows = [
+        (
             agent.id,
             agent.version,
-            output.plain(agent.nickname or "–"),
+            agent.nickname or "–",
             agent.connector,
             str(agent.applicable_tests),
-            output.plain(agent.description),
+            agent.description,
         )
-    output.console().print(lines)
+        for agent in found.agents
+    ]
+    print_table(
+        columns, rows, right=("tests",), optional=("connector", "nickname", "version"), lines=2
+    )
 
 
 @app.command("show")
@@ -49,42 +50,38 @@ def show(
     context: typer.Context, agent: AgentName, agents: AgentsDir = None, as_json: Json = False
 ) -> None:
     """Show one agent."""
-    agent_id, _, version = agent.partition("@")
+    agent_id, version = split_agent(agent)
 
     async def fetch(settings: Settings) -> schemas.Agent:
         async with connected(settings) as client:
-            return await client.agent(agent_id, version or None)
+            return await client.agent(agent_id, version)
 
     found = wait_for(fetch(settings_of(context, agents=agents)))
     if as_json:
         output.print_json(found)
         return
-    lines = output.table("", "key", "value")
-    lines.show_header = False
-    for key, value in found.model_dump(mode="json").items():
-        if value not in (None, []):
-            lines.add_row(key, output.plain(output.listed(value)))
-    output.console().print(lines)
+    print_values(found.model_dump(mode="json"))
 
 
 @app.command("check")
 def check(
     context: typer.Context,
     agent: AgentName,
-    prompt: Annotated[str | None, typer.Option(help="What to ask.")] = None,
-    timeout: Annotated[int, typer.Option(min=1, max=600, help="Seconds to wait.")] = 30,
+    prompt: Annotated[str | None, typer.Option(metavar="TEXT", help="What to ask.")] = None,
+    timeout: Annotated[
+        int, typer.Option(min=1, max=600, metavar="SECONDS", help="How long to wait.")
+    ] = 30,
     agents: AgentsDir = None,
     as_json: Json = False,
 ) -> None:
     """Ask an agent once, and tell what came back and how fast."""
-    agent_id, _, version = agent.partition("@")
-    asked = schemas.AgentCheck(version=version or None, timeout_seconds=timeout)
-    if prompt:
-        asked = asked.model_copy(update={"prompt": prompt})
+    agent_id, version = split_agent(agent)
+    words = {"prompt": prompt} if prompt else {}
+    question = asked(schemas.AgentCheck, version=version, timeout_seconds=timeout, **words)
 
     async def ask(settings: Settings) -> schemas.AgentChecked:
         async with connected(settings) as client:
-            return await client.check_agent(agent_id, asked)
+            return await client.check_agent(agent_id, question)
 
     told = wait_for(ask(settings_of(context, agents=agents)))
     if as_json:

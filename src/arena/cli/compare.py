@@ -10,10 +10,10 @@ from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.leaderboard import BAR_CELLS, FEW_CELLS, bar, score
-from arena.cli.options import Json
+from arena.cli.options import Json, commands
 from arena.settings import Settings
 
-app = typer.Typer()
+app = commands()
 
 
 @app.command()

@@ -1,12 +1,16 @@
 """The way to Arena: a server, or the app in this very process. One client for both."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+import shlex
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import UUID
 
 import typer
+from pydantic import BaseModel, ValidationError
 
 from arena.cli.in_process import AppTransport
 from arena.cli.options import Options
@@ -15,6 +19,7 @@ from arena.errors import InvalidInput
 from arena.settings import Settings, read_settings
 
 T = TypeVar("T")
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
@@ -41,6 +46,36 @@ def settings_of(
             "agents": (*settings.agents, *(agents or ())),
         }
     )
+
+
+def asked(shape: type[Shape], **values: Any) -> Shape:
+    """A request made from what the command line says; a value that does not fit is an error."""
+    try:
+        return shape(**values)
+    except ValidationError as wrong:
+        faults = (f"{fault['loc'][0]}: {fault['msg']}" for fault in wrong.errors())
+        raise InvalidInput("; ".join(faults)) from None
+
+
+@contextmanager
+def told_how_to_go_on(
+    context: typer.Context, settings: Settings, run_id: UUID, agents: Sequence[Path] | None
+) -> Generator[None]:
+    """Say what to type where the watching of a run ends before the run does."""
+    options: Options = context.obj or Options()
+    try:
+        yield
+    except BaseException:  # also Ctrl-C: that is the very case
+        team = ["--team", options.team] if options.team else []
+        if settings.server:
+            told = "no longer watching, the server goes on with it; see"
+            words = ["arena", "--server", settings.server, *team, "runs", "show", str(run_id)]
+        else:
+            told = "interrupted; go on with"
+            folders = [word for folder in agents or () for word in ("--agents", str(folder))]
+            words = ["arena", *team, "runs", "resume", str(run_id), *folders]
+        print(f"{told}: {shlex.join(words)}", file=sys.stderr)
+        raise
 
 
 @asynccontextmanager

@@ -8,9 +8,10 @@ import typer
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.options import commands
 from arena.settings import Settings
 
-app = typer.Typer()
+app = commands()
 
 
 @app.command()

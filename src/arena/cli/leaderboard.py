@@ -12,10 +12,10 @@ from rich.text import Text
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.options import Json
+from arena.cli.options import Json, commands
 from arena.settings import Settings
 
-app = typer.Typer()
+app = commands()
 
 BAR_CELLS = 20
 FEW_CELLS = 6

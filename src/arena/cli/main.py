@@ -71,9 +71,10 @@ def tell_version(is_asked: bool) -> None:
 def arena(
     context: typer.Context,
     server: Annotated[
-        str | None, typer.Option(help="Talk to this Arena server (default: work right here).")
+        str | None,
+        typer.Option(metavar="URL", help="Talk to this Arena server (default: work right here)."),
     ] = None,
-    team: Annotated[str | None, typer.Option(help="Work for this team.")] = None,
+    team: Annotated[str | None, typer.Option(metavar="NAME", help="Work for this team.")] = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=tell_version, is_eager=True, help="Show the version."),

@@ -6,12 +6,25 @@ from typing import Annotated
 
 import typer
 
+from arena.errors import InvalidInput
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 TestsDir = Annotated[
-    list[Path] | None, typer.Option("--tests", help="One more folder with tests (repeatable).")
+    list[Path] | None,
+    typer.Option("--tests", metavar="DIR", help="One more folder with tests (repeatable)."),
 ]
 AgentsDir = Annotated[
-    list[Path] | None, typer.Option("--agents", help="One more folder with agents (repeatable).")
+    list[Path] | None,
+    typer.Option("--agents", metavar="DIR", help="One more folder with agents (repeatable)."),
+]
+AgentName = Annotated[
+    str, typer.Argument(help="AGENT, or AGENT@VERSION (default: the newest).", metavar="AGENT")
+]
+FailUnder = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=100, metavar="PERCENT", help="Exit with 1 where the score is below this."
+    ),
 ]
 
 
@@ -21,3 +34,16 @@ class Options:
 
     server: str | None = None
     team: str | None = None
+
+
+def commands(told: str | None = None) -> typer.Typer:
+    """A group of commands; `told` is the line of its help."""
+    return typer.Typer(no_args_is_help=True, help=told, add_completion=False, rich_markup_mode=None)
+
+
+def split_agent(name: str) -> tuple[str, str | None]:
+    """The id and the version that `AGENT@VERSION` names."""
+    agent_id, at, version = name.partition("@")
+    if at and not version:
+        raise InvalidInput(f"{name!r} has no version after the @; leave the @ out for the newest")
+    return agent_id, version or None

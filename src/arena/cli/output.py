@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -97,6 +97,11 @@ def seconds(value: float | None) -> str:
     return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
 
 
+def counted(number: int, word: str) -> str:
+    """A number of things: `1 file`, `2 files`."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def moment(value: datetime | None) -> str:
     """A moment in the reader's own time zone."""
     return "–" if value is None else value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
@@ -105,13 +110,7 @@ def moment(value: datetime | None) -> str:
 def plain(text: str | None) -> Text:
     """Untrusted text: shown as it is, without markup or control characters."""
     shown = "".join(
-        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text or ""
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for c in (text or "").replace("\t", " ").replace("\r\n", "\n")
     )
     return Text(shown)
-
-
-def listed(value: object) -> str:
-    """A value of a JSON object on one line, lists of names without brackets."""
-    if isinstance(value, list):
-        return ", ".join(map(listed, cast(list[object], value)))
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)

@@ -1,56 +1,57 @@
 """How a run is shown to people."""
 
-from collections.abc import AsyncIterator
+from uuid import UUID
 
 from rich.text import Text
 
 from arena import schemas
 from arena.cli import output
+from arena.cli.tables import print_table
 from arena.client import Client
 
 FEW = 40
-"""A run with no more results is shown whole; of a larger one only what failed."""
+"""No more results than this are shown to a person."""
 
 
-def results_of(client: Client, run: schemas.Run) -> AsyncIterator[schemas.Result]:
-    """The results that are worth a line."""
-    if run.total_tests <= FEW:
-        return client.results(run.id)
-    return client.results(run.id, outcome="failed")
-
-
-async def print_run(client: Client, details: schemas.RunDetails) -> None:
-    """A run with all its results as JSON, in the shape that the API has for it."""
-    results = [result async for result in client.results(details.run.id)]
-    whole = {"results": results, "count": len(results), "next_cursor": None}
-    output.print_json(details.model_copy(update=whole))
-
-
-async def show_run(details: schemas.RunDetails, results: AsyncIterator[schemas.Result]) -> None:
-    """A table of results and a summary."""
+async def print_run(client: Client, run_id: UUID, *, as_json: bool) -> schemas.Run:
+    """Show a run: all of it to a program, what matters of it to a person."""
+    details = await client.run(run_id, limit=1)
     run = details.run
-    screen = output.console()
-    columns = ("test", "trial", "category", "verdict", "points", "took", "why")
-    if details.trials is None:
-        columns = tuple(name for name in columns if name != "trial")
-    lines = output.table("", *columns, right=("points", "took", "trial"))
-    shown = 0
-    async for result in results:
-        if shown == FEW:
-            break
-        shown += 1
-        lines.add_row(*_cells(result, columns))
-    if shown:
-        screen.print(lines)
-    hidden = (run.failed_tests if run.total_tests > FEW else run.completed_tests) - shown
+    if as_json:
+        results = [result async for result in client.results(run_id)]
+        whole = {"results": results, "count": len(results), "next_cursor": None}
+        output.print_json(details.model_copy(update=whole))
+        return run
+    # Of a large run only what failed is worth a line.
+    outcome = None if run.total_tests <= FEW else "failed"
+    page = await client.run(run_id, limit=FEW, outcome=outcome)
+    _print_results(page)
+    hidden = (run.completed_tests if outcome is None else run.failed_tests) - page.count
     if hidden > 0:
-        screen.print(f"… and {hidden} more: arena runs show {run.id} --json", style="dim")
+        output.line(f"… and {hidden} more: arena runs show {run.id} --json")
+    screen = output.console()
     for error in details.errors:
         told = f"not executed: {error.test_id} (trial {error.trial}): {error.reason}"
         screen.print(output.plain(told), style="yellow")
     if details.trials:
         screen.print(output.plain(repeats(details.trials)))
     screen.print(summary(run))
+    return run
+
+
+def _print_results(page: schemas.RunDetails) -> None:
+    if not page.results:
+        return
+    columns = ("test", "trial", "category", "verdict", "points", "took", "why")
+    if page.trials is None:
+        columns = tuple(name for name in columns if name != "trial")
+    print_table(
+        columns,
+        [_cells(result, columns) for result in page.results],
+        right=("points", "took", "trial"),
+        optional=("category", "took"),
+        lines=2,
+    )
 
 
 def repeats(trials: schemas.Trials) -> str:
@@ -93,9 +94,12 @@ def summary(run: schemas.Run) -> Text:
     if run.score_percent is not None:
         line.append(f"  score {output.percent(run.score_percent)}", "bold")
         line.append(f"  points {run.points_earned:g}/{run.points_possible:g}")
-    if run.cost_usd is not None:
-        line.append(f"  ${run.cost_usd:.4f}")
     line.append(f"\nrun {run.id}", "dim")
+    if run.started_at and run.completed_at:
+        took = (run.completed_at - run.started_at).total_seconds()
+        line.append(f"  took {output.seconds(took)}", "dim")
+    if run.cost_usd:
+        line.append(f"  cost ${run.cost_usd:.4f}", "dim")
     if run.error_message:
         line.append_text(output.plain(f"\n{run.error_message}"))
     if run.status == "failed":

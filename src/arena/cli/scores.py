@@ -7,10 +7,11 @@ import typer
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.options import commands
 from arena.errors import InvalidInput
 from arena.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="The scores.", rich_markup_mode=None)
+app = commands("The scores.")
 
 
 @app.callback()

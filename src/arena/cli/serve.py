@@ -1,6 +1,11 @@
 """`arena serve`: the API on port 5109."""
 
+import asyncio
 import logging
+import signal
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -8,18 +13,28 @@ import uvicorn
 
 from arena.api import create_app
 from arena.api.access import check_address
-from arena.cli.connection import settings_of
-from arena.cli.options import AgentsDir, TestsDir
+from arena.cli.connection import settings_of, wait_for
+from arena.cli.options import AgentsDir, TestsDir, commands
+from arena.errors import InfrastructureError
 from arena.scoring import Weights
+from arena.settings import Settings
 
-app = typer.Typer()
+app = commands()
+
+PATIENCE_SECONDS = 2
+"""What requests that are under way get to end by themselves when the server stops."""
 
 
 @app.command()
 def serve(
     context: typer.Context,
-    host: Annotated[str | None, typer.Option(help="Where to listen (127.0.0.1).")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="The port (5109).")] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Where to listen (127.0.0.1).")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, metavar="N", help="The port (5109; 0 takes a free one)."),
+    ] = None,
     tests: TestsDir = None,
     agents: AgentsDir = None,
 ) -> None:
@@ -33,11 +48,46 @@ def serve(
     Weights(**settings.weights)  # a mistake in them is told before anything is started
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    typer.echo(f"Arena listens on http://{settings.host}:{settings.port} (stop with Ctrl-C)")
-    uvicorn.run(
-        create_app(settings, serves=True),
-        host=settings.host,
-        port=settings.port,
-        log_level=settings.log_level,
-        timeout_graceful_shutdown=5,
+    with listen(settings.host, settings.port) as listener:
+        wait_for(_serve(settings, listener))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at this address, before anything else is begun."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as wrong:
+        told = f"cannot listen on {host}:{port}: {wrong.strerror or wrong}"
+        raise InfrastructureError(f"{told}; choose another with --port") from wrong
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    """Open Arena, serve until a signal comes, and close it again."""
+    app = create_app(settings, serves=True)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            log_level=settings.log_level,
+            timeout_graceful_shutdown=PATIENCE_SECONDS,
+        )
     )
+    # Here and not in uvicorn, so that what keeps Arena from opening is one line and no traceback.
+    async with app.router.lifespan_context(app):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
+        host, port = listener.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        typer.echo(f"Arena listens on http://{shown}:{port} (stop with Ctrl-C)")
+        await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the signals to us: Arena is closed before the process ends."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield

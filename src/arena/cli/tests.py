@@ -6,20 +6,25 @@ from typing import Annotated
 import typer
 
 from arena import schemas
-from arena.catalog import audit, load_catalog
+from arena.catalog import audit, lint, load_catalog
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.options import Json, TestsDir
+from arena.cli.options import Json, TestsDir, commands
+from arena.cli.tables import print_table, print_values
 from arena.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="The tests.", rich_markup_mode=None)
+app = commands("The tests.")
 
 
 @app.command("list")
 def list_tests(
     context: typer.Context,
-    category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Only tests for this agent.")] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this category.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="Only tests for this agent.")
+    ] = None,
     tests: TestsDir = None,
     as_json: Json = False,
 ) -> None:
@@ -38,26 +43,37 @@ def list_tests(
         output.print_json({"tests": found, "count": len(found)})
         return
     columns = ("test", "name", "category", "validation", "points", "timeout", "agents")
-    lines = output.table("", *columns, right=("points", "timeout"))
-    for test in found:
-        agents = test.applicable_agent_types
-        lines.add_row(
+    rows = [
+        (
             test.test_id,
-            output.plain(test.name),
+            test.name,
             test.category,
             test.validation_type,
             f"{test.points:g}",
             f"{test.timeout_seconds} s",
-            "everyone" if agents is None else ", ".join(agents) or "nobody",
+            _agents(test.applicable_agent_types),
         )
-    screen = output.console()
-    screen.print(lines)
-    screen.print(f"{len(found)} tests, {sum(test.points for test in found):g} points", style="dim")
+        for test in found
+    ]
+    print_table(
+        columns,
+        rows,
+        right=("points", "timeout"),
+        optional=("agents", "timeout", "validation"),
+    )
+    output.line(f"{len(found)} tests, {sum(test.points for test in found):g} points")
+
+
+def _agents(names: list[str] | None) -> str:
+    return "everyone" if names is None else ", ".join(names) or "nobody"
 
 
 @app.command("show")
 def show(
-    context: typer.Context, test_id: str, tests: TestsDir = None, as_json: Json = False
+    context: typer.Context,
+    test_id: Annotated[str, typer.Argument(metavar="TEST", help="The id of the test.")],
+    tests: TestsDir = None,
+    as_json: Json = False,
 ) -> None:
     """Show one test: its prompt and what a good answer is."""
 
@@ -69,27 +85,22 @@ def show(
     if as_json:
         output.print_json(test)
         return
-    screen = output.console()
-    lines = output.table("", "key", "value")
-    lines.show_header = False
-    for key, value in test.model_dump(mode="json").items():
-        if value not in (None, []):
-            lines.add_row(key, output.plain(output.listed(value)))
-    screen.print(lines)
+    print_values(test.model_dump(mode="json"))
 
 
 @app.command("lint")
 def lint_files(
     context: typer.Context,
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Files or folders (default: all that is loaded).")
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Files or folders (default: all that is loaded)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Report every problem of every test file; exit with 1 where there is one."""
     settings = settings_of(context)
     if paths:
-        report = load_catalog(paths, builtin=False)
+        report = lint(paths)
     else:
         report = load_catalog(settings.tests, home=settings.home / "benchmarks")
     if as_json:
@@ -100,9 +111,10 @@ def lint_files(
         output.print_json({"problems": told, "count": len(told)})
     else:
         for problem in report.problems:
-            print(problem)
-        files = len(report.sources)
-        print(f"{len(report.problems)} problems in {files} files, {len(report.tests)} good tests")
+            output.line(output.plain(str(problem)).plain)
+        counts = (("problem", report.problems), ("file", report.sources), ("test", report.tests))
+        problems, files, good = (output.counted(len(found), word) for word, found in counts)
+        output.line(f"{problems} in {files}, which offer {good}")
     raise typer.Exit(1 if report.problems else 0)
 
 
@@ -117,11 +129,9 @@ def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = 
         told = [{"test_id": f.test_id, "agent": f.agent, "reason": f.reason} for f in findings]
         output.print_json({"findings": told, "tests": len(active)})
     elif findings:
-        lines = output.table("", "test", "passed by", "because")
-        for finding in findings:
-            lines.add_row(finding.test_id, finding.agent, output.plain(finding.reason))
-        output.console().print(lines)
+        rows = [(finding.test_id, finding.agent, finding.reason) for finding in findings]
+        print_table(("test", "passed by", "because"), rows, lines=2)
     if not as_json:
         weak = len({finding.test_id for finding in findings})
-        print(f"{weak} of {len(active)} tests can be passed without doing anything")
+        output.line(f"{weak} of {len(active)} tests can be passed without doing anything")
     raise typer.Exit(1 if findings else 0)

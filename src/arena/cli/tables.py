@@ -1,0 +1,101 @@
+"""Tables that fit the screen they are shown on."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import cast
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from arena.cli.output import console, plain
+
+GAP = 2
+LEAST_ROOM = 36
+"""The last column gets at least so many characters before other columns have to go."""
+
+LONG = 50
+"""An object longer than this is shown on several lines."""
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Text | str]],
+    *,
+    right: Collection[str] = (),
+    optional: Sequence[str] = (),
+    lines: int = 1,
+) -> None:
+    """A table as wide as the screen at most.
+
+    Where the screen is too narrow the columns of `optional` go, the first one first. The last
+    column takes what room is left and is cut after so many `lines`.
+    """
+    screen = console()
+    cells = [dict(zip(columns, map(_one_line, row), strict=True)) for row in rows]
+    widths = {name: max(len(name), *(row[name].cell_len for row in cells), 0) for name in columns}
+    kept = _fitting(widths, optional, screen.width)
+    last = kept[-1]
+    room = screen.width - sum(widths[name] + GAP for name in kept[:-1])
+    made = Table(box=None, header_style="bold", pad_edge=False)
+    for name in kept:
+        made.add_column(name, justify="right" if name in right else "left", no_wrap=True)
+    for row in cells:
+        row[last] = _cut(row[last], screen, max(room, LEAST_ROOM), lines)
+        made.add_row(*(row[name] for name in kept))
+    screen.print(made)
+
+
+def _fitting(widths: Mapping[str, int], optional: Sequence[str], width: int) -> list[str]:
+    """The columns that there is room for."""
+    kept = list(widths)
+    for name in optional:
+        fixed = sum(widths[other] + GAP for other in kept[:-1])
+        if fixed + min(widths[kept[-1]], LEAST_ROOM) <= width:
+            break
+        kept.remove(name)
+    return kept
+
+
+def _one_line(cell: Text | str) -> Text:
+    shown = plain(cell) if isinstance(cell, str) else cell
+    return Text(" ".join(shown.plain.split()), style=shown.style)
+
+
+def _cut(cell: Text, screen: Console, width: int, lines: int) -> Text:
+    """A text on no more than so many lines; a sign tells that there was more."""
+    wrapped = cell.wrap(screen, width)
+    shown = list(wrapped[:lines])
+    if len(wrapped) > lines:
+        shown[-1].rstrip()
+        shown[-1].append(" …")
+        shown[-1].truncate(width, overflow="ellipsis")
+    return Text("\n").join(shown)
+
+
+def print_values(values: Mapping[str, object]) -> None:
+    """One thing, a key to a line; what it does not have is left out."""
+    made = Table(box=None, show_header=False, pad_edge=False)
+    made.add_column(no_wrap=True, style="bold")
+    made.add_column(overflow="fold")
+    for key, value in values.items():
+        if value not in (None, [], ""):
+            made.add_row(key, plain(in_words(value)))
+    console().print(made)
+
+
+def in_words(value: object) -> str:
+    """A JSON value for people: names without brackets, yes and no, long objects as YAML."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        return ", ".join(map(in_words, cast(list[object], value)))
+    if isinstance(value, dict):
+        short = json.dumps(value, ensure_ascii=False)
+        if len(short) <= LONG:
+            return short
+        return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=60).strip()
+    return "–" if value is None else str(value)
