@@ -47,8 +47,14 @@ class Engine:
         try:
             try:
                 await work.do_all()
-            except GiveUp as reason:
+            except (GiveUp, InfrastructureError) as reason:
                 trouble = str(reason)
+            except LostLease:
+                raise
+            except Exception as mistake:
+                # The edge of a run: a mistake of ours ends it, or its watchers would wait for ever.
+                log.exception("run %s stopped", run.id)
+                trouble = f"an error of Arena itself: {str(_first(mistake)).splitlines()[0]}"
             return await records.finish(self.database, run.id, self.token, trouble)
         except LostLease:
             # Cancelled, or taken over: what the database says is what happened.
@@ -142,9 +148,8 @@ class _Work:
             await records.renew(self._engine.database, self._run.id, self._engine.token)
 
 
-def _first(group: BaseExceptionGroup[Exception]) -> Exception:
-    """The first error of a group, however deep it is wrapped."""
-    error: BaseException = group
+def _first(error: BaseException) -> Exception:
+    """The error itself, or the first one of a group, however deep it is wrapped."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     assert isinstance(error, Exception)

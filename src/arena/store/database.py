@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -101,6 +102,7 @@ def _create_engine(url: str) -> AsyncEngine:
     engine = create_async_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
+    event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
     return engine
 
 
@@ -118,6 +120,13 @@ def _begin_sqlite(connection: Connection) -> None:
     # A writer takes its lock at the start: upgrading a read lock later can fail at once.
     writes = connection.get_execution_options().get("arena_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _roll_back_sqlite(connection: Any, _record: object, _wrong: object) -> None:
+    # A cancelled transaction ends here. Closing alone does not end it while a statement is still
+    # held somewhere: the lock would stay until the garbage is collected, and every writer with it.
+    with contextlib.suppress(DBAPIError, sqlite3.Error):
+        connection.rollback()
 
 
 def _revision(connection: Connection) -> str | None:

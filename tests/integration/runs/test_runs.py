@@ -318,3 +318,22 @@ async def test_runs_are_listed_newest_first_and_page_without_gaps(house: Arena, 
     rest = await house.runs.list(TEAM, limit=3, before=(last.created_at, last.id))
     assert [run.id for run in (*first, *rest)] == created[::-1]
     assert await house.runs.list(TEAM, agent_id="nobody") == []
+
+
+async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
+    house: Arena, settings: Settings
+):
+    rename = "ALTER TABLE {} RENAME TO {}"
+    results = "agent_benchmark_results"
+    run = await slow_run(house, settings, count=30)
+    async with house.database.writing() as connection:
+        await connection.execute(text(rename.format(results, "away")))
+    stopped = await house.runs.wait(run.id)
+    assert stopped.status == "failed"
+    assert results in (stopped.error_message or "")
+    async with house.database.writing() as connection:
+        await connection.execute(text(rename.format("away", results)))
+    await house.runs.resume(run.id, TEAM)
+    done = await house.runs.wait(run.id)
+    assert (done.status, done.passed_tests) == ("completed", 30)
+    assert await counted(house, run.id) == (30, 30, 0)

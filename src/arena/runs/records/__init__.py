@@ -6,6 +6,7 @@ from arena.runs.records.results import (
     add_results,
     list_errors,
     list_results,
+    list_tests,
     pending_items,
 )
 from arena.runs.records.runs import (
@@ -34,6 +35,7 @@ __all__ = [
     "list_errors",
     "list_results",
     "list_runs",
+    "list_tests",
     "pending_items",
     "release",
     "renew",
