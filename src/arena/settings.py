@@ -10,13 +10,21 @@ from typing import Annotated, Any
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 from pydantic_settings import TomlConfigSettingsSource as TomlSource
 
 from arena.errors import InvalidInput, nearest
 
 MIN_TOKEN_LENGTH = 16
 COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
+EXAMPLE_WEIGHTS = '{"benchmark": 0.5, "user_rating": 0.2}'
+"""Adds up to 1 with the defaults of the others."""
 READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
 """Variables that belong to Arena but are no settings of the running program."""
 
@@ -123,6 +131,9 @@ def read_settings(**given: Any) -> Settings:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as wrong:
         raise InvalidInput("; ".join(_told(error) for error in wrong.errors())) from None
+    except SettingsError:
+        # The weights are the one setting that a variable holds as JSON.
+        raise InvalidInput(f"ARENA_WEIGHTS is not JSON; write it as {EXAMPLE_WEIGHTS}") from None
     except tomllib.TOMLDecodeError as wrong:
         raise InvalidInput(f"arena.toml: {wrong}") from None
 
@@ -142,7 +153,8 @@ def _told(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return f"arena.toml: {name} is not a setting{nearest(name, Settings.model_fields)}"
     # The value is left out on purpose: it may be a secret.
-    return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {error['msg']}"
+    told = str(error["msg"]).removeprefix("Value error, ")
+    return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {told}"
 
 
 def _split(value: object, separator: str) -> object:

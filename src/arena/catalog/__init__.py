@@ -15,7 +15,7 @@ from arena.catalog.live import LiveCatalog
 from arena.catalog.loader import read_source
 from arena.catalog.problem import Problem
 from arena.catalog.source import Source
-from arena.catalog.test import Test
+from arena.catalog.test import Test, digest_of
 
 __all__ = [
     "AuditFinding",
@@ -26,6 +26,7 @@ __all__ = [
     "SourceState",
     "Test",
     "audit",
+    "digest_of",
     "lint",
     "load_catalog",
     "read_source",

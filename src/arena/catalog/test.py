@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from arena.evaluation import Standard, read_standard
 
@@ -61,7 +61,10 @@ class Test:
 
     def as_json(self) -> dict[str, object]:
         """Every field by its name, in values JSON can hold."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        body = {name: getattr(self, name) for name in FIELDS}
+        body["agents"] = None if self.agents is None else list(self.agents)
+        body["tags"] = list(self.tags)
+        return body
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> "Test":
@@ -75,9 +78,13 @@ class Test:
     @property
     def digest(self) -> str:
         """A hash of all that the test says: two tests with one digest are one test."""
-        body = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(body.encode()).hexdigest()
+        return digest_of(self.as_json())
 
 
-def _plain(value: object) -> object:
-    return list(cast(tuple[object, ...], value)) if isinstance(value, tuple) else value
+def digest_of(body: Mapping[str, object]) -> str:
+    """The digest of the test that `as_json` gave this body of."""
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+FIELDS = tuple(field.name for field in fields(Test))

@@ -15,7 +15,7 @@ def catalog() -> Catalog:
 
 
 def lab(name: str) -> Any:
-    return json.loads((files("arena.agents.lab") / "data" / f"{name}.json").read_text())
+    return json.loads((files("arena.lab") / "data" / f"{name}.json").read_text())
 
 
 def parts(catalog: Catalog, test_id: str) -> list[Any]:

@@ -6,7 +6,6 @@ from arena.runs.records.results import (
     add_results,
     list_errors,
     list_results,
-    list_tests,
     pending_items,
 )
 from arena.runs.records.runs import (
@@ -35,7 +34,6 @@ __all__ = [
     "list_errors",
     "list_results",
     "list_runs",
-    "list_tests",
     "pending_items",
     "release",
     "renew",

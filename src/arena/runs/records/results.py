@@ -129,19 +129,6 @@ async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> lis
         ]
 
 
-@whole
-async def list_tests(database: Database, run_id: UUID, test_ids: Iterable[str]) -> list[Test]:
-    """Tests of a run as they were frozen."""
-    query = (
-        select(FrozenTests.body)
-        .join(RunTests, RunTests.digest == FrozenTests.digest)
-        .where(RunTests.run_id == run_id, RunTests.test_id.in_(list(test_ids)))
-        .order_by(RunTests.position)
-    )
-    async with database.reading() as connection:
-        return [Test.from_json(body) for body in (await connection.execute(query)).scalars()]
-
-
 def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
     """The run's counters with these results added."""
     passed = sum(result.passed for result in results)

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.catalog import Test
+from arena.catalog import Test, digest_of
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
@@ -70,8 +70,9 @@ async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> 
 async def _freeze(
     connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
 ) -> None:
-    bodies = [(position, test.id, test.digest, test.as_json()) for position, test in page]
-    frozen = [{"digest": digest, "body": body} for _, _, digest, body in bodies]
+    bodies = [test.as_json() for _, test in page]
+    digests = [digest_of(body) for body in bodies]
+    frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
     await connection.execute(_insert_missing(connection, FrozenTests), frozen)
     await connection.execute(
         insert(RunTests),
@@ -79,11 +80,11 @@ async def _freeze(
             {
                 "run_id": run_id,
                 "position": position,
-                "test_id": test_id,
+                "test_id": test.id,
                 "digest": digest,
                 "trials": trials[position],
             }
-            for position, test_id, digest, _ in bodies
+            for (position, test), digest in zip(page, digests, strict=True)
         ],
     )
 

@@ -1,0 +1,358 @@
+"""Histories of agents: made at random, driven through Arena, and added up the naive way.
+
+The naive way shares no code with Arena: it keeps everything that happened in lists, counts with
+fractions and rounds once, as docs/scoring.md says. What it gives is what Arena must show.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Any
+from uuid import UUID, uuid5
+
+from hypothesis import strategies as st
+
+from arena import clock
+from arena.agents import Usage
+from arena.assembly import Arena
+from arena.runs import records
+from arena.runs.run import Result
+from arena.scoring import (
+    Execution,
+    ExecutionStatus,
+    Source,
+    Subject,
+    Vote,
+    cost_contribution,
+)
+from factories import a_result, a_test
+
+TOKEN = "executor"
+STATUSES = [status.value for status in ExecutionStatus]
+CATEGORIES = ("navigation", "detection")
+WEIGHTS = {
+    "benchmark": Fraction(4, 10),
+    "user_rating": Fraction(3, 10),
+    "success_rate": Fraction(2, 10),
+    "cost_efficiency": Fraction(1, 10),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    team: str
+    agent: str
+    version: str
+
+    def subject(self, era: str) -> Subject:
+        """The same agent in an era of its own: teams of one database never meet."""
+        return Subject(team_id=f"{era}-{self.team}", agent_id=self.agent, version=self.version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voted:
+    who: Who
+    user: str
+    about: str | None
+    rating: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    team: str
+    executions: tuple[tuple[str, str, str], ...]
+    """Agent, version, status."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    status: str
+    passed: bool
+    tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    points: Decimal
+    budget: int
+    category: str
+    tags: tuple[str, ...]
+    trials: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    who: Who
+    is_full: bool
+    tests: tuple[Asked, ...]
+    ending: str
+    """completed, failed (one result is missing), cancelled or running."""
+
+
+Step = Voted | Reported | Ran
+
+whos = st.builds(
+    Who,
+    team=st.sampled_from(["red", "blue"]),
+    agent=st.sampled_from(["a", "a-b", "b"]),
+    version=st.sampled_from(["1.0.0", "1.1.0"]),
+)
+votes = st.builds(
+    Voted,
+    who=whos,
+    user=st.sampled_from(["ann", "bob", "cid"]),
+    about=st.sampled_from([None, None, "one", "two"]),
+    rating=st.integers(1, 5),
+)
+reports = st.builds(
+    Reported,
+    team=st.sampled_from(["red", "blue"]),
+    executions=st.lists(
+        st.tuples(
+            st.sampled_from(["a", "a-b", "b"]),
+            st.sampled_from(["1.0.0", "1.1.0"]),
+            st.sampled_from(STATUSES),
+        ),
+        min_size=1,
+        max_size=4,
+    ).map(tuple),
+)
+
+
+@st.composite
+def outcomes(draw: st.DrawFn) -> Outcome:
+    status = draw(st.sampled_from(["completed", "completed", "completed", "failed", "timeout"]))
+    passed = status == "completed" and draw(st.booleans())
+    tokens = draw(st.none() | st.integers(0, 9000) if passed else st.none())
+    return Outcome(status=status, passed=passed, tokens=tokens)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> Ran:
+    trials = draw(st.integers(1, 3))
+    tests = st.builds(
+        Asked,
+        points=st.sampled_from([Decimal(text) for text in ("0.1", "0.3", "1", "1.5", "7")]),
+        budget=st.integers(1, 5000),
+        category=st.sampled_from(CATEGORIES),
+        tags=st.sets(st.sampled_from(["slow", "new"])).map(lambda tags: tuple(sorted(tags))),
+        trials=st.lists(outcomes(), min_size=trials, max_size=trials).map(tuple),
+    )
+    return Ran(
+        who=draw(whos),
+        is_full=draw(st.sampled_from([True, True, True, False])),
+        tests=tuple(draw(st.lists(tests, min_size=1, max_size=4))),
+        ending=draw(st.sampled_from(["completed", "completed", "failed", "cancelled", "running"])),
+    )
+
+
+histories = st.lists(votes | votes | reports | runs(), min_size=1, max_size=12)
+
+
+def a_run(
+    agent: str,
+    passed: str,
+    *,
+    version: str = "1.0.0",
+    team: str = "red",
+    tokens: int | None = None,
+    **keys: Any,
+) -> Ran:
+    """A full run with a test for each sign, `+` or `-`; with spaces between them, for each word."""
+    groups = passed.split() if " " in passed else list(passed)
+    tests = tuple(
+        Asked(
+            points=Decimal(1),
+            budget=1000,
+            category="navigation",
+            tags=(),
+            trials=tuple(
+                Outcome(status="completed", passed=sign == "+", tokens=tokens) for sign in group
+            ),
+        )
+        for group in groups
+    )
+    who = Who(team=team, agent=agent, version=version)
+    return Ran(**{"who": who, "is_full": True, "tests": tests, "ending": "completed", **keys})
+
+
+async def drive(house: Arena, era: str, steps: Sequence[Step]) -> list[UUID | None]:
+    """Let a history happen; the id of the run of each step, where it is one."""
+    return [await _happen(house, era, number, step) for number, step in enumerate(steps)]
+
+
+async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | None:
+    match step:
+        case Voted():
+            about = uuid5(UUID(int=0), step.about) if step.about else None
+            vote = Vote(rating=step.rating, user_id=step.user, execution_id=about)
+            await house.scores.vote(step.who.subject(era), vote)
+        case Reported():
+            batch = [
+                (
+                    Who(team=step.team, agent=agent, version=version).subject(era),
+                    reported(status, key=f"{number}-{place}"),
+                )
+                for place, (agent, version, status) in enumerate(step.executions)
+            ]
+            for _ in range(2):  # the second time it is known already
+                await house.scores.report(f"{era}-{step.team}", batch)
+        case Ran():
+            return await run(house, era, step)
+    return None
+
+
+def reported(status: str, key: str | None = None) -> Execution:
+    return Execution(
+        status=ExecutionStatus(status),
+        source=Source.REPORTED,
+        created_at=clock.now(),
+        idempotency_key=key,
+    )
+
+
+async def run(house: Arena, era: str, step: Ran) -> UUID:
+    """A run as the engine writes it, without an agent to ask."""
+    subject, database = step.who.subject(era), house.database
+    tests = [
+        a_test(
+            id=f"t{number}",
+            points=float(asked.points),
+            budget_tokens=asked.budget,
+            category=asked.category,
+            tags=asked.tags,
+            trials=len(asked.trials),
+        )
+        for number, asked in enumerate(step.tests)
+    ]
+    new = records.NewRun(
+        team_id=subject.team_id,
+        agent_id=subject.agent_id,
+        agent_version=subject.version,
+        is_full=step.is_full,
+    )
+    run_id = (await records.create_run(database, new, tests)).id
+    await records.claim(database, run_id, TOKEN)
+    results = _results(step)
+    if step.ending != "completed":
+        results = results[1:]
+    middle = len(results) // 2
+    for batch in (results[:middle], results[middle:]):
+        if batch:
+            await records.add_results(database, run_id, TOKEN, batch)
+    if step.ending in ("completed", "failed"):
+        ended = await records.finish(database, run_id, TOKEN, "no way there")
+        assert ended.status == step.ending
+    elif step.ending == "cancelled":
+        await records.cancel(database, run_id, subject.team_id)
+    return run_id
+
+
+def _results(step: Ran) -> list[Result]:
+    return [
+        a_result(
+            test_id=f"t{number}",
+            trial=trial,
+            category=asked.category,
+            status=ExecutionStatus(outcome.status),
+            passed=outcome.passed,
+            points_earned=float(asked.points) if outcome.passed else 0.0,
+            points_possible=float(asked.points),
+            usage=Usage(input_tokens=outcome.tokens, output_tokens=outcome.tokens and 0),
+            cost=cost_contribution(float(asked.points), asked.budget, outcome.tokens)
+            if outcome.passed
+            else None,
+        )
+        for number, asked in enumerate(step.tests)
+        for trial, outcome in enumerate(asked.trials, start=1)
+    ]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a patient person would have written on paper about one agent version."""
+
+    votes: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    executions: list[str] = field(default_factory=list)
+    latest: tuple[int, Ran] | None = None
+    """The number of the step and the run that stands for it."""
+
+
+def tallies(steps: Sequence[Step]) -> dict[Who, Tally]:
+    """Everything that is known after a history."""
+    known: dict[Who, Tally] = {}
+    for number, step in enumerate(steps):
+        if isinstance(step, Voted):
+            known.setdefault(step.who, Tally()).votes[step.user, step.about] = step.rating
+        elif isinstance(step, Reported):
+            for agent, version, status in step.executions:
+                who = Who(team=step.team, agent=agent, version=version)
+                known.setdefault(who, Tally()).executions.append(status)
+        else:
+            told = [outcome.status for asked in step.tests for outcome in asked.trials]
+            if step.ending != "completed":
+                told = told[1:]
+            if told:
+                known.setdefault(step.who, Tally()).executions += told
+            if step.ending == "completed" and step.is_full:
+                known.setdefault(step.who, Tally()).latest = (number, step)
+    return known
+
+
+def scores(tally: Tally, category: str | None = None) -> dict[str, Any]:
+    """The scores of a tally by the names of the API; with a category only its tests count."""
+    tests = tally.latest[1].tests if tally.latest else ()
+    if category:
+        tests = tuple(asked for asked in tests if asked.category == category)
+    outcomes = [outcome for asked in tests for outcome in asked.trials]
+    stars = list(tally.votes.values())
+    shares = {
+        "benchmark": _share(sum(o.passed for o in outcomes), len(outcomes)),
+        "user_rating": (Fraction(sum(stars), len(stars)) - 1) * 25 if stars else None,
+        "success_rate": _share(tally.executions.count("completed"), len(tally.executions)),
+        "cost_efficiency": _efficiency(tests),
+    }
+    parts = {name: None if share is None else _cents(share) for name, share in shares.items()}
+    weight = sum((WEIGHTS[name] for name, part in parts.items() if part is not None), Fraction(0))
+    weighed = sum(
+        (WEIGHTS[name] * Fraction(part) for name, part in parts.items() if part is not None),
+        Fraction(0),
+    )
+    told = {f"{name}_score": None if part is None else float(part) for name, part in parts.items()}
+    return {
+        **told,
+        "overall_score": float(_cents(weighed / weight)) if weight else None,
+        "coverage": float(weight),
+        "provisional": weight < 1,
+        "avg_user_rating": float(_cents(Fraction(sum(stars), len(stars)))) if stars else None,
+        "feedback_count": len(stars),
+        "execution_count": len(tally.executions),
+    }
+
+
+def _efficiency(tests: Sequence[Asked]) -> Fraction | None:
+    kept = possible = 0
+    for asked in tests:
+        for outcome in asked.trials:
+            if outcome.passed and outcome.tokens is not None:
+                whole = int(asked.points * 1_000_000)
+                share = min(Fraction(1), Fraction(asked.budget, max(outcome.tokens, 1)))
+                kept += int(_rounded(share * whole, 0))
+                possible += whole
+    return _share(kept, possible)
+
+
+def _share(part: int, whole: int) -> Fraction | None:
+    return Fraction(100 * part, whole) if whole else None
+
+
+def _cents(value: Fraction) -> Decimal:
+    return _rounded(value, 2)
+
+
+def _rounded(value: Fraction, places: int) -> Decimal:
+    scaled = value * 10**places
+    # A half goes up; nothing here is negative.
+    whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
+    return Decimal(whole).scaleb(-places).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

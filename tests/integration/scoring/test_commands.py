@@ -1,0 +1,116 @@
+"""The scores on the command line."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from arena.cli.main import app
+from factories import write_agent, write_tests
+
+Command = Callable[..., str]
+
+
+@pytest.fixture
+def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command `arena` in a home with three small agents."""
+    home = tmp_path / "home"
+    every_other = (
+        "answer.calls = getattr(answer, 'calls', 0) + 1\n"
+        "return prompt.upper() if answer.calls % 2 else 'no'"
+    )
+    write_agent(home / "agents", "parrot", "return prompt.upper()")
+    write_agent(home / "agents", "mute", "return 'hm'")
+    write_agent(home / "agents", "moody", every_other, limits={"max_concurrency": 1})
+    write_tests(home / "benchmarks" / "words.yaml", count=7, agents=["parrot", "mute"])
+    write_tests(home / "benchmarks" / "moods.yaml", count=2, agents=["moody"])
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str, exit_code: int = 0) -> str:
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == exit_code, done.output
+        return done.output
+
+    return call
+
+
+def test_from_runs_and_ratings_to_a_leaderboard(arena: Command):
+    assert "nothing to rank yet" in arena("leaderboard")
+    arena("run", "parrot")
+    arena("run", "mute")
+    assert "★★★★★ for parrot" in arena("feedback", "parrot", "--rating", "5", "--user", "ann")
+    arena("feedback", "parrot@1.0.0", "--rating", "2", "--user", "bob", "--comment", "Too loud.")
+    arena("feedback", "parrot", "--rating", "4", "--user", "bob")
+    board = json.loads(arena("leaderboard", "--json"))["leaderboard"]
+    assert [(e["agent_id"], e["overall_score"], e["feedback_count"]) for e in board] == [
+        ("parrot", 95.83, 2),
+        ("mute", 33.33, 0),
+    ]
+    shown = arena("leaderboard")
+    assert "★ 4.5 (2)" in shown
+    assert "weights: benchmark 40%, user rating 30%, success rate 20%, cost efficiency 10%" in shown
+    assert "* provisional" in shown
+    rows = list(csv.DictReader(io.StringIO(arena("leaderboard", "--csv"))))
+    assert [(row["rank"], row["agent_id"], row["overall_score"]) for row in rows] == [
+        ("1", "parrot", "95.83"),
+        ("2", "mute", "33.33"),
+    ]
+    assert float(rows[0]["overall_low"]) < 95.83 <= float(rows[0]["overall_high"])
+    assert rows[1]["user_rating_score"] == ""
+    assert "mute" not in arena("leaderboard", "--min-coverage", "0.7")
+    assert "parrot" in arena("leaderboard", "--category", "words")
+    assert "nothing to rank" in arena("leaderboard", "--tag", "none")
+    assert "2 recalculated" in arena("scores", "recalculate", "--all")
+    assert "parrot:1.0.0" in arena("scores", "recalculate", "parrot")
+    assert json.loads(arena("leaderboard", "--json"))["leaderboard"] == board
+
+
+def test_agents_are_compared_and_the_tests_where_they_differ_are_shown(arena: Command):
+    arena("run", "parrot")
+    arena("run", "mute")
+    shown = arena("compare", "parrot:1.0.0", "mute:1.0.0", "nobody:1.0.0")
+    assert "nobody:1.0.0: nothing is known of it" in shown
+    assert "7 tests in common, +100.0 %" in shown
+    assert "p = 0.016, significant" in shown
+    assert all(f"words_{number:05}" in shown for number in range(1, 8))
+    assert "parrot:1.0.0 is ahead, and beyond luck" in shown
+    assert json.loads(arena("compare", "parrot:1.0.0", "mute:1.0.0", "--json"))["significant"]
+
+
+@pytest.mark.parametrize("columns", ["80", "160"])
+def test_the_leaderboard_fits_the_screen(
+    arena: Command, monkeypatch: pytest.MonkeyPatch, columns: str
+):
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    arena("run", "parrot")
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", arena("leaderboard")).splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    entry = next(line for line in lines if "parrot" in line)
+    assert "…" not in "".join(lines)
+    assert entry.count("100.00") == 3
+    assert ("interval" in lines[0]) is (columns == "160")
+
+
+def test_repeats_are_told(arena: Command):
+    told = json.loads(arena("run", "moody", "--trials", "3", "--json"))
+    assert (told["trials"]["k"], told["trials"]["flaky"]) == (3, ["moods_00001", "moods_00002"])
+    assert (told["trials"]["pass_at_k"], told["trials"]["pass_all_k"]) == (1.0, 0.0)
+    assert len(told["results"]) == told["count"] == 6
+    assert told["results"][0]["pass_at_k"] == 1.0
+    again = json.loads(arena("runs", "show", told["run"]["id"], "--json"))
+    assert again == told
+    shown = arena("runs", "show", told["run"]["id"])
+    assert "pass@3 100.0 %  pass^3 0.0 %  flaky: moods_00001, moods_00002" in shown
+
+
+@pytest.mark.parametrize("rating", ["0", "6", "4.9", "five", ""])
+def test_a_rating_that_is_none_is_wrong_usage(arena: Command, rating: str):
+    arena("feedback", "parrot", "--rating", rating, exit_code=2)
+    assert "nothing to rank yet" in arena("leaderboard")
