@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass, field
+from typing import cast
 
 from arena.agents import Agent, Limiter, connect
 from arena.errors import InfrastructureError
@@ -151,6 +152,6 @@ class _Work:
 def _first(error: BaseException) -> Exception:
     """The error itself, or the first one of a group, however deep it is wrapped."""
     while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+        error = cast(BaseExceptionGroup[BaseException], error).exceptions[0]
     assert isinstance(error, Exception)
     return error
