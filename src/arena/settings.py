@@ -77,12 +77,29 @@ class Settings(BaseSettings):
     def _check_tokens(cls, tokens: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
         for number, entry in enumerate(tokens, start=1):
             team, _, token = entry.get_secret_value().partition(":")
-            if not team or len(token) < MIN_TOKEN_LENGTH:
+            is_sendable = token.isascii() and token.isprintable() and " " not in token
+            if not team or not is_sendable or len(token) < MIN_TOKEN_LENGTH:
                 raise ValueError(
                     f"entry {number} must be team:token, the token at least "
-                    f"{MIN_TOKEN_LENGTH} characters long"
+                    f"{MIN_TOKEN_LENGTH} ASCII characters long and without spaces"
                 )
+        known = [entry.get_secret_value().partition(":")[2] for entry in tokens]
+        if len(set(known)) < len(known):
+            raise ValueError("two entries have the same token: each must be of one team")
         return tokens
+
+    @field_validator("home")
+    @classmethod
+    def _expand_home(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @field_validator("database_url")
+    @classmethod
+    def _check_database(cls, url: SecretStr | None) -> SecretStr | None:
+        scheme = url.get_secret_value().partition("://")[0] if url else "sqlite"
+        if scheme.partition("+")[0] not in ("postgresql", "postgres", "sqlite"):
+            raise ValueError("must begin with postgresql:// or sqlite://")
+        return url
 
     @field_validator("weights")
     @classmethod
@@ -134,8 +151,10 @@ def read_settings(**given: Any) -> Settings:
     except SettingsError:
         # The weights are the one setting that a variable holds as JSON.
         raise InvalidInput(f"ARENA_WEIGHTS is not JSON; write it as {EXAMPLE_WEIGHTS}") from None
-    except tomllib.TOMLDecodeError as wrong:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise InvalidInput(f"arena.toml: {wrong}") from None
+    except OSError as wrong:
+        raise InvalidInput(f"arena.toml cannot be read: {wrong.strerror}") from None
 
 
 def _refuse_misspelt(environment: Mapping[str, str]) -> None:

@@ -42,7 +42,7 @@ def print_table(
     for name in kept:
         made.add_column(name, justify="right" if name in right else "left", no_wrap=True)
     for row in cells:
-        row[last] = _cut(row[last], screen, max(room, LEAST_ROOM), lines)
+        row[last] = _cut(row[last], screen, max(room, 1), lines)
         made.add_row(*(row[name] for name in kept))
     screen.print(made)
 
