@@ -1,5 +1,7 @@
 """Tables fit the screen: nothing is wrapped that must be copied, nothing is wider."""
 
+import re
+
 import pytest
 
 from arena.cli.tables import in_words, print_table, print_values
@@ -15,9 +17,9 @@ def shown(capsys: pytest.CaptureFixture[str], width: int, **options: object) -> 
         patch.setenv("TTY_COMPATIBLE", "1")
         patch.setenv("COLUMNS", str(width))
         patch.setenv("NO_COLOR", "1")
-        patch.setenv("TERM", "dumb")
+        patch.setenv("TERM", "xterm")
         print_table(COLUMNS, [ROW], optional=("started", "passed"), **options)
-    return capsys.readouterr().out.splitlines()
+    return re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
 
 
 @pytest.mark.parametrize("width", [80, 100, 130, 200])
