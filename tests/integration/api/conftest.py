@@ -1,0 +1,76 @@
+"""The app behind a real client: every request goes through the whole stack, without a network."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from arena.api import create_app
+from arena.cli.in_process import AppTransport
+from arena.settings import Settings
+from arena.store import open_database
+from factories import write_agent, write_tests
+
+Opened = AbstractAsyncContextManager[httpx.AsyncClient]
+
+
+@asynccontextmanager
+async def open_api(settings: Settings, *, serves: bool = False) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an app with these settings."""
+    app = create_app(settings, serves=serves)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(base_url="http://localhost", transport=AppTransport(app)) as client,
+    ):
+        yield client
+
+
+def furnish(settings: Settings) -> Settings:
+    """Put a small agent and five tests into the home; `absent` is for tests to define."""
+    write_agent(settings.home / "agents", "parrot", "return prompt.upper()")
+    file = settings.home / "benchmarks" / "parrot.yaml"
+    write_tests(file, count=5, agents=["parrot", "absent"])
+    return settings
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with its tables, to be copied: making them takes longer than most tests."""
+    home = tmp_path_factory.mktemp("empty")
+
+    async def make() -> None:
+        database = await open_database(Settings(home=home).database)
+        await database.close()
+
+    asyncio.run(make())
+    return home / "arena.db"
+
+
+@pytest.fixture
+async def api(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """The API on each kind of database."""
+    async with open_api(furnish(settings)) as client:
+        yield client
+
+
+@pytest.fixture
+def opened(tmp_path: Path, empty_database: Path) -> Callable[..., Opened]:
+    """Opens the API on SQLite with what settings a test wants."""
+
+    def open_with(*, serves: bool = False, **given: object) -> Opened:
+        settings = furnish(Settings(home=tmp_path / "home", **given))
+        shutil.copy(empty_database, settings.home)
+        return open_api(settings, serves=serves)
+
+    return open_with
+
+
+@pytest.fixture
+async def local(opened: Callable[..., Opened]) -> AsyncIterator[httpx.AsyncClient]:
+    """The API on SQLite: for what has nothing to do with the database."""
+    async with opened() as client:
+        yield client

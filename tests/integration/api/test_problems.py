@@ -1,0 +1,141 @@
+"""Every error is problem+json, and no request is an error of ours."""
+
+import httpx
+import pytest
+
+RUN = "/api/benchmarks/run"
+JSON = {"Content-Type": "application/json"}
+KEYS = {"type", "title", "status", "code", "detail", "errors"}
+
+
+def is_problem(answer: httpx.Response, status: int, code: str) -> None:
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem.keys() == KEYS
+    assert (answer.status_code, problem["status"], problem["code"]) == (status, status, code)
+    assert problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/nope", "/api", "/api/nope", "/api/agents/a/b", "/docs", "/api/"]
+)
+async def test_an_unknown_path_is_not_found(local: httpx.AsyncClient, path: str):
+    answer = await local.get(path)
+    is_problem(answer, 404, "not_found")
+    assert answer.json()["detail"] == (
+        f"there is nothing at {path}; /api/openapi.json tells what there is"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("DELETE", RUN), ("GET", RUN), ("POST", "/api/agents"), ("PUT", "/api/benchmarks/runs")],
+)
+async def test_a_wrong_method_is_told(local: httpx.AsyncClient, method: str, path: str):
+    answer = await local.request(method, path)
+    is_problem(answer, 405, "method_not_allowed")
+    assert answer.json()["detail"] == f"{path} does not take {method}"
+    assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "body: is missing"),
+        (b"{", "not JSON"),
+        (b"[]", "must be a JSON object"),
+        (b"null", "body"),
+        (b'"text"', "must be a JSON object"),
+        (b"\xff\xfe{}", "not JSON"),
+        (b'{"agent_id": "\xff"}', ""),
+        (b'{"agent_id": "a\\u0000b"}', "must not contain NUL"),
+        (b'{"agent_id": "\\ud800"}', "body.agent_id"),
+        (b'{"agent_id": "a", "\\ud800": 1}', ""),
+        (b'{"agent_id": "a", "test_ids": ["\\u0000"]}', "must not contain NUL"),
+        (b'{"agent_id": 1}', "body.agent_id"),
+        (b'{"agent_id": ["a"]}', "body.agent_id"),
+        (b'{"agent_id": "a", "trials": 1e999}', "body.trials"),
+        (b'{"agent_id": "a", "trials": NaN}', "body.trials"),
+        (b"[" * 100_000, ""),
+        (b'{"agent_id": "a", "trials": ' + b"9" * 5000 + b"}", ""),
+        (b'{"agent_id": "a", "' + b"k" * 10_000 + b'": 1}', "is not a key"),
+    ],
+)
+async def test_a_body_that_does_not_fit_is_the_callers_mistake(
+    local: httpx.AsyncClient, content: bytes, told: str
+):
+    answer = await local.post(RUN, content=content, headers=JSON)
+    assert answer.status_code in (400, 422)
+    code = {400: "bad_request", 422: "invalid_input"}[answer.status_code]
+    is_problem(answer, answer.status_code, code)
+    assert told in answer.json()["detail"]
+    assert len(answer.content) < 2000
+
+
+async def test_a_body_of_another_kind_is_told_to_be_json(local: httpx.AsyncClient):
+    answer = await local.post(
+        RUN, content=b"agent_id=parrot", headers={"Content-Type": "text/plain"}
+    )
+    is_problem(answer, 422, "invalid_input")
+    assert "application/json" in answer.json()["detail"]
+
+
+async def test_every_fault_is_told_at_once_and_values_are_not_repeated(local: httpx.AsyncClient):
+    body = {"agent_id": 7, "trials": "secret-value", "concurrency": 0, "x": 1}
+    answer = await local.post(RUN, json=body)
+    is_problem(answer, 422, "invalid_input")
+    places = [fault["at"] for fault in answer.json()["errors"]]
+    assert places == ["body.agent_id", "body.trials", "body.concurrency", "body.x"]
+    assert "secret-value" not in answer.text
+
+
+IMPOSSIBLE = [
+    "/api/benchmarks/runs/x",
+    "/api/benchmarks/runs/%00",
+    "/api/benchmarks/runs/%ff",
+    "/api/benchmarks/runs/" + "9" * 5000,
+    "/api/benchmarks/runs/5e06f7d4",
+    "/api/agents/%00",
+    "/api/benchmarks/tests/%00",
+    "/api/benchmarks/runs?agent_id=%00",
+    "/api/benchmarks/runs?team_id=%00",
+    "/api/benchmarks/runs?team_id=",
+    "/api/benchmarks/runs?team_id=" + "x" * 101,
+    "/api/benchmarks/runs?agent_id=" + "x" * 101,
+    "/api/benchmarks/runs?status=done",
+    "/api/benchmarks/runs/5e06f7d4-f474-4fa8-a834-b447442a7da2?outcome=maybe",
+]
+
+UNKNOWN = [
+    "/api/agents/%ff",
+    "/api/agents/..",
+    "/api/agents/" + "x" * 5000,
+    "/api/benchmarks/tests/" + "ü" * 500,
+    "/api/benchmarks/runs/00000000-0000-0000-0000-000000000000",
+    "/api/benchmarks/runs/00000000-0000-0000-0000-000000000000/events",
+]
+
+
+async def test_a_name_that_cannot_be_is_refused(api: httpx.AsyncClient):
+    for path in IMPOSSIBLE:
+        is_problem(await api.get(path), 422, "invalid_input")
+
+
+async def test_a_name_that_is_not_known_is_not_found(api: httpx.AsyncClient):
+    for path in UNKNOWN:
+        is_problem(await api.get(path), 404, "not_found")
+
+
+async def test_parameters_that_nobody_knows_are_left_alone(local: httpx.AsyncClient):
+    # The document's front end adds team_id to every address.
+    for path in ("/api/benchmarks/tests", "/api/agents", "/api/benchmarks/catalog"):
+        assert (await local.get(path, params={"team_id": "any", "x": "1"})).status_code == 200
+
+
+async def test_a_database_that_is_away_is_told_as_503(opened, tmp_path):
+    async with opened() as client:
+        (tmp_path / "home" / "arena.db").write_bytes(b"this is no database at all" * 500)
+        for stale in ("arena.db-wal", "arena.db-shm"):
+            (tmp_path / "home" / stale).unlink(missing_ok=True)
+        answer = await client.get("/api/benchmarks/runs")
+    is_problem(answer, 503, "store_unavailable")
