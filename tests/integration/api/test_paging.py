@@ -29,18 +29,18 @@ async def run_id(local: httpx.AsyncClient) -> str:
     return run_id
 
 
-@pytest.mark.parametrize("limit", [1, 4, 5, 21, 22, 23, 1000])
-async def test_tests_page_without_gaps(local: httpx.AsyncClient, limit: int):
+async def test_tests_page_without_gaps(local: httpx.AsyncClient):
     everything = (await local.get("/api/benchmarks/tests")).json()["tests"]
-    found = await collected(local, "/api/benchmarks/tests", "tests", limit)
-    assert found == [test["test_id"] for test in everything]
-    assert len(set(found)) == 22
+    for limit in (1, 4, 5, 21, 22, 23, 1000):
+        found = await collected(local, "/api/benchmarks/tests", "tests", limit)
+        assert found == [test["test_id"] for test in everything]
+        assert len(set(found)) == 22
 
 
-@pytest.mark.parametrize("limit", [1, 4, 5, 15, 16])
-async def test_results_page_without_gaps(local: httpx.AsyncClient, run_id: str, limit: int):
-    found = await collected(local, f"/api/benchmarks/runs/{run_id}", "results", limit)
-    assert len(found) == len(set(found)) == 15
+async def test_results_page_without_gaps(local: httpx.AsyncClient, run_id: str):
+    for limit in (1, 4, 5, 15, 16):
+        found = await collected(local, f"/api/benchmarks/runs/{run_id}", "results", limit)
+        assert len(found) == len(set(found)) == 15
 
 
 async def test_runs_page_without_gaps_while_new_ones_come(api: httpx.AsyncClient):
@@ -60,20 +60,29 @@ async def test_runs_page_without_gaps_while_new_ones_come(api: httpx.AsyncClient
 
 
 @pytest.mark.parametrize("path", LISTS)
-@pytest.mark.parametrize("limit", ["0", "-1", "1001", "x", "1.5", "", "9" * 400])
-async def test_a_limit_is_between_1_and_1000(local, run_id: str, path: str, limit: str):
-    answer = await local.get(path.format(run_id=run_id), params={"limit": limit})
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
-    assert answer.json()["errors"][0]["at"] == "query.limit"
+async def test_a_limit_is_between_1_and_1000(local: httpx.AsyncClient, run_id: str, path: str):
+    for limit in ("0", "-1", "1001", "x", "1.5", "", "9" * 400):
+        answer = await local.get(path.format(run_id=run_id), params={"limit": limit})
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+        assert answer.json()["errors"][0]["at"] == "query.limit"
+
+
+BAD_CURSORS = [
+    "x",
+    "",
+    "%00",
+    "AAAA",
+    "é",
+    "=" * 9,
+    "OTk5OTk5OTk5OTk5OTk5OTk5OTk",  # a number that is too large
+    "MDAwMS0wMS0wMVQwMA",  # half a moment
+]
 
 
 @pytest.mark.parametrize("path", LISTS)
-@pytest.mark.parametrize(
-    "cursor",
-    ["x", "", "%00", "AAAA", "é", "OTk5OTk5OTk5OTk5OTk5OTk5OTk", "MDAwMS0wMS0wMVQwMA", "=" * 9],
-)
 async def test_a_cursor_that_was_never_given_out_is_refused(
-    local, run_id: str, path: str, cursor: str
+    local: httpx.AsyncClient, run_id: str, path: str
 ):
-    answer = await local.get(path.format(run_id=run_id), params={"cursor": cursor})
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
+    for cursor in BAD_CURSORS:
+        answer = await local.get(path.format(run_id=run_id), params={"cursor": cursor})
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")

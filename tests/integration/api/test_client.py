@@ -1,0 +1,90 @@
+"""The Python client against a server: what it gives, and what its errors say."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import pytest
+
+from arena.client import Client
+from arena.errors import InfrastructureError, InvalidInput, NotFound
+from arena.schemas import RunCreate
+
+
+@asynccontextmanager
+async def answering(answer: bytes) -> AsyncIterator[str]:
+    """A server that says the same to everybody, and then hangs up."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello"
+MOVED = b"HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"
+BROKEN = b"HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops"
+HALF = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hm\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (PAGE, "does not answer like an Arena"),
+        (MOVED, "does not answer like an Arena"),
+        (BROKEN, "oops"),
+        (b"nonsense\r\n\r\n", "no answer from"),
+        (b"", "no answer from"),
+    ],
+)
+async def test_a_server_that_is_no_arena_is_told_apart(answer: bytes, told: str):
+    async with answering(answer) as url, Client(url) as client:
+        with pytest.raises(InfrastructureError, match=told):
+            await client.agents()
+
+
+async def test_a_server_that_goes_away_is_not_the_end_of_a_run():
+    async with answering(HALF) as url, Client(url) as client:
+        with pytest.raises(InfrastructureError, match="has gone before the run was done"):
+            async for _ in client.watch(uuid4()):
+                pass
+
+
+async def test_a_server_that_is_not_there_is_infrastructure():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    async with Client(f"http://127.0.0.1:{port}") as client:
+        with pytest.raises(InfrastructureError, match=f"no answer from http://127.0.0.1:{port}"):
+            await client.agents()
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:5109", "ftp://localhost", "http://", "http://a b:x", ""]
+)
+def test_an_address_that_is_none_is_the_callers_mistake(url: str):
+    with pytest.raises(InvalidInput, match="address"):
+        Client(url)
+
+
+def test_a_token_that_no_header_carries_is_the_callers_mistake():
+    with pytest.raises(InvalidInput, match="token"):
+        Client("http://localhost", token="tökén")
+
+
+async def test_errors_come_back_as_they_were(local):
+    transport = local._transport
+    async with Client("http://localhost", transport=transport, team_id="Käse & Co") as client:
+        with pytest.raises(NotFound, match="did you mean 'parrot'"):
+            await client.agent("parot")
+        with pytest.raises(NotFound, match="a/b"):
+            await client.test("a/b")
+        run = await client.create_run(RunCreate(agent_id="parrot"))
+        assert (await client.run(run.run_id)).run.team_id == "Käse & Co"
+        assert [listed.id for listed in (await client.runs()).runs] == [run.run_id]
