@@ -1,17 +1,22 @@
 """The description of the API: what the routes cannot tell by themselves is added here."""
 
+import json
+from importlib.resources import files
 from typing import Any
 
 from fastapi import FastAPI
 
+from arena.api.problems import responses
 from arena.schemas import Problem
 
 REFERENCE = "#/components/schemas/{model}"
+JSON = "application/json"
 
 TAGS = {
     "tests": "What is asked: the tests and the state of their files.",
     "agents": "Who answers.",
     "runs": "Benchmark runs: create, execute, watch, read.",
+    "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
     "server": "The server itself.",
 }
 
@@ -23,21 +28,43 @@ TOKEN = {
 
 
 def complete_openapi(app: FastAPI) -> None:
-    """Make the app describe its errors, its tokens and its parts."""
+    """Make the app describe its errors, its tokens and its parts, and show an example of each."""
     made = app.openapi
+    done: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:
-        document = made()
-        schemas = document["components"]["schemas"]
-        # Routes name the problem by reference only, so its schema is not among the others.
-        problem = Problem.model_json_schema(ref_template=REFERENCE)
-        schemas.update(problem.pop("$defs", {}))
-        schemas["Problem"] = problem
-        for replaced in ("HTTPValidationError", "ValidationError"):
-            schemas.pop(replaced, None)
-        document["components"]["securitySchemes"] = {"token": TOKEN}
-        document["security"] = [{}, {"token": []}]
-        document["tags"] = [{"name": name, "description": told} for name, told in TAGS.items()]
-        return document
+        if not done:
+            done.update(made())
+            _complete(done)
+        return done
 
     app.openapi = openapi
+
+
+def _complete(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    # Routes name the problem by reference only, so its schema is not among the others.
+    problem = Problem.model_json_schema(ref_template=REFERENCE)
+    schemas.update(problem.pop("$defs", {}))
+    schemas["Problem"] = problem
+    for replaced in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(replaced, None)
+    document["components"]["securitySchemes"] = {"token": TOKEN}
+    document["security"] = [{}, {"token": []}]
+    document["tags"] = [{"name": name, "description": told} for name, told in TAGS.items()]
+    examples = json.loads(files("arena.api").joinpath("examples.json").read_text())
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            _illustrate(operation, examples.get(operation["operationId"], {}))
+
+
+def _illustrate(operation: dict[str, Any], example: dict[str, Any]) -> None:
+    """Show what a request and its answer look like, and what a body may be refused with."""
+    if "request" in example:
+        operation["requestBody"]["content"][JSON]["example"] = example["request"]
+    for status in ("200", "202"):
+        content = operation["responses"].get(status, {}).get("content", {})
+        if JSON in content and "response" in example:
+            content[JSON]["example"] = example["response"]
+    if "requestBody" in operation:
+        operation["responses"]["400"] = responses(400)[400]

@@ -1,0 +1,93 @@
+"""The description of the API is complete, true and up to date."""
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from arena.api import create_app
+from arena.settings import Settings
+
+ROOT = Path(__file__).parents[3]
+PROBLEM = "application/problem+json"
+JSON = "application/json"
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return create_app(Settings(home=tmp_path_factory.mktemp("home"))).openapi()
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, found in document["paths"].items():
+        for method, operation in found.items():
+            yield f"{method.upper()} {path}", operation
+
+
+@pytest.mark.parametrize("name", ["openapi.json", "cli.md"])
+def test_the_reference_is_up_to_date(name: str):
+    script = runpy.run_path(str(ROOT / "scripts" / "write_reference.py"))
+    committed = ROOT / "docs" / "reference" / name
+    assert script["pages"]()[name] == committed.read_text(), "write it anew with: make docs"
+
+
+def test_every_operation_says_what_it_does(document: dict[str, Any]):
+    tags = {tag["name"] for tag in document["tags"]}
+    names = [operation["operationId"] for _, operation in operations(document)]
+    assert len(set(names)) == len(names)
+    for _, operation in operations(document):
+        assert operation["description"]
+        assert set(operation["tags"]) <= tags
+
+
+def test_every_error_is_a_problem_with_an_example(document: dict[str, Any]):
+    for name, operation in operations(document):
+        errors = {code: told for code, told in operation["responses"].items() if code >= "4"}
+        if name != "GET /api/health":
+            assert errors.keys() >= {"401", "403", "422", "503"}, name
+        if "requestBody" in operation:
+            assert "400" in errors
+        for code, told in errors.items():
+            assert list(told["content"]) == [PROBLEM]
+            example = told["content"][PROBLEM]["example"]
+            assert (example["status"], bool(example["detail"])) == (int(code), True)
+
+
+def test_every_body_has_an_example_that_fits_its_shape(document: dict[str, Any]):
+    routes = {
+        route.name: route
+        for route in _routes(create_app(Settings(home=Path("unused"))).routes)
+        if isinstance(route, APIRoute)
+    }
+    for name, operation in operations(document):
+        route = routes[operation["operationId"]]
+        hints = get_type_hints(route.endpoint)
+        if "requestBody" in operation:
+            shape = hints["body"]
+            shape.model_validate(operation["requestBody"]["content"][JSON]["example"])
+        shape = hints["return"]
+        if not issubclass(shape, BaseModel):
+            continue
+        for code in ("200", "202"):
+            if code in operation["responses"]:
+                example = operation["responses"][code]["content"][JSON]["example"]
+                assert shape.model_validate(example).model_dump(mode="json") == example, name
+
+
+def _routes(routes: Any) -> Iterator[Any]:
+    for route in routes:
+        inner = getattr(route, "original_router", None) or getattr(route, "routes", None)
+        if inner is None:
+            yield route
+        else:
+            yield from _routes(getattr(inner, "routes", inner))
+
+
+def test_the_description_is_where_the_app_says(document: dict[str, Any]):
+    assert document["info"]["title"] == "Arena"
+    assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert "HTTPValidationError" not in document["components"]["schemas"]
