@@ -122,8 +122,8 @@ reports = st.builds(
 
 @st.composite
 def outcomes(draw: st.DrawFn) -> Outcome:
-    status = draw(st.sampled_from(["completed", "completed", "completed", "failed", "timeout"]))
-    passed = status == "completed" and draw(st.booleans())
+    status = draw(st.sampled_from(["completed"] * 5 + ["failed", "timeout"]))
+    passed = status == "completed" and draw(st.sampled_from([True, True, False]))
     tokens = draw(st.none() | st.integers(0, 9000) if passed else st.none())
     return Outcome(status=status, passed=passed, tokens=tokens)
 
@@ -141,13 +141,13 @@ def runs(draw: st.DrawFn) -> Ran:
     )
     return Ran(
         who=draw(whos),
-        is_full=draw(st.sampled_from([True, True, True, False])),
-        tests=tuple(draw(st.lists(tests, min_size=1, max_size=4))),
-        ending=draw(st.sampled_from(["completed", "completed", "failed", "cancelled", "running"])),
+        is_full=draw(st.sampled_from([True] * 5 + [False])),
+        tests=tuple(draw(st.lists(tests, min_size=1, max_size=5))),
+        ending=draw(st.sampled_from(["completed"] * 5 + ["failed", "cancelled", "running"])),
     )
 
 
-histories = st.lists(votes | votes | reports | runs(), min_size=1, max_size=12)
+histories = st.lists(votes | votes | reports | runs() | runs(), min_size=3, max_size=14)
 
 
 def a_run(

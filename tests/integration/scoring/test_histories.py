@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from sqlalchemy import select, text, update
 
 from arena.api import create_app
@@ -48,6 +48,8 @@ async def places(tmp_path: Path, postgres_url: str) -> AsyncIterator[list[Place]
     max_examples=30,
     deadline=None,
     derandomize=True,
+    # Without shrinking, which takes minutes with two databases; a history is short anyway.
+    phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=histories)

@@ -20,8 +20,8 @@ from arena.store.tables import Scores
 async def lock_team(connection: AsyncConnection, team_id: str) -> None:
     """One change of a team's scores at a time: each may move the ranks of all the others."""
     if connection.dialect.name == "postgresql":
-        await connection.execute(text("SELECT pg_advisory_xact_lock_shared(5109002)"))
-        lock = text("SELECT pg_advisory_xact_lock(5109, hashtext(:team))")
+        shared = "pg_advisory_xact_lock_shared(5109002)"
+        lock = text(f"SELECT {shared}, pg_advisory_xact_lock(5109, hashtext(:team))")
         await connection.execute(lock, {"team": team_id})
 
 
