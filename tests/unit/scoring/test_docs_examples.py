@@ -3,16 +3,19 @@
 import doctest
 import math
 import re
+import tomllib
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from arena import schemas
 from arena.scoring import (
     Entry,
     Evidence,
     Interval,
     Share,
+    Weights,
     benchmark_score,
     cost_contribution,
     rank,
@@ -124,3 +127,17 @@ def test_a_line_worked_by_hand_stands_on_the_page(formula: str, value: Decimal) 
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
     assert formula in text
     assert f"{value:.2f}" in formula
+
+
+def test_every_field_of_the_leaderboard_stands_on_the_page() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    told = set(re.findall(r"`(\w+)`", text))
+    assert schemas.BoardEntry.model_fields.keys() - told == set()
+    assert {*schemas.Interval.model_fields, "weights"} - told == set()
+
+
+def test_the_weights_on_the_page_can_be_set() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    example = re.search(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert example is not None
+    Weights(**tomllib.loads(example[1])["weights"])
