@@ -8,23 +8,31 @@ import time
 from pathlib import Path
 
 import pytest
+
 from drills import Arena, Server, check_record, prepare, until
 
-MOMENTS = [round(random.Random(5109 + n).random(), 3) for n in range(10)]
+MOMENTS = [round(random.Random(5109 + n).random(), 3) for n in range(12)]
 """When to kill, as a share of the time a run takes here; the same moments every time."""
+
+
+def moments_on(sqlite: int, postgresql: int) -> list[tuple[str, float]]:
+    """So many drills on each kind of database, each at a moment of its own."""
+    kinds = ["sqlite"] * sqlite + ["postgresql"] * postgresql
+    return list(zip(kinds, MOMENTS, strict=False))
+
 
 START_SECONDS = 0.4
 RUN_SECONDS = 2.2
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Arena:
     prepare(tmp_path / "home")
     url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
     return Arena(tmp_path / "home", url)
 
 
-@pytest.mark.parametrize("moment", MOMENTS[:8])
+@pytest.mark.parametrize(("arena", "moment"), moments_on(8, 4), indirect=["arena"])
 def test_a_killed_command_is_resumed_without_loss(arena: Arena, moment: float):
     process = arena.start("run", "steady", stdout=subprocess.DEVNULL)
     time.sleep(START_SECONDS + moment * RUN_SECONDS)
@@ -47,7 +55,7 @@ def test_a_killed_command_is_resumed_without_loss(arena: Arena, moment: float):
     assert reported <= {(r["test_id"], r["trial"], r["id"]) for r in after["results"]}
 
 
-@pytest.mark.parametrize("moment", MOMENTS[:6])
+@pytest.mark.parametrize(("arena", "moment"), moments_on(6, 3), indirect=["arena"])
 def test_a_killed_server_goes_on_by_itself_and_keeps_what_it_told(arena: Arena, moment: float):
     reported: set[tuple[str, int]] = set()
     with arena.serving() as server:
