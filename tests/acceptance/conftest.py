@@ -1,0 +1,105 @@
+"""Only what a user has: the command `arena`, a home of their own, and HTTP."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+import pytest
+
+ARENA = (sys.executable, "-m", "arena")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shell:
+    """Somebody's terminal: a home and variables."""
+
+    home: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        return {**kept, "ARENA_HOME": str(self.home), **self.variables}
+
+    def arena(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Type a command and wait for its end."""
+        options = {"capture_output": True, "text": True, "timeout": 120, **options}
+        return subprocess.run([*ARENA, *words], env=self.environment, **options)
+
+    def json(self, *words: str) -> Any:
+        """What a command prints with --json."""
+        done = self.arena(*words, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        """Type a command and do not wait; it leads a process group of its own."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        return subprocess.Popen(
+            [*ARENA, *words], env=self.environment, start_new_session=True, **options
+        )
+
+    @contextmanager
+    def serving(self, *words: str) -> Iterator[httpx.Client]:
+        """`arena serve` on a free port until the block ends; a client of it."""
+        server = self.start("serve", "--port", "0", *words, stderr=subprocess.DEVNULL)
+        try:
+            url = _address(server.stdout)
+            with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+                yield client
+        finally:
+            end(server)
+
+
+def _address(stdout: IO[str] | None) -> str:
+    assert stdout is not None
+    line = stdout.readline()
+    assert line.startswith("Arena listens on http://"), line
+    return line.split()[3]
+
+
+def end(process: subprocess.Popen[str]) -> int:
+    """End a process as Ctrl-C does; its exit code."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(timeout=20)
+    finally:
+        if process.poll() is None:
+            kill(process)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """kill -9, as the kernel does it when memory runs out: only the process itself."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=20)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """A user with an empty home."""
+    return Shell(home=tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose database has its tables already, for tests that only look."""
+    home = tmp_path_factory.mktemp("used")
+    assert Shell(home=home).arena("runs", "list").returncode == 0
+    return home
+
+
+Serving = Callable[..., AbstractContextManager[httpx.Client]]

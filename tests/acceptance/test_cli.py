@@ -1,0 +1,204 @@
+"""The command line as a user meets it: exit codes, JSON, messages, pipes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from factories import write_agent, write_tests
+
+HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx", "rich", "arena.api", "arena.client"}
+
+
+@pytest.fixture
+def looking(shell, used_home: Path):
+    """A user who only looks: the home is shared."""
+    return type(shell)(home=used_home)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[str, str]:
+    """Folders with agents and tests of the user's own."""
+    agents, tests = tmp_path / "agents", tmp_path / "tests"
+    write_agent(agents, "half", "return prompt.upper() if prompt[-1] in '13' else 'no\\x1b[31m'")
+    write_tests(tests / "mine.yaml", count=4, agents=["half"])
+    return str(agents), str(tests)
+
+
+def imported_by(*words: str) -> set[str]:
+    """The modules that a command imports."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "arena", *words], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
+def test_version_and_help_load_nothing_heavy(looking):
+    assert looking.arena("--version").stdout == "arena 0.1.0\n"
+    assert looking.arena("--team", "x", "--version").stdout == "arena 0.1.0\n"
+    assert not imported_by("--version") & (HEAVY | {"typer"})
+    modules = imported_by("--help")
+    assert "typer" in modules
+    assert not modules & HEAVY
+    assert not imported_by("run", "--help") & {"sqlalchemy", "fastapi", "arena.api"}
+
+
+def test_a_run_with_a_gate_has_exit_code_1_and_says_why_tests_failed(shell, folders):
+    agents, tests = folders
+    words = ("run", "half", "--agents", agents, "--tests", tests)
+    met = shell.arena(*words, "--fail-under", "50")
+    assert met.returncode == 0, met.stderr
+    assert "2 of 4 passed" in met.stdout
+    assert '"WORD2" is missing' in met.stdout
+    assert "\x1b" not in met.stdout  # an agent cannot paint the user's terminal
+    assert met.stderr == ""  # no bar where nobody looks
+    missed = shell.arena(*words, "--fail-under", "50.1", "--json")
+    assert missed.returncode == 1
+    told = json.loads(missed.stdout)
+    assert told.keys() >= {"run", "results"}
+    assert (told["run"]["passed_tests"], told["run"]["score_percent"]) == (2, 50.0)
+    assert len(told["results"]) == 4
+    assert {"test_id", "passed", "points_earned", "duration_seconds", "failure_reason"} <= (
+        told["results"][0].keys()
+    )
+
+    listed = shell.json("runs", "list")
+    assert listed["runs"][0]["id"] == told["run"]["id"]
+    assert shell.json("runs", "show", told["run"]["id"])["run"] == told["run"]
+    page = shell.json("runs", "list", "--limit", "1")
+    rest = shell.json("runs", "list", "--limit", "1", "--cursor", page["next_cursor"])
+    assert [run["id"] for run in (*page["runs"], *rest["runs"])] == [
+        run["id"] for run in listed["runs"]
+    ]
+    done = shell.arena("runs", "cancel", told["run"]["id"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is completed, it cannot be cancelled" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        (("tests", "list"), {"tests", "count"}),
+        (("tests", "show", "bench_nav_001"), {"test_id", "input_prompt", "expected_output"}),
+        (("tests", "lint"), {"problems", "count"}),
+        (("tests", "audit"), {"findings", "tests"}),
+        (("agents", "list"), {"agents", "count", "problems"}),
+        (("agents", "show", "ai-assistant@1.0.0"), {"id", "version", "applicable_tests"}),
+        (("agents", "check", "ai-assistant"), {"answered", "output", "duration_seconds"}),
+        (("runs", "list"), {"runs", "count", "next_cursor"}),
+        (("leaderboard",), {"leaderboard", "count"}),
+    ],
+)
+def test_every_reading_command_speaks_json(looking, words: tuple[str, ...], keys: set[str]):
+    assert looking.json(*words).keys() >= keys
+
+
+NOWHERE = "00000000-0000-0000-0000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("run", "parot"), 2, "no agent is called 'parot'"),
+        (("run", "qa-web-manage"), 2, "did you mean 'qa-web-manager'?"),
+        (("run", "qa-web-manager@9.9.9"), 2, "9.9.9"),
+        (("run", "qa-web-manager@"), 2, "has no version after the @"),
+        (("run", ""), 2, "agent_id"),
+        (("run", "qa-web-manager", "--category", "navigaton"), 2, "did you mean 'navigation'?"),
+        (("run", "qa-web-manager", "--test", "bench_nav_01"), 2, "did you mean"),
+        (("run", "qa-web-manager", "--tests", "/not/there"), 2, "/not/there is not a folder"),
+        (("run", "qa-web-manager", "--trials", "0"), 2, "--trials"),
+        (("runs", "show", "x"), 2, "UUID"),
+        (("runs", "show", NOWHERE), 2, f"there is no run {NOWHERE}"),
+        (("runs", "resume", NOWHERE), 2, f"there is no run {NOWHERE}"),
+        (("runs", "list", "--status", "done"), 2, "pending"),
+        (("tests", "show", "bench_nav_01"), 2, "did you mean"),
+        (("tests", "lint", "/not/there"), 1, ""),
+        (("--server", "http://127.0.0.1:9", "agents", "list"), 3, "no answer from http://127"),
+        (("--server", "localhost:5109", "agents", "list"), 2, "must be like http://"),
+        (("--server", "http://127.0.0.1:9", "run", "x", "--tests", "."), 2, "--server"),
+        (("serve", "--host", "0.0.0.0"), 2, "ARENA_TOKENS"),
+        (("nonsense",), 2, "nonsense"),
+    ],
+)
+def test_a_mistake_is_one_line_and_an_exit_code(looking, words, code: int, told: str):
+    done = looking.arena(*words)
+    assert done.returncode == code
+    assert told in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 4
+
+
+def test_settings_that_are_wrong_are_told(shell):
+    wrong = type(shell)(home=shell.home, variables={"ARENA_DATABASE_URL": "mysql://me:pw1234@h/d"})
+    done = wrong.arena("runs", "list")
+    assert done.returncode == 2
+    assert "postgresql://" in done.stderr
+    assert "pw1234" not in done.stderr
+    away = type(shell)(
+        home=shell.home, variables={"ARENA_DATABASE_URL": "postgresql://me:pw1234@127.0.0.1:9/d"}
+    )
+    done = away.arena("runs", "list")
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the database does not answer")
+    assert "Traceback" not in done.stderr
+    assert "pw1234" not in done.stderr
+
+
+BAD = """category: bad
+tests:
+  - id: one
+    nmae: One
+    prompt: x
+    expected: {contains: [x]}
+  - id: two
+    name: Two
+    prompt: x
+    expected: {pattern: "("}
+    validation: regex
+    timeout: soon
+"""
+
+
+def test_lint_reports_every_problem_of_every_file_at_its_place(looking, tmp_path: Path):
+    write_tests(tmp_path / "good.yaml", count=2)
+    (tmp_path / "bad.yaml").write_text(BAD)
+    (tmp_path / "broken.yml").write_text("tests: [")
+    (tmp_path / "latin.yaml").write_bytes(b"category: caf\xe9\n")
+    done = looking.arena("tests", "lint", str(tmp_path))
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert f"{tmp_path}/bad.yaml:4:5: " in done.stdout
+    for place in ("bad.yaml:10:", "bad.yaml:12:", "broken.yml:", "latin.yaml:"):
+        assert any(f"{tmp_path}/{place}" in line for line in lines), place
+    assert any("did you mean 'name'" in line for line in lines)
+    assert "in 4 files, which offer 2 tests" in lines[-1]
+    told = looking.arena("tests", "lint", str(tmp_path), "--json")
+    assert told.returncode == 1
+    problems = json.loads(told.stdout)["problems"]
+    assert {"file", "line", "column", "message"} == problems[0].keys()
+    assert len(problems) == len(lines) - 1
+    good = looking.arena("tests", "lint", str(tmp_path / "good.yaml"))
+    assert (good.returncode, good.stdout) == (0, "0 problems in 1 file, which offer 2 tests\n")
+
+
+def test_audit_reports_a_test_that_nobody_has_to_answer(looking, tmp_path: Path):
+    write_tests(tmp_path / "echo.yaml", count=1, expected={"contains": ["word1"]})
+    done = looking.arena("tests", "audit", "--tests", str(tmp_path))
+    assert done.returncode == 1
+    assert "echo_00001" in done.stdout
+    assert "1 of 18 tests can be passed without doing anything" in done.stdout
+
+
+@pytest.mark.parametrize("words", ["tests list", "tests list --json", "tests show bench_nav_001"])
+def test_a_reader_that_goes_away_is_no_error(looking, words: str):
+    line = f"set -o pipefail; {sys.executable} -m arena {words} | head -1"
+    done = subprocess.run(
+        ["bash", "-c", line], env=looking.environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""

@@ -1,0 +1,41 @@
+"""The script of the document runs as it stands there; only the port is another one."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import missing
+
+SCRIPT = Path(__file__).parent / "fixtures" / "seed.sh"
+
+
+@pytest.fixture(autouse=True)
+def tools() -> None:
+    for tool in ("curl", "jq", "bash"):
+        if shutil.which(tool) is None:
+            missing(tool)
+
+
+def test_the_script_of_the_document_runs(shell):
+    with shell.serving() as client:
+        script = SCRIPT.read_text().replace("5109", str(client.base_url.port))
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        head, _, rest = done.stdout.partition("\n")
+        run_id = head.removeprefix("Created run: ")
+        executed, end = json.JSONDecoder().raw_decode(rest)
+        details = json.loads(rest[end:])
+        assert (executed["run_id"], executed["status"]) == (run_id, "completed")
+        assert executed["passed"] + executed["failed"] == 12
+        assert details["run"]["team_id"] == "YOUR_TEAM_ID"
+        assert details["run"]["score_percent"] == executed["score_percent"]
+        assert len(details["results"]) == 12
+        assert {"test_id", "passed", "points_earned", "duration_seconds"} <= (
+            details["results"][0].keys()
+        )
+        assert client.get("/api/benchmarks/tests").json()["count"] == 17

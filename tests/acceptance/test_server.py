@@ -1,0 +1,155 @@
+"""`arena serve`: files are live at once, the door is guarded, and it ends well."""
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from factories import write_agent, write_tests
+
+SLACK = 2.0
+"""Live within one second; a busy machine gets another one."""
+
+TOKEN = "a-token-of-some-length"
+
+
+def soon(ask: Callable[[], Any], want: Callable[[Any], bool]) -> None:
+    end = time.monotonic() + SLACK
+    while not want(got := ask()):
+        assert time.monotonic() < end, got
+        time.sleep(0.02)
+
+
+def test_files_are_live_without_a_restart(shell):
+    folder = shell.home / "benchmarks"
+    with shell.serving() as client:
+
+        def tests() -> list[dict[str, Any]]:
+            return client.get("/api/benchmarks/tests").json()["tests"]
+
+        def state(name: str) -> dict[str, Any] | None:
+            sources = client.get("/api/benchmarks/catalog").json()["sources"]
+            found = [source for source in sources if source["file"].endswith(f"/{name}")]
+            return found[0] if found else None
+
+        assert len(tests()) == 17
+        write_tests(folder / "mine.yaml", count=2)  # the folder itself is new
+        soon(tests, lambda found: len(found) == 19)
+        write_tests(folder / "mine.yaml", count=2, points=7.0)
+        soon(tests, lambda found: [test["points"] for test in found].count(7.0) == 2)
+        (folder / "more.yml").write_text("category: more\ntests:\n  - {id: x, nmae: y}\n")
+        soon(lambda: state("more.yml"), lambda found: found is not None and found["state"] == "bad")
+        problems = client.get("/api/benchmarks/catalog").json()["problems"]
+        assert any("nmae" in problem["message"] and problem["line"] == 3 for problem in problems)
+        (folder / "mine.yaml").write_text("tests: [")
+        soon(lambda: state("mine.yaml"), lambda found: found["state"] == "last_good")
+        assert len(tests()) == 19
+        (folder / "mine.yaml").unlink()
+        soon(tests, lambda found: len(found) == 17)
+        (folder / "more.yml").unlink()
+        soon(lambda: state("more.yml"), lambda found: found is None)
+
+        write_agent(shell.home / "agents", "late", "return 'late'")
+        assert "late" in client.get("/api/agents").text
+
+
+def test_a_run_keeps_its_tests_while_their_file_changes(shell):
+    write_agent(shell.home / "agents", "parrot", "return prompt.upper()")
+    file = shell.home / "benchmarks" / "parrot.yaml"
+    write_tests(file, count=3, agents=["parrot"])
+    with shell.serving() as client:
+        run = client.post("/api/benchmarks/run", json={"agent_id": "parrot"}).json()
+        file.unlink()
+        soon(lambda: client.get("/api/benchmarks/tests").json()["count"], lambda n: n == 17)
+        done = client.post(f"/api/benchmarks/run/{run['run_id']}/execute").json()
+        assert (done["status"], done["passed"]) == ("completed", 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: int):
+    write_agent(shell.home / "agents", "slow", "time.sleep(30)\nreturn 'x'")
+    write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
+    server = shell.start("serve", "--port", "0")
+    assert server.stdout is not None
+    url = server.stdout.readline().split()[3]
+    with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+        run = client.post("/api/benchmarks/run", json={"agent_id": "slow"}).json()["run_id"]
+        client.post(f"/api/benchmarks/run/{run}/execute?wait=false")
+        with client.stream("GET", f"/api/benchmarks/runs/{run}/events") as events:
+            next(events.iter_lines())
+            server.send_signal(number)
+            began = time.monotonic()
+            _, err = server.communicate(timeout=30)
+    assert server.returncode == 0, err
+    assert time.monotonic() - began < 10
+    assert "Traceback" not in err
+    # What it executed was given back, so that the next one can go on at once.
+    with shell.serving() as client:
+        assert client.get(f"/api/benchmarks/runs/{run}").json()["run"]["status"] == "running"
+        cancelled = client.post(f"/api/benchmarks/runs/{run}/cancel")
+        assert cancelled.json()["status"] == "cancelled"
+
+
+def test_a_port_that_is_taken_is_told(shell):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = shell.arena("serve", "--port", str(port))
+    assert done.returncode == 3
+    told = f"error: cannot listen on 127.0.0.1:{port}: Address already in use"
+    assert done.stderr.startswith(told)
+
+
+def test_what_keeps_the_server_from_opening_is_one_line(shell):
+    shell.home.parent.mkdir(parents=True, exist_ok=True)
+    shell.home.write_text("a file where the home should be")
+    done = shell.arena("serve", "--port", "0")
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_command_line_works_through_a_server(shell):
+    write_agent(shell.home / "agents", "parrot", "return prompt.upper()")
+    write_tests(shell.home / "benchmarks" / "parrot.yaml", count=3, agents=["parrot"])
+    guarded = type(shell)(home=shell.home, variables={"ARENA_TOKENS": f"red:{TOKEN}"})
+    with guarded.serving() as client:
+        url = str(client.base_url)
+        assert client.get("/api/agents").status_code == 401
+        variables = {"ARENA_SERVER": url, "ARENA_TOKEN": TOKEN, "ARENA_TEAM": "red"}
+        user = type(shell)(home=shell.home.parent / "elsewhere", variables=variables)
+        done = user.arena("run", "parrot")
+        assert done.returncode == 0, done.stderr
+        assert "3 of 3 passed" in done.stdout
+        assert user.json("runs", "list")["count"] == 1
+        stranger = type(shell)(home=user.home, variables={"ARENA_SERVER": url})
+        refused = stranger.arena("runs", "list")
+        assert refused.returncode == 2
+        assert "token" in refused.stderr
+    assert not user.home.exists()
+
+
+def test_a_server_that_dies_is_told_to_the_one_who_watches(shell):
+    write_agent(shell.home / "agents", "slow", "time.sleep(30)\nreturn 'x'")
+    write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
+    server = shell.start("serve", "--port", "0", stderr=subprocess.DEVNULL)
+    assert server.stdout is not None
+    url = server.stdout.readline().split()[3]
+    watching = shell.start("--server", url, "run", "slow")
+    with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+        end = time.monotonic() + 30
+        while not client.get("/api/benchmarks/runs?status=running").json()["count"]:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    time.sleep(0.3)
+    server.kill()
+    server.communicate(timeout=20)
+    _, err = watching.communicate(timeout=30)
+    assert watching.returncode == 3
+    assert "has gone" in err
+    assert f"arena --server {url} runs show" in err
+    assert "Traceback" not in err
