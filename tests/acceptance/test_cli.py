@@ -121,6 +121,8 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
         (("--server", "localhost:5109", "agents", "list"), 2, "must be like http://"),
         (("--server", "http://127.0.0.1:9", "run", "x", "--tests", "."), 2, "--server"),
         (("serve", "--host", "0.0.0.0"), 2, "ARENA_TOKENS"),
+        (("feedback", "", "--rating", "5"), 2, "agent_id"),
+        (("feedback", "parot", "--rating", "6"), 2, "--rating"),
         (("nonsense",), 2, "nonsense"),
     ],
 )

@@ -7,8 +7,8 @@ import typer
 
 from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.options import commands
+from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.options import AgentName, commands, split_agent
 from arena.settings import Settings
 
 app = commands()
@@ -17,18 +17,23 @@ app = commands()
 @app.command()
 def feedback(
     context: typer.Context,
-    agent: Annotated[str, typer.Argument(help="AGENT or AGENT@VERSION.", metavar="AGENT")],
-    rating: Annotated[int, typer.Option(min=1, max=5, help="1 to 5 stars.")],
-    comment: Annotated[str | None, typer.Option(help="Why.")] = None,
-    task: Annotated[str | None, typer.Option(help="What the agent was to do.")] = None,
-    user: Annotated[str, typer.Option(help="Who rates.")] = "anonymous",
-    execution: Annotated[UUID | None, typer.Option(help="The execution it is about.")] = None,
+    agent: AgentName,
+    rating: Annotated[int, typer.Option(min=1, max=5, metavar="STARS", help="1 to 5 stars.")],
+    comment: Annotated[str | None, typer.Option(metavar="TEXT", help="Why.")] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the agent was to do.")
+    ] = None,
+    user: Annotated[str, typer.Option(metavar="NAME", help="Who rates.")] = "anonymous",
+    execution: Annotated[
+        UUID | None, typer.Option(metavar="ID", help="The execution it is about.")
+    ] = None,
 ) -> None:
     """Rate an agent; a later rating of the same user takes the earlier one's place."""
-    agent_id, _, version = agent.partition("@")
-    rated = schemas.FeedbackCreate(
+    agent_id, version = split_agent(agent)
+    rated = asked(
+        schemas.FeedbackCreate,
         agent_id=agent_id,
-        version=version or None,
+        version=version,
         rating=rating,
         comment=comment,
         task_description=task,

@@ -25,12 +25,19 @@ FEW_CELLS = 6
 @app.command()
 def leaderboard(
     context: typer.Context,
-    category: Annotated[str | None, typer.Option(help="Only tests of this category count.")] = None,
-    tag: Annotated[str | None, typer.Option(help="Only tests with this tag count.")] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only tests of this category count.")
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only tests with this tag count.")
+    ] = None,
     min_coverage: Annotated[
-        float, typer.Option(min=0, max=1, help="Only scores that rest on so much of the weight.")
+        float,
+        typer.Option(
+            min=0, max=1, metavar="SHARE", help="Only scores that rest on so much of the weight."
+        ),
     ] = 0.0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 20,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for spreadsheets.")] = False,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.options import commands
+from arena.cli.options import commands, split_agent
 from arena.errors import InvalidInput
 from arena.settings import Settings
 
@@ -30,11 +30,11 @@ def recalculate(
     """Add scores up again from the raw rows."""
     if (agent is None) is not every:
         raise InvalidInput("name an agent, or give --all")
-    agent_id, _, version = (agent or "").partition("@")
+    agent_id, version = split_agent(agent or "")
 
     async def fetch(settings: Settings) -> schemas.Recalculated:
         async with connected(settings) as client:
-            return await client.recalculate(agent_id or None, version or None)
+            return await client.recalculate(agent_id or None, version)
 
     done = wait_for(fetch(settings_of(context)))
     for name in done.recalculated:
