@@ -30,6 +30,8 @@ def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         if name.startswith("ARENA_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    # Or each of the many commands that are started here would compile the package anew.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 
 
 @pytest.fixture(scope="session")

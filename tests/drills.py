@@ -16,7 +16,12 @@ from typing import Any
 from factories import write_agent, write_tests
 
 TESTS = 40
-AGENT = "time.sleep(0.02)\nreturn prompt.upper()"
+AGENT = """
+with open("asked", "ab", buffering=0) as asked:
+    asked.write(b".")
+time.sleep(0.02)
+return prompt.upper()
+"""
 PATIENCE_SECONDS = 90
 
 
@@ -26,10 +31,17 @@ def prepare(home: Path) -> None:
     write_tests(home / "benchmarks" / "steady.yaml", count=TESTS, agents=["steady"])
 
 
+def wait_until_asked(home: Path, questions: int) -> None:
+    """Until the agent has got so many questions."""
+    asked = home / "agents" / "asked"
+    until(lambda: asked.exists() and asked.stat().st_size >= questions, f"{questions} questions")
+
+
 class Arena:
     """The command `arena` on one home and one database."""
 
     def __init__(self, home: Path, database_url: str | None = None) -> None:
+        self.home = home
         self.environment = {**os.environ, "ARENA_HOME": str(home), "ARENA_LOG_LEVEL": "warning"}
         if database_url:
             self.environment["ARENA_DATABASE_URL"] = database_url
@@ -113,7 +125,7 @@ def until(is_so: Any, what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, f"never happened: {what}"
-        time.sleep(0.05)
+        time.sleep(0.005)
 
 
 def check_record(details: dict[str, Any]) -> set[tuple[str, int]]:

@@ -9,20 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from drills import Arena, Server, check_record, prepare, until
+from drills import TESTS, Arena, Server, check_record, prepare, until, wait_until_asked
 
-MOMENTS = [round(random.Random(5109 + n).random(), 3) for n in range(12)]
-"""When to kill, as a share of the time a run takes here; the same moments every time."""
+CHANCE = random.Random(5109)
+QUESTIONS = [1, TESTS, *(CHANCE.randint(1, TESTS) for _ in range(10))]
+"""After how many questions to kill: the first, the last (so while the rest is written down and the
+run is ended), and random ones. The same every time."""
+DELAYS = [round(CHANCE.random() * 0.15, 3) for _ in QUESTIONS]
+"""And how long after it."""
+
+Moment = tuple[int, float]
 
 
-def moments_on(sqlite: int, postgresql: int) -> list[tuple[str, float]]:
+def moments_on(sqlite: int, postgresql: int) -> list[tuple[str, Moment]]:
     """So many drills on each kind of database, each at a moment of its own."""
     kinds = ["sqlite"] * sqlite + ["postgresql"] * postgresql
-    return list(zip(kinds, MOMENTS, strict=False))
-
-
-START_SECONDS = 0.4
-RUN_SECONDS = 2.2
+    return list(zip(kinds, zip(QUESTIONS, DELAYS, strict=True), strict=False))
 
 
 @pytest.fixture
@@ -33,37 +35,37 @@ def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Arena:
 
 
 @pytest.mark.parametrize(("arena", "moment"), moments_on(8, 4), indirect=["arena"])
-def test_a_killed_command_is_resumed_without_loss(arena: Arena, moment: float):
+def test_a_killed_command_is_resumed_without_loss(arena: Arena, moment: Moment):
+    questions, delay = moment
     process = arena.start("run", "steady", stdout=subprocess.DEVNULL)
-    time.sleep(START_SECONDS + moment * RUN_SECONDS)
+    wait_until_asked(arena.home, questions)
+    time.sleep(delay)
     process.send_signal(signal.SIGKILL)
     process.wait()
 
-    runs = arena.json("runs", "list")["runs"]
-    if not runs:
-        return  # killed before it had written the run down, and so before it reported anything
-    (run,) = runs
+    (run,) = arena.json("runs", "list")["runs"]
+    assert run["status"] == "running" or questions > TESTS // 2
     before = arena.json("runs", "show", run["id"])["results"]
-    reported = {(r["test_id"], r["trial"], r["id"]) for r in before}
-    if run["status"] == "pending":
-        return  # created and not yet begun: nothing to resume
     if run["status"] == "running":
         with arena.start("runs", "resume", run["id"], stdout=subprocess.DEVNULL) as resumed:
             assert resumed.wait(90) == 0
     after = arena.json("runs", "show", run["id"])
     check_record(after)
-    assert reported <= {(r["test_id"], r["trial"], r["id"]) for r in after["results"]}
+    recorded = {(r["test_id"], r["trial"], r["id"]) for r in after["results"]}
+    assert {(r["test_id"], r["trial"], r["id"]) for r in before} <= recorded
 
 
 @pytest.mark.parametrize(("arena", "moment"), moments_on(6, 3), indirect=["arena"])
-def test_a_killed_server_goes_on_by_itself_and_keeps_what_it_told(arena: Arena, moment: float):
+def test_a_killed_server_goes_on_by_itself_and_keeps_what_it_told(arena: Arena, moment: Moment):
+    questions, delay = moment
     reported: set[tuple[str, int]] = set()
     with arena.serving() as server:
         run_id = server.post("/api/benchmarks/run", {"agent_id": "steady"})["run_id"]
         server.post(f"/api/benchmarks/run/{run_id}/execute?wait=false")
         watcher = threading.Thread(target=collect, args=(server, run_id, reported))
         watcher.start()
-        time.sleep(moment * 0.5)
+        wait_until_asked(arena.home, questions)
+        time.sleep(delay)
         server.kill()
         watcher.join()
     told = frozenset(reported)

@@ -7,6 +7,7 @@ from fastapi import Depends, FastAPI
 
 import arena
 from arena.api.access import Access, authorize
+from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import agents, home, runs, scores, tests
@@ -41,6 +42,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.access = Access(settings.team_by_token)
+    app.add_middleware(BodyLimit)
     add_problems(app)
     app.include_router(home.router)
     for router in (tests.router, agents.router, runs.router, scores.router):

@@ -8,8 +8,12 @@ seen (another machine), the lease's expiry decides.
 import contextlib
 import fcntl
 import os
+import time
 from pathlib import Path
 from uuid import uuid4
+
+KEEP_SECONDS = 24 * 3600
+"""How long the file of a killed executor is kept: far longer than a lease."""
 
 
 class Owner:
@@ -19,6 +23,7 @@ class Owner:
         self._folder = folder
         self.token = uuid4().hex
         folder.mkdir(parents=True, exist_ok=True)
+        self._sweep()
         self._file = os.open(self._path(self.token), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._file, fcntl.LOCK_EX)
 
@@ -45,6 +50,14 @@ class Owner:
         with contextlib.suppress(OSError):
             os.close(self._file)
         self.forget(self.token)
+
+    def _sweep(self) -> None:
+        """Remove what killed executors left long ago; a fresh one still tells of its death."""
+        for path in self._folder.glob("*.lock"):
+            with contextlib.suppress(OSError):
+                is_old = time.time() - path.stat().st_mtime > KEEP_SECONDS
+                if is_old and self.is_gone(path.stem):
+                    path.unlink()
 
     def _path(self, token: str) -> Path:
         return self._folder / f"{token}.lock"

@@ -1,7 +1,11 @@
 """Every error is problem+json, and no request is an error of ours."""
 
+from collections.abc import AsyncIterator
+
 import httpx
 import pytest
+
+from arena.api.body_limit import MAX_BODY_BYTES
 
 RUN = "/api/benchmarks/run"
 JSON = {"Content-Type": "application/json"}
@@ -139,3 +143,16 @@ async def test_a_database_that_is_away_is_told_as_503(opened, tmp_path):
             (tmp_path / "home" / stale).unlink(missing_ok=True)
         answer = await client.get("/api/benchmarks/runs")
     is_problem(answer, 503, "store_unavailable")
+
+
+async def test_a_body_that_is_too_large_is_refused(local: httpx.AsyncClient):
+    body = b'{"agent_id": "' + b"x" * MAX_BODY_BYTES + b'"}'
+    is_problem(await local.post(RUN, content=body, headers=JSON), 413, "body_too_large")
+
+
+async def test_so_is_one_that_does_not_tell_its_size(local: httpx.AsyncClient):
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(9):
+            yield b"x" * (1024 * 1024)
+
+    is_problem(await local.post(RUN, content=pieces(), headers=JSON), 413, "body_too_large")

@@ -1,9 +1,11 @@
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from arena.runs.owner import Owner
+from arena.runs.owner import KEEP_SECONDS, Owner
 
 HOLD = """
 import pathlib, sys, time
@@ -42,3 +44,16 @@ def test_an_owner_on_another_machine_is_not_called_gone(tmp_path: Path):
     owner = Owner(tmp_path)
     assert not owner.is_gone("never-seen-here")
     owner.close()
+
+
+def test_files_that_killed_executors_left_long_ago_are_removed(tmp_path: Path):
+    living = Owner(tmp_path)
+    old, fresh = tmp_path / "old.lock", tmp_path / "fresh.lock"
+    for path in (old, fresh):
+        path.touch()
+    long_ago = time.time() - 2 * KEEP_SECONDS
+    for path in (old, tmp_path / f"{living.token}.lock"):
+        os.utime(path, (long_ago, long_ago))
+    Owner(tmp_path).close()
+    assert {path.stem for path in tmp_path.iterdir()} == {"fresh", living.token}
+    living.close()
