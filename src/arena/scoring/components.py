@@ -102,10 +102,10 @@ def cost_contribution(
     An answer within its budget keeps all its points, so spending nothing is full efficiency: a
     program that needs no model is as cheap as can be, and unlike None the zero was reported.
     """
-    possible = _rounded("points", points, MICROPOINTS)
-    budget = max(1, _rounded("budget_tokens", budget_tokens, 1))
     if tokens is None:
         return None
+    possible = _rounded("points", points, MICROPOINTS)
+    budget = max(1, _rounded("budget_tokens", budget_tokens, 1))
     if tokens < 0:
         raise InvalidInput(f"tokens is {tokens}, must be 0 or more, or missing where not known")
     earned = possible if tokens <= budget else divide_half_up(possible * budget, tokens)

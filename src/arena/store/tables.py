@@ -21,6 +21,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     Uuid,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -246,7 +247,15 @@ class Executions(Table):
 
     __tablename__ = "agent_execution_history"
     __table_args__ = (
-        UniqueConstraint("team_id", "idempotency_key"),
+        # Only of those that have a key: most rows come from runs, which need none.
+        Index(
+            "uq_agent_execution_history_key",
+            "team_id",
+            "idempotency_key",
+            unique=True,
+            sqlite_where=text("idempotency_key IS NOT NULL"),
+            postgresql_where=text("idempotency_key IS NOT NULL"),
+        ),
         Index("ix_agent_execution_history_agent", "team_id", "agent_id", "agent_version"),
     )
 

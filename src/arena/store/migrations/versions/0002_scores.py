@@ -39,17 +39,20 @@ def upgrade() -> None:
         ),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_agent_execution_history")),
-        sa.UniqueConstraint(
-            "team_id",
-            "idempotency_key",
-            name=op.f("uq_agent_execution_history_team_id_idempotency_key"),
-        ),
     )
     op.create_index(
         "ix_agent_execution_history_agent",
         "agent_execution_history",
         ["team_id", "agent_id", "agent_version"],
         unique=False,
+    )
+    op.create_index(
+        "uq_agent_execution_history_key",
+        "agent_execution_history",
+        ["team_id", "idempotency_key"],
+        unique=True,
+        sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+        postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     )
     op.create_table(
         "agent_feedback",
@@ -169,5 +172,6 @@ def downgrade() -> None:
     op.drop_index("ix_agent_feedback_vote", table_name="agent_feedback")
     op.drop_index("ix_agent_feedback_created", table_name="agent_feedback")
     op.drop_table("agent_feedback")
+    op.drop_index("uq_agent_execution_history_key", table_name="agent_execution_history")
     op.drop_index("ix_agent_execution_history_agent", table_name="agent_execution_history")
     op.drop_table("agent_execution_history")
