@@ -78,8 +78,8 @@ async def set_benchmark(connection: AsyncConnection, subject: Subject, run_id: U
             lambda sums: replace(
                 sums,
                 benchmark_run_id=run_id,
-                benchmark=outcomes.whole.benchmark,
-                cost=outcomes.whole.cost,
+                benchmark=outcomes.whole.benchmark.share,
+                cost=outcomes.whole.cost.share,
             ),
         )
 

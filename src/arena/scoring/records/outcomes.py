@@ -7,23 +7,43 @@ from uuid import UUID
 from sqlalchemy import Integer, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.scoring.records.sums import share_list
+from arena.scoring.records.sums import share_from, share_list
 from arena.scoring.share import Share
 from arena.scoring.trials import TrialCounts
 from arena.store.tables import FrozenTests, Results, RunGroups, RunTests
+
+
+class Adding:
+    """The sums of a `Share` while they grow: thousands of units without an object for each."""
+
+    __slots__ = ("_sums",)
+
+    def __init__(self) -> None:
+        self._sums = [0, 0, 0, 0, 0, 0]
+
+    def add(self, part: int, whole: int) -> None:
+        """Count one unit more; one without a whole says nothing."""
+        if whole:
+            sums = self._sums
+            sums[0] += 1
+            sums[1] += part
+            sums[2] += whole
+            sums[3] += part * part
+            sums[4] += part * whole
+            sums[5] += whole * whole
+
+    @property
+    def share(self) -> Share:
+        """What was added up so far."""
+        return share_from(self._sums)
 
 
 @dataclass(slots=True)
 class Group:
     """What some tests of a run add up to."""
 
-    benchmark: Share = field(default_factory=Share)
-    cost: Share = field(default_factory=Share)
-
-    def add(self, benchmark: Share, cost: Share) -> None:
-        """Count one test more."""
-        self.benchmark += benchmark
-        self.cost += cost
+    benchmark: Adding = field(default_factory=Adding)
+    cost: Adding = field(default_factory=Adding)
 
 
 @dataclass(slots=True)
@@ -33,23 +53,27 @@ class Outcomes:
     whole: Group = field(default_factory=Group)
     groups: dict[tuple[str, str], Group] = field(default_factory=dict[tuple[str, str], Group])
 
+    def group(self, kind: str, name: str) -> Group:
+        """The group of that kind and name."""
+        return self.groups.setdefault((kind, name), Group())
+
 
 async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes:
     """Add up a run's results. Costs what the run is long, not what the history is."""
+    body = FrozenTests.body
     query = (
         _per_test(run_id)
-        .add_columns(FrozenTests.body)
+        .add_columns(body["category"].as_string().label("category"), body["tags"].label("tags"))
         .join(FrozenTests, FrozenTests.digest == RunTests.digest)
         .group_by(FrozenTests.digest)
     )
     outcomes = Outcomes()
     async for row in await connection.stream(query):
-        benchmark = Share.of_groups([(int(row.passed), int(row.trials))])
-        cost = Share.of_groups([(int(row.earned or 0), int(row.possible or 0))])
-        outcomes.whole.add(benchmark, cost)
-        names = {("category", row.body["category"]), *(("tag", t) for t in row.body["tags"])}
-        for name in names:
-            outcomes.groups.setdefault(name, Group()).add(benchmark, cost)
+        groups = [outcomes.whole, outcomes.group("category", row.category)]
+        groups += [outcomes.group("tag", tag) for tag in set(row.tags)]
+        for group in groups:
+            group.benchmark.add(int(row.passed), int(row.trials))
+            group.cost.add(int(row.earned or 0), int(row.possible or 0))
     return outcomes
 
 
@@ -61,8 +85,8 @@ async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outc
             "run_id": run_id,
             "kind": kind,
             "name": name,
-            "benchmark_share": share_list(group.benchmark),
-            "cost_share": share_list(group.cost),
+            "benchmark_share": share_list(group.benchmark.share),
+            "cost_share": share_list(group.cost.share),
         }
         for (kind, name), group in outcomes.groups.items()
     ]

@@ -84,8 +84,8 @@ async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
         execution_count=executions,
         success_count=int(successes or 0),
         benchmark_run_id=run_id,
-        benchmark=whole.benchmark,
-        cost=whole.cost,
+        benchmark=whole.benchmark.share,
+        cost=whole.cost.share,
     )
 
 
