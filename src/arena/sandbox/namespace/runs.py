@@ -1,0 +1,188 @@
+"""One submission from its request to its outcome: a child of a zygote, followed from outside."""
+
+import asyncio
+import bisect
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from arena.sandbox.errors import SandboxFailed
+from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.namespace.streams import Drain
+from arena.sandbox.namespace.zygote import Ended, Ticket, Zygote
+from arena.sandbox.ports import CaseOutcome, FunctionOutcome
+from arena.sandbox.results import Results, complete, read_results
+
+GRACE_SECONDS = 5.0
+"""How long a zygote may be silent past a child's deadline before it is given up itself."""
+READY = b'{"ready":1}\n'
+LARGE = 1 << 20
+OUT_OF_MEMORY_SIGNS = ("heap limit", "out of memory", "Array buffer allocation failed")
+
+
+class Pipes:
+    """The three ways out of a child."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.result = Drain(limits.result_bytes)
+        self.stdout = Drain(limits.output_bytes)
+        self.stderr = Drain(limits.output_bytes)
+
+    @property
+    def writers(self) -> tuple[int, int, int]:
+        """The ends that the child gets."""
+        return self.result.writer, self.stdout.writer, self.stderr.writer
+
+    def watch(self) -> None:
+        """Begin to read; our copies of the writing ends are closed."""
+        loop = asyncio.get_running_loop()
+        for drain in (self.result, self.stdout, self.stderr):
+            drain.hand_over()
+            drain.watch(loop)
+
+    def finish(self) -> None:
+        """Take what is left and close."""
+        for drain in (self.result, self.stdout, self.stderr):
+            drain.finish()
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A child that was spawned and has its request, or will get it."""
+
+    zygote: Zygote
+    ticket: Ticket
+    pipes: Pipes
+    started: float
+
+
+def spawn(zygote: Zygote, limits: Limits, request: int, wall_seconds: float | None) -> Run:
+    """Spawn a child that reads its request from the descriptor `request`."""
+    pipes = Pipes(limits)
+    try:
+        ticket = zygote.spawn((request, *pipes.writers), wall_seconds)
+    except SandboxFailed:
+        pipes.finish()
+        raise
+    pipes.watch()
+    return Run(zygote=zygote, ticket=ticket, pipes=pipes, started=time.monotonic())
+
+
+def spawn_with(zygote: Zygote, limits: Limits, request: bytes) -> Run:
+    """Spawn a child whose request is known: the clock runs from the start."""
+    descriptor = os.memfd_create("request")
+    try:
+        view = memoryview(request)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return spawn(zygote, limits, descriptor, limits.wall_seconds)
+    finally:
+        os.close(descriptor)
+
+
+async def ended(run: Run, wall_seconds: float) -> Ended:
+    """Wait for the child's end, which the zygote enforces; and for the zygote itself."""
+    try:
+        async with asyncio.timeout(wall_seconds + GRACE_SECONDS):
+            return await asyncio.shield(run.ticket.ended)
+    except TimeoutError:
+        await run.zygote.close()
+        raise SandboxFailed("the zygote does not answer and was ended") from None
+    except asyncio.CancelledError:
+        run.zygote.kill(run.ticket)
+        raise
+    finally:
+        run.pipes.finish()
+
+
+async def outcome_of(run: Run, limits: Limits, count: int, engine: str) -> FunctionOutcome:
+    """Wait for the end of the child and make sense of what it left."""
+    end = await ended(run, limits.wall_seconds)
+    data = bytes(run.pipes.result.data)
+    if not data.startswith(READY):
+        raise SandboxFailed(f"the child could not be isolated: {data[:300]!r}, {end}")
+    body = data[len(READY) :]
+    if len(body) > LARGE:
+        results = await asyncio.to_thread(read_results, body, count)
+    else:
+        results = read_results(body, count)
+    failure = why(run, end, limits)
+    if run.pipes.result.over:
+        # Whatever was read before the limit is not worth more than the rest.
+        results = Results(outcomes=(), output_marks=(), failure=failure)
+    elif failure.limit is not None:
+        results = replace(results, failure=results.failure if not results.outcomes else None)
+        results = replace(results, failure=_prefer(results.failure, failure))
+    cases = complete(results, count, failure)
+    if run.pipes.stdout.over or run.pipes.stderr.over:
+        cases = [replace(case, value=None, **_over(Limit.OUTPUT)) for case in cases]
+    return FunctionOutcome(
+        engine=engine,
+        cases=_with_marks(run, cases, results.output_marks),
+        stdout=run.pipes.stdout.text(),
+        stderr=run.pipes.stderr.text(),
+    )
+
+
+def _prefer(told: CaseOutcome | None, seen: CaseOutcome) -> CaseOutcome:
+    """A limit that was seen from outside explains a cut-off line better than the line does."""
+    return seen if told is None or "protocol violation" in (told.error or "") else told
+
+
+def _over(limit: Limit) -> dict[str, object]:
+    return {"error": f"over the limit: {limit.value}", "limit": limit}
+
+
+def why(run: Run, end: Ended, limits: Limits) -> CaseOutcome:
+    """Why there is no result where there should be one."""
+    limit = limit_of(run, end, limits)
+    if limit is not None:
+        return CaseOutcome(error=f"over the limit: {limit.value}", limit=limit)
+    if end.signal is not None:
+        name = signal.Signals(end.signal).name
+        return CaseOutcome(error=f"ended by signal {name} without a result")
+    return CaseOutcome(error=f"ended without a result (exit code {end.exit_code})")
+
+
+def limit_of(run: Run, end: Ended, limits: Limits) -> Limit | None:
+    """The limit that ended the child, if one did."""
+    if run.pipes.stdout.over or run.pipes.stderr.over:
+        return Limit.OUTPUT
+    if run.pipes.result.over:
+        return Limit.RESULT
+    if end.late:
+        return Limit.WALL_TIME
+    if end.signal in (signal.SIGKILL, signal.SIGXCPU):
+        # The kernel counts in ticks; a child that was killed within one of its limit used it up.
+        spent = end.cpu_seconds >= limits.cpu_seconds - 0.1
+        return Limit.CPU_TIME if spent else Limit.MEMORY
+    if end.signal is not None or end.exit_code:
+        tail = bytes(run.pipes.stderr.data[-4000:]).decode(errors="replace")
+        if any(sign in tail for sign in OUT_OF_MEMORY_SIGNS):
+            return Limit.MEMORY
+    return None
+
+
+def _with_marks(
+    run: Run, cases: Sequence[CaseOutcome], output_marks: Sequence[int]
+) -> list[CaseOutcome]:
+    """Give each case its time and its share of standard output."""
+    data, marks = run.pipes.result.data, run.pipes.result.marks
+    offsets = [offset for offset, _ in marks]
+    stdout = bytes(run.pipes.stdout.data)
+    position = data.find(b"\n") + 1
+    before, shown = run.started, 0
+    timed: list[CaseOutcome] = []
+    for index, case in enumerate(cases):
+        position = data.find(b"\n", position) + 1 or len(data)
+        place = min(bisect.bisect_left(offsets, position), len(marks) - 1)
+        moment = marks[place][1] if marks else time.monotonic()
+        upto = output_marks[index] if index < len(output_marks) else len(stdout)
+        text = stdout[shown:upto].decode("utf-8", errors="backslashreplace")
+        shown = max(shown, upto)
+        timed.append(replace(case, duration_ms=max(0.0, moment - before) * 1000, stdout=text))
+        before = max(before, moment)
+    return timed
