@@ -44,6 +44,7 @@ def run() -> None:
     os.close(RESULT)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     control = socket.socket(fileno=REQUEST)
+    control.send(b"open")
     while True:
         message, ancillary, _, _ = control.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(16))
         if not message:

@@ -21,8 +21,8 @@ import socket
 import time
 from collections.abc import Callable
 
-from arena.sandbox.harness import system
-from arena.sandbox.harness.hardening import RESULT, Walls, enclose, place_descriptors
+from arena.sandbox.harness.hardening import RESULT, Walls
+from arena.sandbox.harness.system import StepFailed
 
 Work = Callable[[], None]
 FD_BYTES = socket.CMSG_SPACE(8 * 4)
@@ -58,7 +58,6 @@ class Zygote:
         self.by_name: dict[bytes, Child] = {}
         self.poller = select.poll()
         self.poller.register(control, select.POLLIN)
-        self.bare = False
 
     def serve(self) -> None:
         """Until the supervisor closes its end."""
@@ -99,13 +98,15 @@ class Zygote:
 
     def _spawn(self, name: bytes, wall_ms: int, received: list[int]) -> None:
         try:
-            pid = system.clone(0 if self.bare else self.walls.flags)
+            pid = self.walls.clone(received)
+        except StepFailed as failure:
+            _give_up(failure)
         except OSError as error:
-            os.write(received[1], f'{{"setup":"clone: errno {error.errno}"}}\n'.encode())
+            os.write(received[1], f'{{"setup":"{error.strerror}"}}\n'.encode())
             self.control.send(b"ended %s %d 0 0 0" % (name, EXIT_UNHARDENED << 8))
         else:
             if pid == 0:
-                self._become_child(received)
+                self._work()
             child = Child(name, pid, wall_ms)
             self.children[child.pidfd] = child
             self.by_name[name] = child
@@ -113,15 +114,7 @@ class Zygote:
         for descriptor in received:
             os.close(descriptor)
 
-    def _become_child(self, received: list[int]) -> None:
-        try:
-            place_descriptors(self.walls, received)
-            if not self.bare:
-                enclose(self.walls)
-            os.write(RESULT, b'{"ready":1}\n')
-        except BaseException as error:
-            os.write(RESULT, f'{{"setup":"{str(error)[:200]}"}}\n'.encode())
-            os._exit(EXIT_UNHARDENED)
+    def _work(self) -> None:
         try:
             self.work()
         except BaseException as error:
@@ -147,14 +140,18 @@ class Zygote:
                 signal.pidfd_send_signal(child.pidfd, signal.SIGKILL)
 
 
+def _give_up(failure: StepFailed) -> None:
+    """In the child: its walls are not complete, so nothing foreign may run in it."""
+    try:
+        os.write(RESULT, f'{{"setup":"{failure}"}}\n'.encode())
+    finally:
+        os._exit(EXIT_UNHARDENED)
+
+
 def start(control: socket.socket, config: dict[str, object], code: bytes, work: Work) -> None:
     """Prepare everything that can be prepared, say so, and serve."""
     walls = Walls(config, code)
     zygote = Zygote(control, walls, work)
-    zygote.bare = bool(config.get("bare"))
-    # The targets of dup2 must not be numbers that a received descriptor can have.
-    for number in range(5):
-        os.dup2(walls.null, number)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.clear()
     gc.collect()

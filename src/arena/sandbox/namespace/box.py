@@ -28,6 +28,11 @@ class Kind(StrEnum):
     NODE = "node"
     WORKSPACE = "workspace"
 
+    @property
+    def is_function(self) -> bool:
+        """One process with threads, as opposed to a program that may start others."""
+        return self in (Kind.PYTHON, Kind.QUICKJS)
+
 
 MODULES = {
     Kind.PYTHON: ("python_calls",),
@@ -102,7 +107,7 @@ class Box:
             "MEMLOCK": 0,
             "CPU": limits.cpu_seconds,
         }
-        if self.kind in (Kind.PYTHON, Kind.QUICKJS):
+        if self.kind.is_function:
             return common | {
                 "AS": limits.memory_bytes,
                 "FSIZE": limits.file_bytes,

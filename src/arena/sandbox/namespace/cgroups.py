@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from arena.sandbox.limits import Limits
-
 CONTROLLERS = ("memory", "pids")
 PREFIX = "arena-"
 FILES = {
@@ -32,12 +30,12 @@ class Cgroups:
     version: int
     controllers: Mapping[str, Path]
 
-    def make(self, limits: Limits) -> "Group":
-        """A new group with the limits of a workspace."""
+    def make(self, memory_bytes: int, processes: int) -> "Group":
+        """A new group that may use so much in all."""
         name = PREFIX + uuid.uuid4().hex[:12]
         folders = sorted({place / name for place in self.controllers.values()})
         group = Group(folders=tuple(folders))
-        values = {"memory": limits.memory_bytes * 2, "pids": limits.workspace_processes}
+        values = {"memory": memory_bytes, "pids": processes}
         try:
             for folder in folders:
                 folder.mkdir()
@@ -63,9 +61,10 @@ class Group:
     folders: Sequence[Path]
 
     def add(self, pid: int) -> None:
-        """Move a process, and all that it will start, into the group."""
+        """Move a process, and all that it will start, into the group; a dead one is none."""
         for folder in self.folders:
-            (folder / "cgroup.procs").write_text(str(pid))
+            with contextlib.suppress(ProcessLookupError):
+                (folder / "cgroup.procs").write_text(str(pid))
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel ended a process of the group for its memory."""
@@ -89,6 +88,17 @@ class Group:
                     if time.monotonic() > deadline:
                         break
                     time.sleep(0.002)
+
+
+def make_group(memory_bytes: int, processes: int) -> Group | None:
+    """A new group, where the machine allows one."""
+    found = find_cgroups()
+    if found is None:
+        return None
+    try:
+        return found.make(memory_bytes, processes)
+    except OSError:
+        return None
 
 
 @cache
@@ -132,9 +142,22 @@ def _places_v2() -> dict[str, Path]:
 
 
 def _places_v1() -> dict[str, Path]:
+    own = _own_v1()
     places: dict[str, Path] = {}
     for kind, place, options in _mounts():
         for name in CONTROLLERS:
             if kind == "cgroup" and name in options.split(","):
-                places[name] = Path(place)
+                # Below our own group, so that our own limits hold as well.
+                below = Path(place, own.get(name, "").lstrip("/"))
+                places[name] = below if below.exists() else Path(place)
     return places
+
+
+def _own_v1() -> dict[str, str]:
+    """The group this process is in, by controller."""
+    own: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, names, path = line.split(":", 2)
+            own |= dict.fromkeys(names.split(","), path)
+    return own

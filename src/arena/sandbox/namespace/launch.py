@@ -12,6 +12,7 @@ from pathlib import Path
 
 from arena.sandbox.errors import ProbeStep, SandboxUnavailable
 from arena.sandbox.namespace.box import Box, Kind, quickjs_extension, running_version
+from arena.sandbox.namespace.greetings import expect_greeting
 
 DEDICATED_ID = 59109
 """The user and group that hostile code belongs to where Arena itself runs as root."""
@@ -33,6 +34,7 @@ def launch(box: Box) -> Started:
         step = missing_bubblewrap()
         raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    expect_greeting(ours)
     configuration = _in_memory("configuration", box.configuration())
     extension = _extension(box)
     inherited = [theirs.fileno(), configuration] + ([extension] if extension is not None else [])

@@ -2,23 +2,28 @@
 
 import asyncio
 import contextlib
-import os
+import socket
 import time
 from collections import deque
 from dataclasses import dataclass
 
 from arena.sandbox.errors import SandboxFailed
 from arena.sandbox.limits import Limits
+from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.fleet import Fleet
-from arena.sandbox.namespace.runs import Run, spawn
+from arena.sandbox.namespace.greetings import expect_greeting, receive_greeting
+from arena.sandbox.namespace.runs import Run, ended, spawn
+
+GREETING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A child that is ready, and the pipe it waits at."""
+    """A child that is ready, and the channel it waits at."""
 
     run: Run
-    request: int
+    channel: socket.socket
+    group: Group | None
 
     @property
     def alive(self) -> bool:
@@ -35,15 +40,21 @@ class Pool:
         self._depth = depth
         self._waiting: deque[Waiting] = deque()
         self._refill: asyncio.Task[None] | None = None
+        self._removals: set[asyncio.Task[None]] = set()
 
     async def take(self, request: bytes) -> Run:
         """A warm child with `request` on its way to it, its clock running."""
         waiting = self._next() or await self._spawn()
         self._order_refill()
-        waiting.run.zygote.arm(waiting.run.ticket, self._limits.wall_seconds)
-        waiting.run.started = time.monotonic()
-        await _write_and_close(waiting.request, request)
-        return waiting.run
+        run = waiting.run
+        run.zygote.arm(run.ticket, self._limits.wall_seconds)
+        run.started = time.monotonic()
+        self._follow(waiting)
+        # A child that is gone has its end reported; that it did not listen is part of it.
+        with contextlib.suppress(OSError):
+            await asyncio.get_running_loop().sock_sendall(waiting.channel, request)
+            waiting.channel.shutdown(socket.SHUT_WR)
+        return run
 
     async def fill(self) -> None:
         """Spawn until `depth` children wait."""
@@ -60,20 +71,37 @@ class Pool:
             waiting = self._waiting.popleft()
             if waiting.alive:
                 return waiting
-            _discard(waiting)
+            waiting.run.pipes.finish()
+            self._follow(waiting)
         return None
 
     async def _spawn(self) -> Waiting:
         zygote = await self._fleet.zygote()
-        reader, writer = os.pipe2(os.O_CLOEXEC)
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        expect_greeting(ours)
         try:
-            run = spawn(zygote, self._limits, reader, None)
+            run = spawn(zygote, self._limits, theirs.fileno(), None)
         except SandboxFailed:
-            os.close(writer)
+            ours.close()
             raise
         finally:
-            os.close(reader)
-        return Waiting(run=run, request=writer)
+            theirs.close()
+        _, pid = await receive_greeting(ours, GREETING_SECONDS)
+        group = self._group() if pid else None
+        if group is not None:
+            group.add(pid)
+        return Waiting(run=run, channel=ours, group=group)
+
+    def _group(self) -> Group | None:
+        memory = self._limits.memory_bytes + self._limits.scratch_bytes
+        return make_group(memory, self._limits.workspace_processes)
+
+    def _follow(self, waiting: Waiting) -> None:
+        """Give back what belongs to a child once it has ended."""
+        task = asyncio.create_task(_give_back(waiting))
+        self._removals.add(task)
+        task.add_done_callback(self._removals.discard)
 
     def _order_refill(self) -> None:
         if self._refill is None or self._refill.done():
@@ -92,36 +120,16 @@ class Pool:
         while self._waiting:
             waiting = self._waiting.popleft()
             waiting.run.zygote.kill(waiting.run.ticket)
-            _discard(waiting)
+            with contextlib.suppress(SandboxFailed):
+                await ended(waiting.run, GREETING_SECONDS)
+            self._follow(waiting)
+        await asyncio.gather(*self._removals)
 
 
-def _discard(waiting: Waiting) -> None:
-    os.close(waiting.request)
-    waiting.run.pipes.finish()
-
-
-async def _write_and_close(descriptor: int, data: bytes) -> None:
-    """Write all of `data` without blocking the loop; a reader that is gone is not our loss."""
-    loop = asyncio.get_running_loop()
-    os.set_blocking(descriptor, False)
-    view = memoryview(data)
-    try:
-        while view:
-            try:
-                view = view[os.write(descriptor, view) :]
-            except BlockingIOError:
-                ready = loop.create_future()
-                loop.add_writer(descriptor, _settle, ready)
-                try:
-                    await ready
-                finally:
-                    loop.remove_writer(descriptor)
-    except BrokenPipeError:
-        return
-    finally:
-        os.close(descriptor)
-
-
-def _settle(future: "asyncio.Future[None]") -> None:
-    if not future.done():
-        future.set_result(None)
+async def _give_back(waiting: Waiting) -> None:
+    # A zygote that died has ended its children as well.
+    with contextlib.suppress(SandboxFailed):
+        await asyncio.shield(waiting.run.ticket.ended)
+    waiting.channel.close()
+    if waiting.group is not None:
+        await asyncio.to_thread(waiting.group.remove)

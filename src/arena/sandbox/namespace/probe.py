@@ -12,7 +12,7 @@ from arena.sandbox.errors import (
     SandboxUnavailable,
     ToolchainMissing,
 )
-from arena.sandbox.harness.system import CLONE_NUMBER
+from arena.sandbox.harness.system import NUMBERS
 from arena.sandbox.namespace.cgroups import find_cgroups
 from arena.sandbox.namespace.filters import Profile, compiled, kernel_release
 from arena.sandbox.namespace.launch import (
@@ -57,7 +57,7 @@ def require(steps: Sequence[ProbeStep]) -> None:
 
 
 def _platform() -> ProbeStep:
-    works = sys.platform == "linux" and platform.machine() in CLONE_NUMBER
+    works = sys.platform == "linux" and platform.machine() in NUMBERS
     return ProbeStep(
         name="platform",
         works=works,

@@ -15,7 +15,9 @@ from typing import Self
 from arena.errors import InvalidInput, NotFound
 from arena.sandbox.errors import LimitReached, SandboxDestroyed, SandboxFailed, UnsafeFile
 from arena.sandbox.limits import Limit, Limits
-from arena.sandbox.namespace.runs import GRACE_SECONDS, READY, Run, spawn
+from arena.sandbox.namespace.cgroups import Group, make_group
+from arena.sandbox.namespace.greetings import expect_greeting, receive_greeting
+from arena.sandbox.namespace.runs import GRACE_SECONDS, Run, spawn
 from arena.sandbox.namespace.streams import Drain
 from arena.sandbox.namespace.zygote import Zygote
 from arena.sandbox.paths import checked
@@ -36,6 +38,7 @@ class Workspace:
         self._turn = asyncio.Lock()
         self._destroyed = False
         self._asking = False
+        self._group: Group | None = None
         self._id = uuid.uuid4().hex
 
     @classmethod
@@ -43,6 +46,7 @@ class Workspace:
         """Clone the workspace's first process and wait until its walls stand."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
+        expect_greeting(ours)
         try:
             run = spawn(zygote, limits, theirs.fileno(), None)
         except SandboxFailed:
@@ -59,12 +63,14 @@ class Workspace:
         return workspace
 
     async def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + FILE_SECONDS
-        result = self._run.pipes.result
-        while result.descriptor >= 0 and time.monotonic() < deadline:
-            await asyncio.sleep(0.001)
-        if bytes(result.data) != READY:
-            raise SandboxFailed(f"the sandbox could not be isolated: {bytes(result.data)!r}")
+        word, pid = await receive_greeting(self._control, FILE_SECONDS)
+        if word != b"open":
+            told = bytes(self._run.pipes.result.data)
+            raise SandboxFailed(f"the sandbox could not be isolated: {told!r}")
+        memory = self._limits.memory_bytes + self._limits.workspace_bytes
+        self._group = make_group(memory, self._limits.workspace_processes)
+        if self._group is not None:
+            self._group.add(pid)
 
     @property
     def id(self) -> str:
@@ -143,6 +149,8 @@ class Workspace:
         elif number in (signal.SIGXCPU, signal.SIGKILL) or os.WEXITSTATUS(status) in (137, 152):
             spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds - 0.1
             limit = Limit.CPU_TIME if spent else None
+            if self._group is not None and self._group.ran_out_of_memory():
+                limit = Limit.MEMORY
         return ExecResult(
             stdout=stdout.text(),
             stderr=stderr.text(),
@@ -206,6 +214,8 @@ class Workspace:
             self._control.shutdown(socket.SHUT_RDWR)
         if not self._asking:
             self._control.close()
+        if self._group is not None:
+            await asyncio.to_thread(self._group.remove)
 
 
 def _check_file(answer: str, path: str) -> None:

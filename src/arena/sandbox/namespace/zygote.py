@@ -13,9 +13,13 @@ from dataclasses import dataclass
 
 from arena.sandbox.errors import ProbeStep, SandboxFailed, SandboxUnavailable
 from arena.sandbox.namespace.box import Box
+from arena.sandbox.namespace.cgroups import Group, make_group
+from arena.sandbox.namespace.greetings import receive_greeting
 from arena.sandbox.namespace.launch import launch
 
 WARM_UP_SECONDS = 30.0
+CHILDREN_AT_ONCE = 8
+"""How many children of one zygote may reach their limits at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,8 @@ class Zygote:
         self._tickets: dict[str, Ticket] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._group: Group | None = None
+        self.inner_pid = 0
 
     @property
     def alive(self) -> bool:
@@ -73,19 +79,25 @@ class Zygote:
         """Bring the box up; SandboxUnavailable says what the machine refused."""
         started = launch(self.box)
         self._process = started.process
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(WARM_UP_SECONDS):
-                greeting = await loop.sock_recv(started.control, 64)
-        except (TimeoutError, ConnectionError):
-            greeting = b""
+        greeting, pid = await receive_greeting(started.control, WARM_UP_SECONDS)
         word, _, version = greeting.decode(errors="replace").partition(" ")
         if word != "warm":
             started.control.close()
             raise self._refused(started.process)
         self.version = version
+        self.inner_pid = pid
         self._control = started.control
-        loop.add_reader(started.control, self._receive)
+        self._enclose(pid)
+        asyncio.get_running_loop().add_reader(started.control, self._receive)
+
+    def _enclose(self, pid: int) -> None:
+        """A bound on all children together, where the machine grants one; each has its own too."""
+        if self.box.kind.is_function:
+            limits = self.box.limits
+            memory = CHILDREN_AT_ONCE * limits.memory_bytes
+            self._group = make_group(memory, CHILDREN_AT_ONCE * limits.processes)
+            if self._group is not None:
+                self._group.add(pid)
 
     def _refused(self, process: subprocess.Popen[bytes]) -> SandboxUnavailable:
         process.kill()
@@ -185,6 +197,9 @@ class Zygote:
         await asyncio.to_thread(process.wait)
         if process.stderr is not None:
             process.stderr.close()
+        if self._group is not None:
+            await asyncio.to_thread(self._group.remove)
+            self._group = None
 
 
 def _milliseconds(seconds: float | None) -> int:
