@@ -151,6 +151,8 @@
 
   const describe = (error) => {
     let text = "an error that cannot be read";
+    // QuickJS throws null where there is no memory left for an error.
+    if (error === null && host.nullMeansMemory) return '"memory","out of memory"';
     try {
       if (error instanceof NotEncodable) text = error.message;
       else if (error !== null && typeof error === "object") text = `${error.name}: ${error.message}`;

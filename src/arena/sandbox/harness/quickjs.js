@@ -13,7 +13,7 @@
   const out = write(1);
   const err = write(2);
   globalThis.console = { log: out, info: out, debug: out, warn: err, error: err, trace: err };
-  const calls = makeCalls({ emit, written: () => count });
+  const calls = makeCalls({ emit, written: () => count, nullMeansMemory: true });
   return (requestText) => {
     const request = calls.parse(requestText);
     const { source, inputs } = request;

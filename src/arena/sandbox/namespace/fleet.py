@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 
 from arena.sandbox.namespace.box import Box
+from arena.sandbox.namespace.launch import Started, launch
 from arena.sandbox.namespace.zygote import Zygote
 
 MAX_SPAWNS = 20_000
@@ -20,6 +22,7 @@ class Fleet:
 
     def __init__(self, box: Box, size: int) -> None:
         self.box = box
+        self.launch: Callable[[Box], Started] = launch
         self.size = size
         self._zygotes: list[Zygote] = []
         self._retired: list[Zygote] = []
@@ -49,7 +52,7 @@ class Fleet:
                     self._retired.append(zygote)
             if len(self._zygotes) < self.size:
                 fresh = Zygote(self.box)
-                await fresh.start()
+                await fresh.start(self.launch)
                 self._zygotes.append(fresh)
             for zygote in [old for old in self._retired if old.busy == 0]:
                 self._retired.remove(zygote)

@@ -11,9 +11,14 @@ import struct
 CREDENTIALS = struct.Struct("iII")
 
 
-def expect_greeting(channel: socket.socket) -> None:
-    """Ask the kernel for the sender's identity; to be called before anything is sent."""
-    channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+def channel_pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
+    """Two ends: ours, which never blocks and will know its first sender, and theirs."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    ours.setblocking(False)
+    # Whatever default timeout this process has: the far end is to block like a pipe.
+    theirs.setblocking(True)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return ours, theirs
 
 
 async def receive_greeting(channel: socket.socket, seconds: float) -> tuple[bytes, int]:

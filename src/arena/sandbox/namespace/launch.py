@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena.sandbox.errors import ProbeStep, SandboxUnavailable
 from arena.sandbox.namespace.box import Box, Kind, quickjs_extension, running_version
-from arena.sandbox.namespace.greetings import expect_greeting
+from arena.sandbox.namespace.greetings import channel_pair
 
 DEDICATED_ID = 59109
 """The user and group that hostile code belongs to where Arena itself runs as root."""
@@ -33,8 +33,7 @@ def launch(box: Box) -> Started:
     if bubblewrap is None:
         step = missing_bubblewrap()
         raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    expect_greeting(ours)
+    ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
     configuration = _in_memory("configuration", box.configuration())
     extension = _extension(box)
     inherited = [theirs.fileno(), configuration] + ([extension] if extension is not None else [])
@@ -61,7 +60,6 @@ def launch(box: Box) -> Started:
         theirs.close()
         for descriptor in inherited[1:]:
             os.close(descriptor)
-    ours.setblocking(False)
     return Started(process=process, control=ours)
 
 

@@ -11,7 +11,7 @@ from arena.sandbox.errors import SandboxFailed
 from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.fleet import Fleet
-from arena.sandbox.namespace.greetings import expect_greeting, receive_greeting
+from arena.sandbox.namespace.greetings import channel_pair, receive_greeting
 from arena.sandbox.namespace.runs import Run, ended, spawn
 
 GREETING_SECONDS = 30.0
@@ -77,9 +77,7 @@ class Pool:
 
     async def _spawn(self) -> Waiting:
         zygote = await self._fleet.zygote()
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        expect_greeting(ours)
+        ours, theirs = channel_pair(socket.SOCK_STREAM)
         try:
             run = spawn(zygote, self._limits, theirs.fileno(), None)
         except SandboxFailed:

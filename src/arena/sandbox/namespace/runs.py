@@ -156,8 +156,8 @@ def limit_of(run: Run, end: Ended, limits: Limits) -> Limit | None:
     if end.late:
         return Limit.WALL_TIME
     if end.signal in (signal.SIGKILL, signal.SIGXCPU):
-        # The kernel counts in ticks; a child that was killed within one of its limit used it up.
-        spent = end.cpu_seconds >= limits.cpu_seconds - 0.1
+        # The kernel enforces by ticks and reports by its own clock; the two differ somewhat.
+        spent = end.cpu_seconds >= limits.cpu_seconds * 0.8
         return Limit.CPU_TIME if spent else Limit.MEMORY
     if end.signal is not None or end.exit_code:
         tail = bytes(run.pipes.stderr.data[-4000:]).decode(errors="replace")
@@ -180,7 +180,8 @@ def _with_marks(
         position = data.find(b"\n", position) + 1 or len(data)
         place = min(bisect.bisect_left(offsets, position), len(marks) - 1)
         moment = marks[place][1] if marks else time.monotonic()
-        upto = output_marks[index] if index < len(output_marks) else len(stdout)
+        is_last = index == len(cases) - 1
+        upto = len(stdout) if is_last or index >= len(output_marks) else output_marks[index]
         text = stdout[shown:upto].decode("utf-8", errors="backslashreplace")
         shown = max(shown, upto)
         timed.append(replace(case, duration_ms=max(0.0, moment - before) * 1000, stdout=text))

@@ -16,7 +16,7 @@ from arena.errors import InvalidInput, NotFound
 from arena.sandbox.errors import LimitReached, SandboxDestroyed, SandboxFailed, UnsafeFile
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.cgroups import Group, make_group
-from arena.sandbox.namespace.greetings import expect_greeting, receive_greeting
+from arena.sandbox.namespace.greetings import channel_pair, receive_greeting
 from arena.sandbox.namespace.runs import GRACE_SECONDS, Run, spawn
 from arena.sandbox.namespace.streams import Drain
 from arena.sandbox.namespace.zygote import Zygote
@@ -44,9 +44,7 @@ class Workspace:
     @classmethod
     async def open(cls, zygote: Zygote, limits: Limits, timeout: float | None) -> Self:
         """Clone the workspace's first process and wait until its walls stand."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        expect_greeting(ours)
+        ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
         try:
             run = spawn(zygote, limits, theirs.fileno(), None)
         except SandboxFailed:
@@ -147,7 +145,7 @@ class Workspace:
         elif late:
             limit = Limit.WALL_TIME
         elif number in (signal.SIGXCPU, signal.SIGKILL) or os.WEXITSTATUS(status) in (137, 152):
-            spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds - 0.1
+            spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds * 0.8
             limit = Limit.CPU_TIME if spent else None
             if self._group is not None and self._group.ran_out_of_memory():
                 limit = Limit.MEMORY

@@ -8,14 +8,14 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena.sandbox.errors import ProbeStep, SandboxFailed, SandboxUnavailable
 from arena.sandbox.namespace.box import Box
 from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.greetings import receive_greeting
-from arena.sandbox.namespace.launch import launch
+from arena.sandbox.namespace.launch import Started, launch
 
 WARM_UP_SECONDS = 30.0
 CHILDREN_AT_ONCE = 8
@@ -75,9 +75,9 @@ class Zygote:
         assert self._process is not None
         return self._process.pid
 
-    async def start(self) -> None:
+    async def start(self, launcher: Callable[[Box], Started] = launch) -> None:
         """Bring the box up; SandboxUnavailable says what the machine refused."""
-        started = launch(self.box)
+        started = launcher(self.box)
         self._process = started.process
         greeting, pid = await receive_greeting(started.control, WARM_UP_SECONDS)
         word, _, version = greeting.decode(errors="replace").partition(" ")
