@@ -11,7 +11,7 @@ from arena.sandbox.ports import SandboxProvider
 GROUP = "arena.sandboxes"
 BUILTIN = {
     "namespace": "arena.sandbox.namespace.provider:NamespaceProvider",
-    "docker": "arena.sandbox.docker.provider:DockerProvider",
+    "docker": "arena.sandbox.docker:DockerProvider",
     "daytona": "arena.sandbox.daytona:DaytonaProvider",
 }
 

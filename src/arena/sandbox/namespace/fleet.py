@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
+from arena.sandbox.errors import SandboxDestroyed
 from arena.sandbox.namespace.box import Box
 from arena.sandbox.namespace.launch import Started, launch
 from arena.sandbox.namespace.zygote import Zygote
@@ -27,6 +28,7 @@ class Fleet:
         self._zygotes: list[Zygote] = []
         self._retired: list[Zygote] = []
         self._starting = asyncio.Lock()
+        self._closed = False
 
     @property
     def zygotes(self) -> tuple[Zygote, ...]:
@@ -53,6 +55,9 @@ class Fleet:
             if len(self._zygotes) < self.size:
                 fresh = Zygote(self.box)
                 await fresh.start(self.launch)
+                if self._closed:
+                    await fresh.close()
+                    raise SandboxDestroyed("this provider has been closed; make a new one")
                 self._zygotes.append(fresh)
             for zygote in [old for old in self._retired if old.busy == 0]:
                 self._retired.remove(zygote)
@@ -60,6 +65,7 @@ class Fleet:
 
     async def close(self) -> None:
         """End all of them."""
+        self._closed = True
         everyone = [*self._zygotes, *self._retired]
         self._zygotes.clear()
         self._retired.clear()

@@ -79,7 +79,12 @@ class Zygote:
         """Bring the box up; SandboxUnavailable says what the machine refused."""
         started = launcher(self.box)
         self._process = started.process
-        greeting, pid = await receive_greeting(started.control, WARM_UP_SECONDS)
+        try:
+            greeting, pid = await receive_greeting(started.control, WARM_UP_SECONDS)
+        except asyncio.CancelledError:
+            started.control.close()
+            await self.close()
+            raise
         word, _, version = greeting.decode(errors="replace").partition(" ")
         if word != "warm":
             started.control.close()

@@ -33,7 +33,7 @@ class Campaign:
         reports.chmod(0o777)
         report = reports / "report.json"
         listener = Listener()
-        shared = set(os.listdir("/dev/shm"))
+        shared = set(Path("/dev/shm").iterdir())
         facts = {
             "file": str(self.canary),
             "folder": str(folder),
@@ -55,7 +55,7 @@ class Campaign:
         self.outcomes = document["outcomes"]
         self.left = document["left"]
         self.accepted = listener.accepted
-        self.shared_memory = set(os.listdir("/dev/shm")) - shared
+        self.shared_memory = set(Path("/dev/shm").iterdir()) - shared
 
 
 def _user(kind: str) -> int | None:
@@ -81,7 +81,7 @@ def control(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 def _open_folder(factory: pytest.TempPathFactory) -> Path:
     folder = factory.mktemp("attacks")
     for parent in [folder, *folder.parents]:
-        if parent == Path("/tmp") or not parent.owner() == folder.owner():
+        if parent == Path("/tmp") or parent.owner() != folder.owner():
             break
         parent.chmod(parent.stat().st_mode | 0o711)
     return folder
