@@ -75,7 +75,8 @@ class DockerProvider:
     def _description(self, image: str) -> dict[str, Any]:
         limits = self.limits
         memory = limits.memory_bytes + limits.workspace_bytes
-        options = f"rw,nosuid,nodev,mode=1777,size={limits.workspace_bytes}"
+        # By owner: the engine gives the mount the mode of the folder it covers.
+        options = f"rw,nosuid,nodev,uid=65534,gid=65534,size={limits.workspace_bytes}"
         return {
             "Image": image,
             "Cmd": WAIT,
@@ -202,6 +203,8 @@ class DockerSandbox:
                 limit = await self._follow(id, output, seconds)
                 await self._sweep()
                 state = (await self._provider.ask("GET", f"/exec/{id}/json")).json()
+                if self._destroyed:
+                    raise SandboxDestroyed
             except (NotFound, SandboxFailed):
                 if self._destroyed:
                     raise SandboxDestroyed from None
