@@ -89,8 +89,8 @@ class Table:
         """Append a call; its place in the table is returned."""
         words = [self._word(argument) for argument in arguments]
         self._rows.append([self._numbers[name], *words, *[0] * (WORDS - 1 - len(words))])
-        shown = [word.decode() for word in arguments if isinstance(word, bytes) and len(word) < 40]
-        self._names.append(" ".join([name, *shown]))
+        paths = [word for word in arguments if isinstance(word, bytes) and word.startswith(b"/")]
+        self._names.append(" ".join([name, *map(os.fsdecode, paths)]))
         return len(self._rows) - 1
 
     def _word(self, argument: int | bytes | ctypes.Array[ctypes.c_long]) -> int:

@@ -32,7 +32,7 @@ class Cgroups:
 
     def make(self, memory_bytes: int, processes: int) -> "Group":
         """A new group that may use so much in all."""
-        name = PREFIX + uuid.uuid4().hex[:12]
+        name = f"{PREFIX}{os.getpid()}-{uuid.uuid4().hex[:12]}"
         folders = sorted({place / name for place in self.controllers.values()})
         group = Group(folders=tuple(folders))
         values = {"memory": memory_bytes, "pids": processes}
@@ -107,12 +107,23 @@ def find_cgroups() -> Cgroups | None:
     for version, places in ((2, _places_v2()), (1, _places_v1())):
         usable = {name: place for name, place in places.items() if _can_make(place)}
         if "memory" in usable:
+            _sweep(set(usable.values()))
             return Cgroups(version=version, controllers=usable)
     return None
 
 
+def _sweep(places: set[Path]) -> None:
+    """Remove the empty groups of supervisors that were killed and could not do it themselves."""
+    for place in places:
+        for folder in place.glob(f"{PREFIX}*-*"):
+            owner = folder.name.removeprefix(PREFIX).split("-")[0]
+            if owner.isdigit() and not Path("/proc", owner).exists():
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+
 def _can_make(place: Path) -> bool:
-    trial = place / f"{PREFIX}trial-{os.getpid()}"
+    trial = place / f"{PREFIX}{os.getpid()}-trial"
     try:
         trial.mkdir()
         trial.rmdir()

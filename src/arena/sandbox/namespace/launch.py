@@ -33,8 +33,9 @@ def launch(box: Box) -> Started:
     if bubblewrap is None:
         step = missing_bubblewrap()
         raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
+    document = box.configuration()
     ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
-    configuration = _in_memory("configuration", box.configuration())
+    configuration = _in_memory("configuration", document)
     extension = _extension(box)
     inherited = [theirs.fileno(), configuration] + ([extension] if extension is not None else [])
     try:
@@ -53,9 +54,15 @@ def launch(box: Box) -> Started:
             extra_groups=[] if root else None,
             cwd="/",
         )
-    except OSError:
+    except OSError as error:
         ours.close()
-        raise
+        step = ProbeStep(
+            name="bubblewrap",
+            works=False,
+            detail=f"it cannot be started as an unprivileged user: {error}",
+            remedy="run as an ordinary user, or as a root that may change its user",
+        )
+        raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step]) from error
     finally:
         theirs.close()
         for descriptor in inherited[1:]:

@@ -144,6 +144,7 @@ class NamespaceProvider:
             raise SandboxDestroyed("this provider has been closed; make a new one")
 
     def _fleet(self, kind: Kind) -> Fleet:
+        self._check_open()
         fleet = self._fleets.get(kind)
         if fleet is None:
             fleet = Fleet(self.box(kind), cores())
