@@ -74,6 +74,7 @@
       const pending = calls.callNow(subject, request.inputs[i], i);
       if (pending !== undefined) await pending;
     }
+    closeSync(RESULT);
     reallyExit(0);
   };
 

@@ -7,7 +7,7 @@ import importlib.util
 import os
 from typing import Any
 
-from arena.sandbox.harness.hardening import REQUEST
+from arena.sandbox.harness.hardening import REQUEST, RESULT
 from arena.sandbox.harness.python_calls import (
     _exit,  # pyright: ignore[reportPrivateUsage]
     emit,
@@ -52,6 +52,7 @@ def run() -> None:
         # Outside every call: memory ran out in our own part, or a job of the submission threw.
         write_line(2, str(error))
         _exit(1)
+    os.close(RESULT)
     _exit(0)
 
 

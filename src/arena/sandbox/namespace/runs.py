@@ -18,6 +18,9 @@ from arena.sandbox.results import Results, complete, read_results
 GRACE_SECONDS = 5.0
 """How long a zygote may be silent past a child's deadline before it is given up itself."""
 READY = b'{"ready":1}\n'
+PATIENCE_SECONDS = 0.005
+LINGER_SECONDS = 0.05
+"""How long a child may outlive its last result before it is killed."""
 LARGE = 1 << 20
 OUT_OF_MEMORY_SIGNS = ("heap limit", "out of memory", "Array buffer allocation failed")
 
@@ -29,6 +32,7 @@ class Pipes:
         self.result = Drain(limits.result_bytes)
         self.stdout = Drain(limits.output_bytes)
         self.stderr = Drain(limits.output_bytes)
+        self._later: asyncio.TimerHandle | None = None
 
     @property
     def writers(self) -> tuple[int, int, int]:
@@ -40,10 +44,18 @@ class Pipes:
         loop = asyncio.get_running_loop()
         for drain in (self.result, self.stdout, self.stderr):
             drain.hand_over()
-            drain.watch(loop)
+        self.result.watch(loop)
+        # A pipe holds 64 KiB: most submissions are over before anybody needs to read from it.
+        self._later = loop.call_later(PATIENCE_SECONDS, self._watch_output, loop)
+
+    def _watch_output(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.stdout.watch(loop)
+        self.stderr.watch(loop)
 
     def finish(self) -> None:
         """Take what is left and close."""
+        if self._later is not None:
+            self._later.cancel()
         for drain in (self.result, self.stdout, self.stderr):
             drain.finish()
 
@@ -98,27 +110,60 @@ async def ended(run: Run, wall_seconds: float) -> Ended:
         run.pipes.finish()
 
 
+async def _last_word(run: Run) -> None:
+    """Until the child has closed its results, or is gone."""
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+
+    def settle(_: object = None) -> None:
+        if not over.done():
+            over.set_result(None)
+
+    run.pipes.result.on_end = settle
+    run.ticket.ended.add_done_callback(settle)
+    if run.pipes.result.descriptor < 0:
+        settle()
+    try:
+        await over
+    except asyncio.CancelledError:
+        run.zygote.kill(run.ticket)
+        run.pipes.finish()
+        raise
+
+
+def _is_complete(run: Run, count: int) -> bool:
+    """Whether every result is there, so that how the process ends tells nothing more."""
+    drain = run.pipes.result
+    return not drain.over and drain.data.startswith(READY) and drain.data.count(b"\n") == count + 1
+
+
+def _let_go(run: Run) -> None:
+    """The results are in: take the output there is by now, and see the child off."""
+    run.pipes.finish()
+    if not run.ticket.ended.done():
+        loop = asyncio.get_running_loop()
+        killing = loop.call_later(LINGER_SECONDS, run.zygote.kill, run.ticket)
+        run.ticket.ended.add_done_callback(lambda _: killing.cancel())
+
+
 async def outcome_of(run: Run, limits: Limits, count: int, engine: str) -> FunctionOutcome:
-    """Wait for the end of the child and make sense of what it left."""
-    end = await ended(run, limits.wall_seconds)
-    data = bytes(run.pipes.result.data)
-    if not data.startswith(READY):
-        raise SandboxFailed(f"the child could not be isolated: {data[:300]!r}, {end}")
-    body = data[len(READY) :]
-    if len(body) > LARGE:
-        results = await asyncio.to_thread(read_results, body, count)
+    """Wait for the results, or the end of the child, and make sense of what it left."""
+    await _last_word(run)
+    if _is_complete(run, count):
+        _let_go(run)
+        results = await _read(bytes(run.pipes.result.data[len(READY) :]), count)
+        failure = CaseOutcome(error="ended without a result")
     else:
-        results = read_results(body, count)
-    failure = why(run, end, limits)
-    if run.pipes.result.over:
-        # Whatever was read before the limit is not worth more than the rest.
-        results = Results(outcomes=(), output_marks=(), failure=failure)
-    elif failure.limit is not None:
-        results = replace(results, failure=results.failure if not results.outcomes else None)
-        results = replace(results, failure=_prefer(results.failure, failure))
+        end = await ended(run, limits.wall_seconds)
+        data = bytes(run.pipes.result.data)
+        if not data.startswith(READY):
+            raise SandboxFailed(f"the child could not be isolated: {data[:300]!r}, {end}")
+        failure = why(run, end, limits)
+        results = _explained(run, await _read(data[len(READY) :], count), failure)
     cases = complete(results, count, failure)
     if run.pipes.stdout.over or run.pipes.stderr.over:
-        cases = [replace(case, value=None, **_over(Limit.OUTPUT)) for case in cases]
+        over = CaseOutcome(error=f"over the limit: {Limit.OUTPUT.value}", limit=Limit.OUTPUT)
+        cases = [over for _ in cases]
     return FunctionOutcome(
         engine=engine,
         cases=_with_marks(run, cases, results.output_marks),
@@ -127,13 +172,25 @@ async def outcome_of(run: Run, limits: Limits, count: int, engine: str) -> Funct
     )
 
 
+async def _read(body: bytes, count: int) -> Results:
+    if len(body) > LARGE:
+        return await asyncio.to_thread(read_results, body, count)
+    return read_results(body, count)
+
+
+def _explained(run: Run, results: Results, failure: CaseOutcome) -> Results:
+    """What was read, with what was seen from outside as the reason for what is missing."""
+    if run.pipes.result.over:
+        # Whatever was read before the limit is not worth more than the rest.
+        return Results(outcomes=(), output_marks=(), failure=failure)
+    if failure.limit is None:
+        return results
+    return replace(results, failure=_prefer(results.failure, failure))
+
+
 def _prefer(told: CaseOutcome | None, seen: CaseOutcome) -> CaseOutcome:
     """A limit that was seen from outside explains a cut-off line better than the line does."""
     return seen if told is None or "protocol violation" in (told.error or "") else told
-
-
-def _over(limit: Limit) -> dict[str, object]:
-    return {"error": f"over the limit: {limit.value}", "limit": limit}
 
 
 def why(run: Run, end: Ended, limits: Limits) -> CaseOutcome:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 
 CHUNK = 1 << 16
 
@@ -19,6 +20,8 @@ class Drain:
         self.marks: list[tuple[int, float]] = []
         """How many bytes had come at which moment, by our clock."""
         self.over = False
+        self.on_end: Callable[[], None] | None = None
+        """Called when the writer has closed its end, or went over the limit."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -66,6 +69,8 @@ class Drain:
                 self._loop.remove_reader(self.descriptor)
             os.close(self.descriptor)
             self.descriptor = -1
+            if self.on_end is not None:
+                self.on_end()
 
     def text(self) -> str:
         """What came, as text: bytes that are not UTF-8 are shown as such."""

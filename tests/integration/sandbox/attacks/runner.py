@@ -19,7 +19,7 @@ from integration.sandbox.attacks.attack import Attack
 from integration.sandbox.attacks.catalogue import ATTACKS
 from integration.sandbox.attacks.open_walls import OpenProvider
 
-LIMITS = Limits(wall_seconds=3.0, cpu_seconds=2)
+LIMITS = Limits(wall_seconds=5.0, cpu_seconds=2)
 HONEST = FunctionCall(
     language="python",
     source="def f(a, b):\n    return sorted(a) + [b]\n",
@@ -96,7 +96,7 @@ async def main(mode: str) -> None:
         "quickjs": make(LIMITS, javascript_engine="quickjs"),
     }
     providers["command"] = providers["python"]
-    turns = asyncio.Semaphore(3)
+    turns = asyncio.Semaphore(6)
 
     async def one(attack: Attack) -> tuple[str, dict[str, object]]:
         async with turns:
