@@ -20,7 +20,7 @@ FILES = {
     1: {"memory": "memory.limit_in_bytes", "pids": "pids.max"},
     2: {"memory": "memory.max", "pids": "pids.max"},
 }
-REMOVAL_SECONDS = 2.0
+REMOVAL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +79,8 @@ class Group:
 
     def remove(self) -> None:
         """Remove the group; its last process may need a moment to be gone."""
-        deadline = time.monotonic() + REMOVAL_SECONDS
         for folder in self.folders:
+            deadline = time.monotonic() + REMOVAL_SECONDS
             while folder.exists():
                 try:
                     folder.rmdir()

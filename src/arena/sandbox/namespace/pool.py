@@ -85,7 +85,13 @@ class Pool:
             raise
         finally:
             theirs.close()
-        _, pid = await receive_greeting(ours, GREETING_SECONDS)
+        try:
+            _, pid = await receive_greeting(ours, GREETING_SECONDS)
+        except asyncio.CancelledError:
+            zygote.kill(run.ticket)
+            run.pipes.finish()
+            ours.close()
+            raise
         group = self._group() if pid else None
         if group is not None:
             group.add(pid)

@@ -213,8 +213,9 @@ def limit_of(run: Run, end: Ended, limits: Limits) -> Limit | None:
     if end.late:
         return Limit.WALL_TIME
     if end.signal in (signal.SIGKILL, signal.SIGXCPU):
-        # The kernel enforces by ticks and reports by its own clock; the two differ somewhat.
-        spent = end.cpu_seconds >= limits.cpu_seconds * 0.8
+        # The kernel enforces by one clock and reports by another, which on a busy virtual machine
+        # can be far behind; only the memory killer strikes without regard to time.
+        spent = end.cpu_seconds >= limits.cpu_seconds / 2
         return Limit.CPU_TIME if spent else Limit.MEMORY
     if end.signal is not None or end.exit_code:
         tail = bytes(run.pipes.stderr.data[-4000:]).decode(errors="replace")

@@ -145,7 +145,7 @@ class Workspace:
         elif late:
             limit = Limit.WALL_TIME
         elif number in (signal.SIGXCPU, signal.SIGKILL) or os.WEXITSTATUS(status) in (137, 152):
-            spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds * 0.8
+            spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds / 2
             limit = Limit.CPU_TIME if spent else None
             if self._group is not None and self._group.ran_out_of_memory():
                 limit = Limit.MEMORY

@@ -2,6 +2,9 @@
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -75,24 +78,24 @@ def _user(kind: str) -> int | None:
 
 
 @pytest.fixture(scope="module", params=["root", "somebody"])
-def campaign(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Campaign:
-    # /tmp itself, because pytest's own folders are closed to other users.
-    folder = _open_folder(tmp_path_factory)
-    return Campaign(folder, _user(request.param), "walls")
+def campaign(request: pytest.FixtureRequest) -> Iterator[Campaign]:
+    user = _user(request.param)
+    with _open_folder() as folder:
+        yield Campaign(folder, user, "walls")
 
 
 @pytest.fixture(scope="module")
-def control(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
-    return Campaign(_open_folder(tmp_path_factory), _user("somebody"), "open")
+def control() -> Iterator[Campaign]:
+    user = _user("somebody")
+    with _open_folder() as folder:
+        yield Campaign(folder, user, "open")
 
 
-def _open_folder(factory: pytest.TempPathFactory) -> Path:
-    folder = factory.mktemp("attacks")
-    for parent in [folder, *folder.parents]:
-        if parent == Path("/tmp") or parent.owner() != folder.owner():
-            break
-        parent.chmod(parent.stat().st_mode | 0o711)
-    return folder
+@contextmanager
+def _open_folder() -> Iterator[Path]:
+    """Not one of pytest's own, which it closes to other users whenever it starts."""
+    with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
+        yield Path(folder)
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
