@@ -30,7 +30,7 @@ HARNESS = Path(__file__).parents[1] / "src/arena/sandbox/harness"
 # pipes or limits.
 BARE = """
 import sys, types, os, time, gc, importlib
-for name, path in (("arena", None), ("arena.sandbox", None), ("arena.sandbox.harness", {harness!r})):
+for name, path in ("arena", None), ("arena.sandbox", None), ("arena.sandbox.harness", {harness!r}):
     module = sys.modules[name] = types.ModuleType(name)
     module.__path__ = [path] if path else []
 from arena.sandbox.harness import main, system, encode, tags, python_calls
@@ -207,10 +207,10 @@ async def measure(rounds: int, seconds: float) -> dict[str, float]:
                     isolated, call_of("javascript", JAVASCRIPT), seconds
                 ),
                 "node process ms": await latency_ms(
-                    lambda: subprocess.run(raw_node, stdout=subprocess.DEVNULL, check=True), 15
+                    lambda: subprocess.run(raw_node, stdout=subprocess.DEVNULL, check=True), 5
                 ),
-                "warm node ms": await warm_node_latency_ms(call_of("javascript", JAVASCRIPT), 15),
-                "python ms": await latency_ms(lambda: isolated.call(call_of("python", PYTHON)), 50),
+                "warm node ms": await warm_node_latency_ms(call_of("javascript", JAVASCRIPT), 5),
+                "python ms": await latency_ms(lambda: isolated.call(call_of("python", PYTHON)), 20),
             }
             for name, value in found.items():
                 samples.setdefault(name, []).append(value)
@@ -225,9 +225,13 @@ def verdict(name: str, ratio: float, goal: float, at_most: bool = False) -> None
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2.0, help="per candidate and round")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.5, help="per candidate and round")
+    parser.add_argument("--first", action="store_true", help="before everybody else (root only)")
     options = parser.parse_args()
+    if options.first:
+        # For everything that is measured alike: on a shared machine others' work is left out.
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     if shutil.which("bwrap") is None or find_node() is None:
         sys.exit("bubblewrap and Node are needed: apt-get install bubblewrap nodejs")
     found = await measure(options.rounds, options.seconds)

@@ -1,11 +1,13 @@
 """The shapes every provider has, and the values that go in and come out."""
 
 import json
+import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
 from arena.sandbox.harness.encode import encode
+from arena.sandbox.harness.tags import load
 from arena.sandbox.limits import Limit
 
 
@@ -119,6 +121,12 @@ class FunctionCall:
         inputs = [encode(list(arguments)) for arguments in self.inputs]
         document = {"source": self.source, "function": self.function_name, "inputs": inputs}
         return json.dumps(document).encode()
+
+    def marshalled(self) -> bytes:
+        """The same for a Python child, in the format that costs it least."""
+        inputs = [load(encode(list(arguments))) for arguments in self.inputs]
+        # Version 2 has no references: equal inputs of two cases are two objects.
+        return marshal.dumps((self.source, self.function_name, inputs), 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

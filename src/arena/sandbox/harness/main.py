@@ -14,9 +14,9 @@ from arena.sandbox.harness.zygote import start
 # What submissions import most; a clone gets them for nothing. Each costs a few pages per child.
 PRELOADED = (
     "abc array base64 bisect calendar cmath collections collections.abc contextlib copy csv "
-    "dataclasses datetime decimal enum fractions functools hashlib heapq inspect io itertools "
+    "dataclasses datetime decimal enum fractions functools heapq inspect io itertools "
     "json math numbers operator queue random re statistics string struct textwrap threading "
-    "time traceback types typing unicodedata uuid zlib"
+    "time traceback types typing zlib"
 )
 
 

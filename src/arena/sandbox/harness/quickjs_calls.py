@@ -29,26 +29,27 @@ def prepare(config: dict[str, Any]) -> None:
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     scripts = config["scripts"]
-    _state["engine"] = module
-    _state["memory"] = max(16 << 20, int(config["memory_bytes"]) - HEADROOM_BYTES)
-    _state["script"] = f"({scripts['quickjs.js']})(({scripts['calls.js']}), emit, print, eval)"
+    # One context with our part already in it: every child gets a copy of its own by the clone.
+    context = module.Context()
+    context.set_memory_limit(max(16 << 20, int(config["memory_bytes"]) - HEADROOM_BYTES))
+    context.set_max_stack_size(MAX_STACK_BYTES)
+    context.add_callable("emit", emit)
+    context.add_callable("print", write_line)
+    script = f"({scripts['quickjs.js']})(({scripts['calls.js']}), emit, print, eval)"
+    _state["start"] = context.eval(script)
+    context.eval("delete globalThis.emit; delete globalThis.print")
+    _state["context"] = context
+    _state["error"] = module.JSException
 
 
 def run() -> None:
     """The whole life of a child: read the request, call, answer, leave without clean-up."""
     request = read_all(REQUEST).decode()
-    context = _state["engine"].Context()
-    context.set_memory_limit(_state["memory"])
-    context.set_max_stack_size(MAX_STACK_BYTES)
-    context.add_callable("emit", emit)
-    context.add_callable("print", write_line)
     try:
-        start = context.eval(_state["script"])
-        context.eval("delete globalThis.emit; delete globalThis.print")
-        start(request)
-        while context.execute_pending_job():
+        _state["start"](request)
+        while _state["context"].execute_pending_job():
             pass
-    except _state["engine"].JSException as error:
+    except _state["error"] as error:
         # Outside every call: memory ran out in our own part, or a job of the submission threw.
         write_line(2, str(error))
         _exit(1)

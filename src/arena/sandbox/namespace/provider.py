@@ -86,7 +86,7 @@ class NamespaceProvider:
                 return await self._once(kind, call, limits)
 
     async def _once(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
-        request = call.request()
+        request = call.marshalled() if kind is Kind.PYTHON else call.request()
         if kind is Kind.NODE:
             run = await (await self._node_pool()).take(request)
             engine = f"node {self._node_version}"
