@@ -89,13 +89,15 @@ class Box:
 
     def mounts(self) -> list[tuple[str, int, str]]:
         """The places a child can write to: fresh, sized, and gone with it."""
-        limits, flags = self.limits, NOSUID | NODEV | NOEXEC
-        size, inodes = limits.scratch_bytes, limits.files
-        if self.kind is Kind.WORKSPACE:
-            # Compiled programs are started from here.
-            flags, size, inodes = NOSUID | NODEV, limits.workspace_bytes, limits.workspace_files
-        options = f"size={size},nr_inodes={inodes},mode=700"
-        small = f"size={min(size, 16 * MIB)},nr_inodes={inodes},mode=1777"
+        limits = self.limits
+        if self.kind is not Kind.WORKSPACE:
+            # One for everything (/tmp and /dev/shm are links to it): each costs time per child.
+            options = f"size={limits.scratch_bytes},nr_inodes={limits.files},mode=700"
+            return [(DIRECTORY, NOSUID | NODEV | NOEXEC, options)]
+        # Compiled programs are started from here.
+        flags, inodes = NOSUID | NODEV, f"nr_inodes={limits.workspace_files}"
+        options = f"size={limits.workspace_bytes},{inodes},mode=700"
+        small = f"size={min(limits.workspace_bytes, 16 * MIB)},{inodes},mode=1777"
         return [(DIRECTORY, flags, options), ("/tmp", flags, small), ("/dev/shm", flags, small)]
 
     def rlimits(self) -> dict[str, int]:
@@ -135,12 +137,23 @@ class Box:
         for name in ("bin", "lib", "lib64"):
             if Path("/", name).exists():
                 line += ["--symlink", f"usr/{name}", f"/{name}"]
-        line += ["--proc", "/proc", "--dev", "/dev", "--dir", DIRECTORY, "--dir", "/tmp"]
+        line += ["--proc", "/proc", "--dir", DIRECTORY, *self._devices()]
         if extension is not None:
             line += ["--ro-bind-data", str(extension), "/_quickjs.so"]
-        line += ["--remount-ro", "/dev", "--remount-ro", "/"]
+        line += ["--remount-ro", "/"]
         code = BOOTSTRAP.format(control=control, configuration=configuration)
         return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
+
+    def _devices(self) -> list[str]:
+        """For commands the usual ones; for functions as few mounts as will do."""
+        if self.kind is Kind.WORKSPACE:
+            return ["--dev", "/dev", "--dir", "/tmp", "--remount-ro", "/dev"]
+        line = ["--dir", "/dev", "--symlink", DIRECTORY, "/tmp", "--symlink", DIRECTORY, "/dev/shm"]
+        for name in ("null", "zero", "random", "urandom"):
+            line += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+            line += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
+        return line
 
     def _visible(self) -> list[Path]:
         if self.kind is Kind.WORKSPACE:
@@ -152,8 +165,6 @@ class Box:
         paths = [path for path in libraries if path.exists()] + self._prefix()
         if self.kind is Kind.NODE and self.node is not None:
             paths.append(self.node)
-        if Path("/etc/ld.so.cache").exists():
-            paths.append(Path("/etc/ld.so.cache"))
         return paths
 
     def _prefix(self) -> list[Path]:

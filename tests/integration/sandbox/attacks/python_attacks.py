@@ -63,7 +63,7 @@ EXHAUSTION = [
         "                        if e.errno == errno.ENOSPC: return total\n"
         "                        break\n        return total\n"
         "    return [fill(folder) for folder in ('/work', '/tmp', '/dev/shm')]\n",
-        value(lambda v: all(0 < n <= 9 << 20 for n in v)),
+        value(lambda v: 0 < sum(v) <= 9 << 20),
     ),
     py(
         8,
@@ -326,7 +326,7 @@ FILES_AND_PROCESSES = [
         "    lines = [l.split() for l in open('/proc/self/mountinfo')]\n"
         "    return [set(('nosuid', 'nodev', 'noexec')) <= set(l[5].split(','))"
         " for l in lines if l[4] in ('/tmp', '/work', '/dev/shm')]\n",
-        value(lambda v: len(v) >= 3 and all(v)),
+        value(lambda v: len(v) >= 1 and all(v)),
         control=True,
     ),
     returning(
