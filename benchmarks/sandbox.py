@@ -19,7 +19,7 @@ from pathlib import Path
 from arena.sandbox import FunctionCall, Limits
 from arena.sandbox.namespace.box import Kind
 from arena.sandbox.namespace.fleet import cores
-from arena.sandbox.namespace.launch import find_node, find_python
+from arena.sandbox.namespace.launch import DEDICATED_ID, find_node, find_python
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.namespace.runs import spawn
 
@@ -52,14 +52,15 @@ print(count)
 """
 
 
-def processes_per_second(command: list[str], seconds: float) -> float:
-    """Start and await processes on every core."""
+def processes_per_second(command: list[str], seconds: float, user: int | None = None) -> float:
+    """Start and await processes on every core, as `user` where one is given."""
+    identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     counts = [0] * cores()
     end = time.monotonic() + seconds
 
     def work(number: int) -> None:
         while time.monotonic() < end:
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, **identity)
             counts[number] += 1
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(cores())]
@@ -189,12 +190,14 @@ async def measure(rounds: int, seconds: float) -> dict[str, float]:
     node = str(find_node())
     raw_python = [python, "-I", "-S", "-c", f"{PYTHON}\nprint(f(1, 2))"]
     raw_node = [node, "-e", f"{JAVASCRIPT}; console.log(f(1, 2))"]
+    # A box of the same strength belongs to a user of its own as well.
+    nobody = DEDICATED_ID if os.geteuid() == 0 else None
     samples: dict[str, list[float]] = {}
     async with NamespaceProvider() as isolated:
         candidates: dict[str, Callable[[], Awaitable[float]]] = {
             "python process": lambda: asyncio.to_thread(processes_per_second, raw_python, seconds),
             "bwrap python": lambda: asyncio.to_thread(
-                processes_per_second, bubblewrapped(raw_python), seconds
+                processes_per_second, bubblewrapped(raw_python), seconds, nobody
             ),
             "bare clone": lambda: asyncio.to_thread(bare_clones_per_second, seconds),
             "isolated python": lambda: calls_per_second(

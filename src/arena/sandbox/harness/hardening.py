@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import ctypes
 import os
 import resource
@@ -55,7 +56,7 @@ class Walls:
         for number in range(FIRST_FREE):
             os.dup2(self._null, number)
 
-    def clone(self, received: list[int]) -> int:
+    def clone(self, received: array.array[int]) -> int:
         """The child's pid; or 0 in the child, with its walls up."""
         for place, descriptor in zip(self._sources, received):  # noqa: B905 - not before 3.10
             self.table.set(place, 1, descriptor)

@@ -56,7 +56,7 @@ EXHAUSTION = [
         8,
         "fills_every_tmpfs",
         "def f(c):\n    def fill(folder):\n        total = 0\n        for n in range(40):\n"
-        "            with open(f'{folder}/{n}', 'wb') as file:\n"
+        "            with open(f'{folder}/{len(folder)}-{n}', 'wb') as file:\n"
         "                while True:\n"
         "                    try: total += file.write(b'x' * 65536); file.flush()\n"
         "                    except OSError as e:\n"
