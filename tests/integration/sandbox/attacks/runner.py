@@ -5,6 +5,7 @@ once more without walls ('open'), where the harmless ones must succeed.
 """
 
 import asyncio
+import ctypes
 import json
 import os
 import socket
@@ -114,35 +115,50 @@ async def main(mode: str) -> None:
     outcomes = dict(await asyncio.gather(*(one(attack) for attack in attacks)))
     for provider in set(providers.values()):
         await provider.close()
-    report = {"outcomes": outcomes, "left": left_over()}
+    report = {"outcomes": outcomes, "left": left_over(), "pid": os.getpid()}
     Path(os.environ["ARENA_TEST_REPORT"]).write_text(json.dumps(report))
 
 
+def adopt_orphans() -> None:
+    """Whatever loses its parent becomes ours, so that nothing can hide from `left_over`."""
+    set_child_subreaper = 36
+    assert ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) == 0
+
+
 def left_over() -> list[str]:
-    """Processes that are still there and were not before; a moment is granted to die."""
+    """Processes that are still below us; a moment is granted to die."""
     deadline = time.monotonic() + 5
     while True:
-        found = processes() - {os.getpid()}
+        reap()
+        found = descendants()
         if not found or time.monotonic() > deadline:
             return [describe(pid) for pid in sorted(found)]
         time.sleep(0.05)
 
 
-def processes() -> set[int]:
-    owners = {59109} if os.geteuid() == 0 else {os.geteuid()}
-    found = set()
+def reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def descendants() -> set[int]:
+    parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                if entry.stat().st_uid in owners or parent(entry) == os.getpid():
-                    found.add(int(entry.name))
-            except (FileNotFoundError, ProcessLookupError):
+                stat = (entry / "stat").read_text()
+            except OSError:
                 continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    found: set[int] = set()
+    wave = {os.getpid()}
+    while wave:
+        wave = {pid for pid, parent in parents.items() if parent in wave}
+        found |= wave
     return found
-
-
-def parent(entry: Path) -> int:
-    return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
 
 
 def describe(pid: int) -> str:
@@ -153,5 +169,7 @@ def describe(pid: int) -> str:
 
 
 if __name__ == "__main__":
+    # A program that uses us may have a default of its own; it must not reach into the boxes.
     socket.setdefaulttimeout(10)
+    adopt_orphans()
     asyncio.run(main(sys.argv[1]))
