@@ -300,3 +300,30 @@ async def test_groups_of_killed_supervisors_are_swept_up() -> None:
     find_cgroups.cache_clear()
     assert find_cgroups() is not None
     assert not stale.exists()
+
+
+async def test_a_start_that_is_broken_off_leaves_nothing() -> None:
+    """Bubblewrap is ended at every moment of its own start."""
+    before = boxes()
+    for delay in [n / 4000 for n in range(40)]:
+        provider = NamespaceProvider()
+        starting = asyncio.create_task(provider.call(HONEST))
+        await asyncio.sleep(delay)
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        await provider.close()
+    await until(lambda: not boxes() - before)
+
+
+def boxes() -> set[int]:
+    """Every bubblewrap process that is ours or an orphan, and alive."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                line = (entry / "cmdline").read_bytes()
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                ours = parent in (1, os.getpid()) and alive(int(entry.name))
+                if ours and b"bwrap" in line.split(b"\0")[0]:
+                    found.add(int(entry.name))
+    return found

@@ -53,6 +53,8 @@ def launch(box: Box) -> Started:
             group=DEDICATED_ID if root else None,
             extra_groups=[] if root else None,
             cwd="/",
+            # While it starts it is two processes, and only the group reaches both of them.
+            process_group=0,
         )
     except OSError as error:
         ours.close()

@@ -18,6 +18,7 @@ from arena.sandbox.namespace.greetings import receive_greeting
 from arena.sandbox.namespace.launch import Started, launch
 
 WARM_UP_SECONDS = 30.0
+GENTLE_SECONDS = 2.0
 CHILDREN_AT_ONCE = 8
 """How many children of one zygote may reach their limits at the same time."""
 
@@ -105,7 +106,7 @@ class Zygote:
                 self._group.add(pid)
 
     def _refused(self, process: subprocess.Popen[bytes]) -> SandboxUnavailable:
-        process.kill()
+        _end(process)
         assert process.stderr is not None
         detail = process.stderr.read(4000).decode(errors="replace").strip()
         process.stderr.close()
@@ -197,14 +198,22 @@ class Zygote:
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGKILL)
-        await asyncio.to_thread(process.wait)
+        try:
+            # Without its supervisor it ends by itself, and bubblewrap buries it.
+            await asyncio.to_thread(process.wait, GENTLE_SECONDS)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            await asyncio.to_thread(process.wait)
         if process.stderr is not None:
             process.stderr.close()
         if self._group is not None:
             await asyncio.to_thread(self._group.remove)
             self._group = None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _milliseconds(seconds: float | None) -> int:

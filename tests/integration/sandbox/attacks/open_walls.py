@@ -24,6 +24,7 @@ def launch_openly(box: Box) -> Started:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd="/",
+        process_group=0,
     )
     theirs.close()
     os.close(configuration)
