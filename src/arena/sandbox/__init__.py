@@ -6,7 +6,7 @@ comes back with what was expected, on this side of the wall. A submission's fail
 a machine that cannot isolate is an error. May import `arena.errors` and `arena.clock`.
 """
 
-from arena.sandbox.cases import calc_score, run_tests
+from arena.sandbox.cases import CaseOptions, calc_score, run_tests
 from arena.sandbox.errors import (
     InvalidPath,
     LimitReached,
@@ -35,6 +35,7 @@ from arena.sandbox.values import UNDEFINED, MapValue, SetValue, equal
 
 __all__ = [
     "UNDEFINED",
+    "CaseOptions",
     "CaseResult",
     "ExecResult",
     "FunctionCall",

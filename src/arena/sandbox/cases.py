@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from arena.errors import InvalidInput
 from arena.sandbox.driver import call_in_sandbox
@@ -22,6 +23,21 @@ from arena.sandbox.values import equal
 FUNCTION_LANGUAGES = ("python", "javascript")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOptions:
+    """How the cases of a standard are run and compared."""
+
+    fresh: bool = False
+    """A process of its own for every case, so that none can learn from an earlier one."""
+    tolerance: float | None = None
+    """The difference that two numbers may have."""
+    languages: Languages | None = None
+    """The languages of programs; None is the built-in table."""
+
+
+DEFAULTS = CaseOptions()
+
+
 async def run_tests(
     provider: SandboxProvider,
     code: str,
@@ -29,23 +45,20 @@ async def run_tests(
     cases: Sequence[TestCase],
     *,
     language: str | None = None,
-    fresh: bool = False,
-    tolerance: float | None = None,
-    languages: Languages | None = None,
+    options: CaseOptions = DEFAULTS,
 ) -> list[CaseResult]:
     """One result per case, in order. The expected values stay on this side of the wall.
 
     With a `function_name` the function of that name is called (Python and JavaScript); without
     one the code is a whole program that reads the input as JSON from standard input and prints
-    the result as JSON. `fresh` gives every case a process of its own, so that no case can learn
-    from an earlier one; `tolerance` is the difference that two numbers may have.
+    the result as JSON.
     """
     if not cases:
         return []
     submission = read_submission(code, language)
     inputs = [case.input for case in cases]
     if function_name is None:
-        table = languages or Languages.builtin()
+        table = options.languages or Languages.builtin()
         outcome = await run_program(provider, submission, inputs, table)
     else:
         if submission.language not in FUNCTION_LANGUAGES:
@@ -60,11 +73,11 @@ async def run_tests(
                 function_name=checked_name(function_name),
                 inputs=part,
             )
-            for part in ([[one] for one in inputs] if fresh else [inputs])
+            for part in ([[one] for one in inputs] if options.fresh else [inputs])
         ]
         outcome = _joined(await asyncio.gather(*(_call(provider, call) for call in calls)))
     return [
-        _judged(case, result, outcome.engine, tolerance)
+        _judged(case, result, outcome.engine, options.tolerance)
         for case, result in zip(cases, outcome.cases, strict=True)
     ]
 

@@ -8,7 +8,15 @@ import pytest
 import pytest_asyncio
 
 from arena.errors import NotFound
-from arena.sandbox import Languages, Limit, Limits, TestCase, ToolchainMissing, run_tests
+from arena.sandbox import (
+    CaseOptions,
+    Languages,
+    Limit,
+    Limits,
+    TestCase,
+    ToolchainMissing,
+    run_tests,
+)
 from arena.sandbox.namespace.provider import NamespaceProvider
 from integration.sandbox.machine import need, need_isolation
 
@@ -115,7 +123,9 @@ async def test_a_language_of_ones_own(provider, tmp_path) -> None:
     file.write_text('[awk]\nfile = "main.awk"\nrun = "awk -f main.awk"\nneeds = ["awk"]\n')
     table = Languages.builtin().extended(file)
     source = '{ print "[" 2 * split($0, p, ",") "]" }'
-    results = await run_tests(provider, source, None, CASES, language="awk", languages=table)
+    results = await run_tests(
+        provider, source, None, CASES, language="awk", options=CaseOptions(languages=table)
+    )
     assert results[0].passed, results[0]
 
 

@@ -10,6 +10,7 @@ import pytest_asyncio
 from arena.errors import InvalidInput
 from arena.sandbox import (
     UNDEFINED,
+    CaseOptions,
     Limit,
     Limits,
     MapValue,
@@ -275,12 +276,12 @@ async def test_a_fresh_process_per_case_forgets(provider) -> None:
     cases = [TestCase(input=[n], expected=1) for n in range(3)]
     together = await run_tests(provider, source, "f", cases)
     assert [result.got for result in together] == [1, 2, 3]
-    apart = await run_tests(provider, source, "f", cases, fresh=True)
+    apart = await run_tests(provider, source, "f", cases, options=CaseOptions(fresh=True))
     assert [result.got for result in apart] == [1, 1, 1]
 
 
 async def test_a_tolerance_is_applied(provider) -> None:
-    await check(provider, "def f(): return 0.1 + 0.2", [], 0.3, tolerance=1e-9)
+    await check(provider, "def f(): return 0.1 + 0.2", [], 0.3, options=CaseOptions(tolerance=1e-9))
 
 
 async def test_inputs_are_the_functions_own(provider) -> None:
