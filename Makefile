@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo test check fix bench docs lock clean setup
+.PHONY: help demo test check fix bench bench-sandbox test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -15,7 +15,7 @@ demo: setup  ## Benchmark the bundled agents, show the result, serve http://loca
 	@scripts/demo $(if $(ONCE),--once)
 
 test: setup  ## Check the code, then run every test.
-	@scripts/setup --system jq curl
+	@scripts/setup --system jq curl perl python3 bwrap=bubblewrap gcc g++ node=nodejs libseccomp.so.2=libseccomp2
 	@$(MAKE) --no-print-directory check
 	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
@@ -31,6 +31,15 @@ fix: setup  ## Mend what a machine can mend.
 
 bench: setup  ## Measure speed and memory (figures, not tests).
 	$(BIN)/python benchmarks/flow.py
+	$(BIN)/python benchmarks/scores.py --database sqlite
+
+bench-sandbox: setup  ## Measure what the sandbox's walls cost.
+	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
+	$(BIN)/python benchmarks/sandbox.py
+
+test-docker: setup  ## Hold the Docker provider to its contract on a real engine (Debian's docker.io; needs root).
+	@scripts/setup --system dockerd=docker.io curl
+	scripts/test-docker
 
 docs: setup  ## Write the generated pages anew: docs/reference/cli.md and openapi.json.
 	$(BIN)/python scripts/write_reference.py

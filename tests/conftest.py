@@ -27,7 +27,7 @@ def missing(what: str) -> None:
 def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Variables and files of whoever runs the tests must not reach them."""
     for name in list(os.environ):
-        if name.startswith("ARENA_"):
+        if name.startswith("ARENA_") and not name.startswith("ARENA_TEST_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
     # Or each of the many commands that are started here would compile the package anew.

@@ -1,0 +1,261 @@
+"""How fast the sandbox is, against what it replaces, on this machine and in this minute.
+
+Only the ratios mean something: every round measures all candidates one after the other, and the
+medians over the rounds are compared. Run it on a quiet machine: `python benchmarks/sandbox.py`.
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from arena.sandbox import FunctionCall, Limits
+from arena.sandbox.namespace.box import Kind
+from arena.sandbox.namespace.fleet import cores
+from arena.sandbox.namespace.launch import DEDICATED_ID, find_node, find_python
+from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.namespace.runs import spawn
+
+PYTHON = "def f(a, b):\n    return {'sum': a + b}\n"
+JAVASCRIPT = "function f(a, b) { return { sum: a + b }; }"
+SETTLE_SECONDS = 0.5
+HARNESS = Path(__file__).parents[1] / "src/arena/sandbox/harness"
+# The floor: the same work in a clone of the same warm interpreter, without walls, supervisor,
+# pipes or limits.
+BARE = """
+import sys, types, os, time, gc, importlib
+for name, path in ("arena", None), ("arena.sandbox", None), ("arena.sandbox.harness", {harness!r}):
+    module = sys.modules[name] = types.ModuleType(name)
+    module.__path__ = [path] if path else []
+from arena.sandbox.harness import main, system, encode, tags, python_calls
+for name in main.PRELOADED.split(): importlib.import_module(name)
+table = system.Table(0)
+table.seal()
+gc.collect(); gc.freeze(); gc.disable()
+count, end = 0, time.monotonic() + {seconds}
+while time.monotonic() < end:
+    pid = table.clone()
+    if pid == 0:
+        function = python_calls.find_function({source!r}, "f")
+        encode.encode(function(*tags.load("[1,2]")))
+        os._exit(0)
+    os.waitpid(pid, 0)
+    count += 1
+print(count)
+"""
+
+
+def processes_per_second(command: list[str], seconds: float, user: int | None = None) -> float:
+    """Start and await processes on every core, as `user` where one is given."""
+    identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+    counts = [0] * cores()
+    end = time.monotonic() + seconds
+
+    def work(number: int) -> None:
+        while time.monotonic() < end:
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, **identity)
+            counts[number] += 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(cores())]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / seconds
+
+
+def bare_clones_per_second(seconds: float) -> float:
+    code = BARE.format(harness=str(HARNESS), seconds=seconds, source=PYTHON)
+    command = [find_python(), "-I", "-S", "-B", "-c", code]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(cores())]
+    return sum(int(process.communicate()[0]) for process in running) / seconds
+
+
+def bubblewrapped(command: list[str]) -> list[str]:
+    """What one would write to put a single process into a box of the same strength."""
+    line = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    line += ["--clearenv", "--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
+    for name in ("bin", "lib", "lib64"):
+        line += ["--symlink", f"usr/{name}", f"/{name}"]
+    line += ["--tmpfs", "/tmp", "--tmpfs", "/work", "--chdir", "/work", "--remount-ro", "/"]
+    return [*line, "--", *command]
+
+
+async def calls_per_second(
+    provider: NamespaceProvider, call: FunctionCall, seconds: float
+) -> float:
+    """Whole submissions: request, fresh child, result, comparison-ready value."""
+    end = time.monotonic() + seconds
+    count = 0
+
+    async def work() -> None:
+        nonlocal count
+        while time.monotonic() < end:
+            outcome = await provider.call(call)
+            assert outcome.cases[0].value == {"sum": 3}, outcome
+            count += 1
+
+    started = time.monotonic()
+    await asyncio.gather(*(work() for _ in range(2 * cores())))
+    return count / (time.monotonic() - started)
+
+
+async def latency_ms(act: Callable[[], object], count: int) -> float:
+    times: list[float] = []
+    for _ in range(count):
+        started = time.perf_counter()
+        result = act()
+        if asyncio.iscoroutine(result):
+            await result
+        times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times)
+
+
+async def warm_node_latency_ms(call: FunctionCall, count: int) -> float:
+    """A hit on a waiting process; between hits the pool has time to fill up again."""
+    times: list[float] = []
+    async with NamespaceProvider(javascript_engine="node", warm_node=4) as provider:
+        await provider.call(call)
+        for _ in range(count):
+            await provider.warm_up(Kind.NODE)
+            await asyncio.sleep(0.25)
+            started = time.perf_counter()
+            outcome = await provider.call(call)
+            times.append((time.perf_counter() - started) * 1000)
+            assert outcome.cases[0].value == {"sum": 3}, outcome
+    return statistics.median(times)
+
+
+def memory_kib(pid: int) -> tuple[int, int]:
+    """Resident and proportional size."""
+    sizes = {"Rss": 0, "Pss": 0}
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if name in sizes:
+            sizes[name] = int(rest.split()[0])
+    return sizes["Rss"], sizes["Pss"]
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+async def print_memory() -> None:
+    async with NamespaceProvider(Limits(), warm_node=4) as provider:
+        await provider.warm_up(Kind.PYTHON, Kind.QUICKJS, Kind.NODE)
+        await asyncio.sleep(1)
+        for kind in (Kind.PYTHON, Kind.QUICKJS, Kind.NODE):
+            zygote = provider._fleet(kind).zygotes[0]
+            waiting: list[int] = []
+            runs = []
+            if kind is not Kind.NODE:
+                for _ in range(8):
+                    reader, writer = os.pipe()
+                    runs.append(spawn(zygote, provider.limits, reader, None))
+                    os.close(reader)
+                    waiting.append(writer)
+                await asyncio.sleep(0.5)
+            try:
+                resident, proportional = memory_kib(zygote.inner_pid)
+                idle = [memory_kib(pid) for pid in children_of(zygote.inner_pid)]
+            except PermissionError:
+                print(f"  {kind.value}: memory can be read by root only")
+                idle = []
+            if idle:
+                each = statistics.mean(pss for _, pss in idle)
+                print(
+                    f"  {kind.value:8} zygote {resident / 1024:6.1f} MiB resident, "
+                    f"{proportional / 1024:5.1f} MiB its share; idle child {each / 1024:5.2f} MiB"
+                )
+            for writer in waiting:
+                os.close(writer)
+            for run in runs:
+                await run.ticket.ended
+                run.pipes.finish()
+
+
+def call_of(language: str, source: str) -> FunctionCall:
+    return FunctionCall(language=language, source=source, function_name="f", inputs=[[1, 2]])
+
+
+async def measure(rounds: int, seconds: float) -> dict[str, float]:
+    python = str(find_python())
+    node = str(find_node())
+    raw_python = [python, "-I", "-S", "-c", f"{PYTHON}\nprint(f(1, 2))"]
+    raw_node = [node, "-e", f"{JAVASCRIPT}; console.log(f(1, 2))"]
+    # A box of the same strength belongs to a user of its own as well.
+    nobody = DEDICATED_ID if os.geteuid() == 0 else None
+    samples: dict[str, list[float]] = {}
+    async with NamespaceProvider() as isolated:
+        candidates: dict[str, Callable[[], Awaitable[float]]] = {
+            "python process": lambda: asyncio.to_thread(processes_per_second, raw_python, seconds),
+            "bwrap python": lambda: asyncio.to_thread(
+                processes_per_second, bubblewrapped(raw_python), seconds, nobody
+            ),
+            "bare clone": lambda: asyncio.to_thread(bare_clones_per_second, seconds),
+            "isolated python": lambda: calls_per_second(
+                isolated, call_of("python", PYTHON), seconds
+            ),
+            "node process": lambda: asyncio.to_thread(processes_per_second, raw_node, seconds),
+            "isolated quickjs": lambda: calls_per_second(
+                isolated, call_of("javascript", JAVASCRIPT), seconds
+            ),
+            "node process ms": lambda: latency_ms(
+                lambda: subprocess.run(raw_node, stdout=subprocess.DEVNULL, check=True), 5
+            ),
+            "warm node ms": lambda: warm_node_latency_ms(call_of("javascript", JAVASCRIPT), 5),
+            "python ms": lambda: latency_ms(lambda: isolated.call(call_of("python", PYTHON)), 20),
+        }
+        for _ in range(rounds):
+            for name, candidate in candidates.items():
+                samples.setdefault(name, []).append(await candidate())
+                # The kernel takes namespaces down later; that bill is not the next one's.
+                await asyncio.sleep(SETTLE_SECONDS)
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def verdict(name: str, ratio: float, goal: float, at_most: bool = False) -> None:
+    good = ratio <= goal if at_most else ratio >= goal
+    sign = "at most" if at_most else "at least"
+    print(f"  {name:58} {ratio:6.2f}   goal: {sign} {goal:<5} {'reached' if good else 'MISSED'}")
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.0, help="per candidate and round")
+    parser.add_argument("--first", action="store_true", help="before everybody else (root only)")
+    options = parser.parse_args()
+    if options.first:
+        # For everything that is measured alike: on a shared machine others' work is left out.
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    if shutil.which("bwrap") is None or find_node() is None:
+        sys.exit("bubblewrap and Node are needed: apt-get install bubblewrap nodejs")
+    found = await measure(options.rounds, options.seconds)
+    load = os.getloadavg()[0]
+    print(f"{cores()} cores, load {load:.1f}, median of {options.rounds} rounds")
+    for name, value in found.items():
+        unit = "" if name.endswith("ms") else " per second"
+        print(f"  {name:18} {value:8.1f}{unit}")
+    python, quickjs = found["isolated python"], found["isolated quickjs"]
+    print("Python submissions")
+    verdict("against raw python3 -I -S -c processes", python / found["python process"], 2.5)
+    verdict("against bwrap python3 processes", python / found["bwrap python"], 8)
+    verdict("against bare clones of a warm interpreter", python / found["bare clone"], 0.4)
+    print("JavaScript submissions")
+    verdict("QuickJS against raw node -e processes", quickjs / found["node process"], 10)
+    hit = found["warm node ms"] / found["node process ms"]
+    verdict("latency of a warm Node hit against raw node", hit, 0.1, at_most=True)
+    print("Memory")
+    await print_memory()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,46 @@
+"""`arena sandbox`: what this machine can do to keep untrusted code in."""
+
+import json
+from dataclasses import asdict
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from arena.cli.options import Json, commands
+from arena.sandbox.errors import ProbeStep
+from arena.sandbox.namespace.probe import probe_now
+
+app = commands("Where untrusted code runs, and whether it can on this machine.")
+
+
+@app.callback()
+def main() -> None:
+    """Where untrusted code runs, and whether it can on this machine."""
+
+
+@app.command()
+def check(as_json: Json = False) -> None:
+    """Try every step of the isolation and say what works, and why not where not."""
+    steps = probe_now()
+    usable = all(step.works for step in steps if step.required)
+    if as_json:
+        document = {"usable": usable, "steps": [asdict(step) for step in steps]}
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        _show(steps, usable)
+    if not usable:
+        raise typer.Exit(3)
+
+
+def _show(steps: list[ProbeStep], usable: bool) -> None:
+    table = Table("step", "", "found", "what to do")
+    for step in steps:
+        mark = "yes" if step.works else ("NO" if step.required else "no")
+        table.add_row(step.name, mark, step.detail, step.remedy)
+    console = Console()
+    console.print(table)
+    if usable:
+        console.print("Untrusted code can be isolated here.")
+    else:
+        console.print("Untrusted code is not run here until every required step works.")

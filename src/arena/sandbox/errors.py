@@ -1,0 +1,92 @@
+"""What can go wrong around a sandbox, sorted by whose fault it is.
+
+InfrastructureError
+├── SandboxUnavailable     this machine cannot isolate; carries the probe's report
+├── ToolchainMissing       a compiler or interpreter is not installed
+└── SandboxFailed          the sandbox itself broke; nobody is charged, try again
+AgentFault
+├── LimitReached           the submission went over a limit, and which
+├── ProtocolViolation      the submission wrote something else where its results belong
+└── UnsafeFile             a link, a pipe or a device stands where a file should be
+Conflict
+└── SandboxDestroyed       used after its end
+InvalidInput
+└── InvalidPath            a file name that leaves the sandbox or cannot be one
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.errors import AgentFault, Conflict, InfrastructureError, InvalidInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeStep:
+    """One thing the machine was asked for, and what it answered."""
+
+    name: str
+    works: bool
+    detail: str = ""
+    remedy: str = ""
+    """What to change so that it works; empty where nothing can be done."""
+    required: bool = True
+
+
+class SandboxUnavailable(InfrastructureError):
+    """Untrusted code cannot be isolated on this machine, so it is not run."""
+
+    code = "sandbox_unavailable"
+
+    def __init__(self, message: str | None = None, *, report: Sequence[ProbeStep] = ()) -> None:
+        super().__init__(message, retryable=False)
+        self.report = tuple(report)
+        """Every step that was tried, in order."""
+
+
+class ToolchainMissing(InfrastructureError):
+    """The language cannot be run here: its compiler or interpreter is not installed."""
+
+    code = "toolchain_missing"
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, retryable=False)
+
+
+class SandboxFailed(InfrastructureError):
+    """The sandbox itself broke; the submission is not to blame."""
+
+    code = "sandbox_failed"
+
+
+class LimitReached(AgentFault):
+    """The submission went over a limit."""
+
+    code = "limit_reached"
+
+    def __init__(self, message: str | None = None, *, limit: str) -> None:
+        super().__init__(message or f"over the limit: {limit}")
+        self.limit = limit
+
+
+class ProtocolViolation(AgentFault):
+    """The submission wrote something else where its results belong."""
+
+    code = "protocol_violation"
+
+
+class UnsafeFile(AgentFault):
+    """Something that is not a regular file stands where a file should be."""
+
+    code = "unsafe_file"
+
+
+class SandboxDestroyed(Conflict):
+    """The sandbox has been destroyed; create a new one."""
+
+    code = "sandbox_destroyed"
+
+
+class InvalidPath(InvalidInput):
+    """Not a path inside a sandbox."""
+
+    code = "invalid_path"

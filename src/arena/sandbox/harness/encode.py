@@ -1,0 +1,137 @@
+"""Values as one line of JSON, by their true type, whatever a submission makes of its classes.
+
+Every access goes through the built-in types' own methods, taken before a submission ran: a
+subclass of int, str, list or dict is read as the plain value it holds, and its overrides are not
+asked. What JSON cannot say is tagged: {"$arena": "nan"}.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
+# The values are a stranger's: their types are what this file finds out.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from json.encoder import encode_basestring_ascii as quote
+from typing import Any
+
+TAG = "$arena"
+MAX_DEPTH = 200
+# Python refuses to print longer integers; 14,000 bits are a little less than its 4,300 digits.
+MAX_INTEGER_BITS = 14_000
+
+
+class NotEncodable(Exception):
+    """The value has no place in the written format."""
+
+
+_bits = int.bit_length
+_integer = int.__int__
+_decimal = int.__repr__
+_float = float.__float__
+_float_text = float.__repr__
+_text = str.__str__
+_Members = Callable[[Any], "Iterator[Any]"]
+_pairs: Callable[[Any], Any] = dict.items
+_list_iter: _Members = list.__iter__
+_tuple_iter: _Members = tuple.__iter__
+_set_iter: _Members = set.__iter__
+_frozen_iter: _Members = frozenset.__iter__
+
+
+def encode(value: Any, depth: int = 0) -> str:
+    """`value` as JSON in ASCII, without a newline; `NotEncodable` says why not."""
+    if value is None:
+        return "null"
+    kind: type = type(value)
+    scalar = _SCALARS.get(kind)
+    if scalar is not None:
+        return scalar(value)
+    if depth >= MAX_DEPTH:
+        raise NotEncodable(f"the result is nested more than {MAX_DEPTH} levels deep")
+    for exact, container in _CONTAINERS:
+        # issubclass(type(x)) and not isinstance: the latter asks x.__class__, which may lie.
+        if issubclass(kind, exact):
+            return container(value, depth + 1)
+    for exact, other in _SCALARS.items():
+        if issubclass(kind, exact):
+            return other(value)
+    raise NotEncodable(f"the result holds a {kind.__name__}, which is not a JSON value")
+
+
+def _encode_boolean(value: object) -> str:
+    return "true" if value is True else "false"
+
+
+def _encode_integer(value: int) -> str:
+    if _bits(value) > MAX_INTEGER_BITS:
+        raise NotEncodable("the result holds an integer of more than 4,200 digits")
+    return _decimal(_integer(value))
+
+
+def _encode_float(value: float) -> str:
+    number = _float(value)
+    if number != number:
+        return '{"$arena":"nan"}'
+    if number in (float("inf"), float("-inf")):
+        return '{"$arena":"infinity"}' if number > 0 else '{"$arena":"-infinity"}'
+    return _float_text(number)
+
+
+def _encode_text(value: str) -> str:
+    return quote(_text(value))
+
+
+def _encode_list(value: Any, depth: int) -> str:
+    return "[" + ",".join([encode(item, depth) for item in _list_iter(value)]) + "]"
+
+
+def _encode_tuple(value: Any, depth: int) -> str:
+    return "[" + ",".join([encode(item, depth) for item in _tuple_iter(value)]) + "]"
+
+
+def _encode_set(value: Any, depth: int) -> str:
+    members = ",".join([encode(item, depth) for item in _set_iter(value)])
+    return '{"$arena":"set","members":[' + members + "]}"
+
+
+def _encode_frozenset(value: Any, depth: int) -> str:
+    members = ",".join([encode(item, depth) for item in _frozen_iter(value)])
+    return '{"$arena":"set","members":[' + members + "]}"
+
+
+def _encode_dict(value: Any, depth: int) -> str:
+    seen: dict[str, str] = {}
+    for key, item in _pairs(value):
+        name = _encode_key(key)
+        if name in seen:
+            raise NotEncodable(f"two keys of the result are both {name} in JSON")
+        seen[name] = encode(item, depth)
+    if '"$arena"' in seen:
+        entries = ",".join([f"[{name},{item}]" for name, item in seen.items()])
+        return '{"$arena":"object","entries":[' + entries + "]}"
+    return "{" + ",".join([f"{name}:{item}" for name, item in seen.items()]) + "}"
+
+
+def _encode_key(key: Any) -> str:
+    """Keys as Python's own json writes them: 1 becomes "1", None becomes "null"."""
+    kind: type = type(key)
+    if issubclass(kind, str):
+        return quote(_text(key))
+    if key is None or issubclass(kind, (int, float)):
+        return quote(encode(key))
+    raise NotEncodable(f"a key of the result is a {kind.__name__}, which JSON does not have")
+
+
+_SCALARS: dict[type, Callable[[Any], str]] = {
+    bool: _encode_boolean,
+    str: _encode_text,
+    int: _encode_integer,
+    float: _encode_float,
+}
+_CONTAINERS: tuple[tuple[type, Callable[[Any, int], str]], ...] = (
+    (dict, _encode_dict),
+    (list, _encode_list),
+    (tuple, _encode_tuple),
+    (set, _encode_set),
+    (frozenset, _encode_frozenset),
+)

@@ -1,0 +1,124 @@
+"""A freshly cloned child walls itself in, in an order that matters, before any foreign code."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import os
+import resource
+import struct
+from typing import Any
+
+from arena.sandbox.harness.system import Table
+
+NULL, STDOUT, STDERR, REQUEST, RESULT = 0, 1, 2, 3, 4
+FIRST_FREE = 5
+EVERYTHING_ABOVE = 0xFFFFFFFF
+AT_HERE, WRITE_ONLY = -100, os.O_WRONLY
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_PRIVATE, MS_REC = 2, 4, 8, 1 << 18, 1 << 14
+NEW_NET = 0x40000000
+# user, pid, mounts, ipc, uts, cgroup
+NAMESPACES = 0x10000000 | 0x20000000 | 0x20000 | 0x8000000 | 0x4000000 | 0x2000000
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
+PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 24, 38, 47
+SECCOMP_MODE_FILTER, PR_CAP_AMBIENT_CLEAR_ALL, SIGKILL = 2, 4, 9
+CAPABILITY_VERSION_3 = 0x20080522
+AF_INET, SOCK_DGRAM, SIOCSIFFLAGS, IFF_UP = 2, 2, 0x8914, 1
+READY = b'{"ready":1}\n'
+
+
+class Filter(ctypes.Structure):
+    """A compiled seccomp program, as the kernel wants to be told of it."""
+
+    _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+
+class Walls:
+    """The table of everything a child does between its clone and its first foreign instruction."""
+
+    def __init__(self, config: dict[str, Any], code: bytes) -> None:
+        bare = bool(config.get("bare"))
+        network = bool(config["network"])
+        flags = NAMESPACES | (NEW_NET if network else 0)
+        self.table = Table(0 if bare else flags)
+        self._null = os.open("/dev/null", os.O_RDWR)
+        self._sources = self._place_descriptors()
+        if not bare:
+            self._identity()
+            self._files(config)
+            if network:
+                self._loopback()
+            self._limits(config)
+            self._rights(code)
+        self.table.add("write", RESULT, READY, len(READY))
+        self.table.seal()
+        # Zygote and child: 0 to 4 are taken, so that no received descriptor has these numbers.
+        for number in range(FIRST_FREE):
+            os.dup2(self._null, number)
+
+    def clone(self, received: array.array[int]) -> int:
+        """The child's pid; or 0 in the child, with its walls up."""
+        for place, descriptor in zip(self._sources, received):  # noqa: B905 - not before 3.10
+            self.table.set(place, 1, descriptor)
+        return self.table.clone()
+
+    def _place_descriptors(self) -> list[int]:
+        add = self.table.add
+        places = [add("dup3", 0, target, 0) for target in (REQUEST, RESULT, STDOUT, STDERR)]
+        add("close_range", FIRST_FREE, EVERYTHING_ABOVE, 0)
+        return places
+
+    def _write(self, path: bytes, line: bytes) -> None:
+        # Everything above 4 is closed, so the file that is opened is 5.
+        self.table.add("openat", AT_HERE, path, WRITE_ONLY, 0)
+        self.table.add("write", FIRST_FREE, line, len(line))
+        self.table.add("close", FIRST_FREE)
+
+    def _identity(self) -> None:
+        """Own numbers in the own namespace; before the process is closed to inspection."""
+        same = f"{os.getuid()} {os.getuid()} 1".encode()
+        # When memory is short the kernel shall take a child, never the zygote.
+        self._write(b"/proc/self/oom_score_adj", b"1000")
+        self._write(b"/proc/self/setgroups", b"deny")
+        self._write(b"/proc/self/uid_map", same)
+        self._write(b"/proc/self/gid_map", same)
+
+    def _files(self, config: dict[str, Any]) -> None:
+        add = self.table.add
+        add("mount", b"none", b"/", 0, MS_REC | MS_PRIVATE, 0)
+        for path, flags, options in config["mounts"]:
+            add("mount", b"tmpfs", path.encode(), b"tmpfs", flags, options.encode())
+        careful = MS_NOSUID | MS_NODEV | MS_NOEXEC
+        add("mount", b"proc", b"/proc", b"proc", careful, b"hidepid=2")
+        add("chdir", config["directory"].encode())
+
+    def _loopback(self) -> None:
+        """A command may talk to itself; there is nothing else in its network."""
+        self.table.add("socket", AF_INET, SOCK_DGRAM, 0)
+        request = struct.pack("16sh14x", b"lo", IFF_UP)
+        self.table.add("ioctl", FIRST_FREE, SIOCSIFFLAGS, request)
+        self.table.add("close", FIRST_FREE)
+
+    def _limits(self, config: dict[str, Any]) -> None:
+        for name, value in config["rlimits"].items():
+            kind: int = getattr(resource, f"RLIMIT_{name}")
+            self.table.add("prlimit64", 0, kind, struct.pack("QQ", value, value), 0)
+
+    def _rights(self, code: bytes) -> None:
+        add = self.table.add
+        add("setsid")
+        add("prctl", PR_SET_PDEATHSIG, SIGKILL)
+        add("prctl", PR_SET_DUMPABLE, 0)
+        for capability in range(_last_capability() + 1):
+            add("prctl", PR_CAPBSET_DROP, capability)
+        add("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+        add("capset", struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24))
+        add("prctl", PR_SET_NO_NEW_PRIVS, 1)
+        buffer = ctypes.create_string_buffer(code, len(code))
+        program = Filter(len(code) // 8, self.table.keep(buffer))
+        add("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self.table.keep(program))
+
+
+def _last_capability() -> int:
+    with open("/proc/sys/kernel/cap_last_cap") as file:  # noqa: PTH123
+        return int(file.read())

@@ -1,0 +1,163 @@
+"""Calls a Python function with every input and writes one line per result."""
+
+from __future__ import annotations
+
+import io
+import json
+import marshal
+import os
+import random
+import sys
+import types
+from typing import Any
+
+from arena.sandbox.harness.encode import NotEncodable, encode, quote
+from arena.sandbox.harness.hardening import REQUEST, RESULT
+from arena.sandbox.harness.tags import load
+
+MAX_MESSAGE = 2000
+_write, _read, _exit, _len = os.write, os.read, os._exit, len
+
+
+class CountingOutput(io.FileIO):
+    """Standard output that knows how much went through it, to tell the cases apart."""
+
+    count = 0
+
+    def write(self, data: Any, /) -> int:
+        """All of `data`: a pipe may take it in pieces."""
+        view = memoryview(data)
+        done = 0
+        while done < _len(view):
+            done += _write(1, view[done:])
+        self.count += done
+        return done
+
+
+output = CountingOutput(1, "wb", closefd=False)
+
+
+def prepare(config: dict[str, object]) -> None:
+    """Make the streams in the zygote, so that a child has them for free."""
+    # The same chance for everybody: a submission gives the same result twice.
+    random.seed(0)
+    wrapped = io.BufferedWriter(output)
+    sys.stdout = io.TextIOWrapper(wrapped, encoding="utf-8", errors="backslashreplace")
+    errors = io.BufferedWriter(io.FileIO(2, "wb", closefd=False))
+    sys.stderr = io.TextIOWrapper(
+        errors, encoding="utf-8", errors="backslashreplace", line_buffering=True
+    )
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def read_all(descriptor: int) -> bytes:
+    """Everything up to the end, then closed."""
+    pieces: list[bytes] = []
+    # Small pieces first: a large buffer is a large number of fresh pages.
+    while piece := _read(descriptor, 1 << 15 if len(pieces) < 4 else 1 << 20):
+        pieces.append(piece)
+    os.close(descriptor)
+    return b"".join(pieces)
+
+
+def emit(line: str, descriptor: int = RESULT) -> None:
+    """Write one line whole."""
+    data = memoryview(line.encode("ascii") + b"\n")
+    while data:
+        data = data[_write(descriptor, data) :]
+
+
+def run() -> None:
+    """The whole life of a child: read the request, call, answer, leave without clean-up."""
+    data = read_all(REQUEST)
+    # Python's own format touches a quarter of the memory that reading JSON does; what comes from
+    # the supervisor is trusted. JSON is for sandboxes whose Python is of another version.
+    source, name, inputs = marshal.loads(data) if data[:1] == b"(" else _from_json(data)
+    try:
+        function = find_function(source, name)
+    except BaseException as error:
+        emit(f"[-1,{describe(error)},{flushed()}]")
+        _exit(0)
+    call_all(function, inputs)
+    # The end of the results; the supervisor need not wait for the end of the process.
+    os.close(RESULT)
+    _exit(0)
+
+
+def _from_json(data: bytes) -> tuple[str, str, list[Any]]:
+    request = json.loads(data)
+    return request["source"], request["function"], request["inputs"]
+
+
+def find_function(source: str, name: str) -> Any:
+    """Run the submission's text as a module and pick the function out of it."""
+    module = types.ModuleType("submission")
+    sys.modules["submission"] = module
+    exec(compile(source, "submission.py", "exec", dont_inherit=True), module.__dict__)
+    function = module.__dict__.get(name)
+    if function is None:
+        raise NotEncodable(f"the submission does not define {name!r}")
+    if not callable(function):
+        raise NotEncodable(f"{name!r} is not a function but a {type(function).__name__}")
+    return function
+
+
+def call_all(function: Any, inputs: list[Any]) -> None:
+    """One line per input (a list of arguments, or its text); an exception is an answer too."""
+    for index, given in enumerate(inputs):
+        try:
+            arguments: Any = load(given) if type(given) is str else given
+            value = function(*arguments)
+            if hasattr(value, "__await__"):
+                value = _await(value)
+            line = f'"value",{encode(value)}'
+        except BaseException as error:
+            line = describe(error)
+        emit(f"[{index},{line},{flushed()}]")
+
+
+def _await(value: Any) -> Any:
+    # Late: it is large, and most submissions never wait for anything.
+    import asyncio
+
+    async def wait() -> Any:
+        return await value
+
+    return asyncio.run(wait())
+
+
+def flushed() -> int:
+    """How many bytes of standard output there are by now."""
+    try:
+        sys.stdout.flush()
+    except BaseException:
+        # A submission may have closed or replaced it; its output is its own affair.
+        return output.count
+    return output.count
+
+
+def describe(error: BaseException) -> str:
+    """The kind and text of an error, as two JSON values."""
+    if isinstance(error, MemoryError):
+        return '"memory","MemoryError"'
+    try:
+        text = str(error)
+    except BaseException:
+        text = "(its message cannot be read)"
+    if isinstance(error, NotEncodable):
+        return f'"error",{quote(text[:MAX_MESSAGE])}'
+    place = _line_of(error)
+    message = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f'"error",{quote(message[:MAX_MESSAGE] + place)}'
+
+
+def _line_of(error: BaseException) -> str:
+    """The last line of the submission that the error went through."""
+    if isinstance(error, SyntaxError):
+        return ""
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "submission.py":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" (line {line})" if line else ""

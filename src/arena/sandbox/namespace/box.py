@@ -1,0 +1,202 @@
+"""What a box contains: its files, its limits and its filter, one kind of box per use."""
+
+import base64
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+
+from arena.sandbox.limits import MIB, Limits
+from arena.sandbox.namespace.filters import Profile, compiled
+
+DIRECTORY = "/work"
+NOSUID, NODEV, NOEXEC = 2, 4, 8
+HARNESS = "arena.sandbox.harness"
+COMMON_MODULES = ("encode", "tags", "system", "hardening", "zygote")
+INNER_ID = 65534
+
+
+class Kind(StrEnum):
+    """What the children of a zygote do."""
+
+    PYTHON = "python"
+    QUICKJS = "quickjs"
+    NODE = "node"
+    WORKSPACE = "workspace"
+
+    @property
+    def is_function(self) -> bool:
+        """One process with threads, as opposed to a program that may start others."""
+        return self in (Kind.PYTHON, Kind.QUICKJS)
+
+
+MODULES = {
+    Kind.PYTHON: ("python_calls",),
+    Kind.QUICKJS: ("python_calls", "quickjs_calls"),
+    Kind.NODE: ("node_calls",),
+    Kind.WORKSPACE: ("files", "workspace_calls"),
+}
+PROFILES = {
+    Kind.PYTHON: Profile.FUNCTION,
+    Kind.QUICKJS: Profile.FUNCTION,
+    Kind.NODE: Profile.NODE,
+    Kind.WORKSPACE: Profile.COMMAND,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One kind of box on this machine."""
+
+    kind: Kind
+    limits: Limits
+    python: Path
+    node: Path | None = None
+    roots: Sequence[Path] = field(default=())
+    """Further folders of the host that are visible, read-only, at the same place."""
+    bare: bool = False
+    """No walls at all: only to measure what the walls cost, and to prove that tests notice."""
+
+    def configuration(self) -> bytes:
+        """What the interpreter in the box is told at its start; it holds no secret."""
+        names = [*COMMON_MODULES, *MODULES[self.kind], "main"]
+        folder = resources.files(HARNESS)
+        sources = [(f"{HARNESS}.{name}", (folder / f"{name}.py").read_text()) for name in names]
+        scripts = {
+            name: (folder / name).read_text() for name in ("calls.js", "quickjs.js", "node.js")
+        }
+        document = {
+            "modules": sources,
+            "scripts": scripts if self.kind in (Kind.NODE, Kind.QUICKJS) else {},
+            "config": {
+                "kind": self.kind.value,
+                "filter": base64.b64encode(compiled(PROFILES[self.kind])).decode(),
+                "network": self.kind is Kind.WORKSPACE,
+                "directory": DIRECTORY,
+                "mounts": self.mounts(),
+                "rlimits": self.rlimits(),
+                "node": str(self.node or ""),
+                "memory_bytes": self.limits.memory_bytes,
+                "workspace_file_bytes": self.limits.workspace_file_bytes,
+                "bare": self.bare,
+            },
+        }
+        return json.dumps(document).encode()
+
+    def mounts(self) -> list[tuple[str, int, str]]:
+        """The places a child can write to: fresh, sized, and gone with it."""
+        limits = self.limits
+        if self.kind is not Kind.WORKSPACE:
+            # One for everything (/tmp and /dev/shm are links to it): each costs time per child.
+            options = f"size={limits.scratch_bytes},nr_inodes={limits.files},mode=700"
+            return [(DIRECTORY, NOSUID | NODEV | NOEXEC, options)]
+        # Compiled programs are started from here.
+        flags, inodes = NOSUID | NODEV, f"nr_inodes={limits.workspace_files}"
+        options = f"size={limits.workspace_bytes},{inodes},mode=700"
+        small = f"size={min(limits.workspace_bytes, 16 * MIB)},{inodes},mode=1777"
+        return [(DIRECTORY, flags, options), ("/tmp", flags, small), ("/dev/shm", flags, small)]
+
+    def rlimits(self) -> dict[str, int]:
+        """Soft = hard: a submission has nothing to raise."""
+        limits = self.limits
+        common = {
+            "CORE": 0,
+            "MSGQUEUE": 0,
+            "MEMLOCK": 0,
+            "CPU": limits.cpu_seconds,
+        }
+        if self.kind.is_function:
+            return common | {
+                "AS": limits.memory_bytes,
+                "FSIZE": limits.file_bytes,
+                "NOFILE": limits.open_files,
+                "NPROC": limits.processes,
+                "STACK": 16 * MIB,
+            }
+        # V8 and the JVM reserve far more address space than they use: limit data instead. CPU
+        # time of a workspace is counted per command, in its own process.
+        special = {"DATA": limits.memory_bytes, "NPROC": limits.workspace_processes}
+        if self.kind is Kind.WORKSPACE:
+            del common["CPU"]
+            special |= {"FSIZE": limits.workspace_file_bytes, "NOFILE": 256}
+        else:
+            special |= {"FSIZE": limits.file_bytes, "NOFILE": 64}
+        return common | special
+
+    def arguments(self, control: int, configuration: int, extension: int | None) -> list[str]:
+        """The bubblewrap command line; the three numbers are inherited descriptors."""
+        line = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        line += ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
+        line += ["--uid", str(INNER_ID), "--gid", str(INNER_ID), "--as-pid-1"]
+        for root in self._visible():
+            line += ["--ro-bind", str(root), str(root)]
+        for name in ("bin", "lib", "lib64"):
+            if Path("/", name).exists():
+                line += ["--symlink", f"usr/{name}", f"/{name}"]
+        line += ["--proc", "/proc", "--dir", DIRECTORY, *self._devices()]
+        if extension is not None:
+            line += ["--ro-bind-data", str(extension), "/_quickjs.so"]
+        line += ["--remount-ro", "/"]
+        code = BOOTSTRAP.format(control=control, configuration=configuration)
+        return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
+
+    def _devices(self) -> list[str]:
+        """For commands the usual ones; for functions as few mounts as will do."""
+        if self.kind is Kind.WORKSPACE:
+            return ["--dev", "/dev", "--dir", "/tmp", "--remount-ro", "/dev"]
+        line = ["--dir", "/dev", "--symlink", DIRECTORY, "/tmp", "--symlink", DIRECTORY, "/dev/shm"]
+        for name in ("null", "zero", "random", "urandom"):
+            line += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+            line += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
+        return line
+
+    def _visible(self) -> list[Path]:
+        if self.kind is Kind.WORKSPACE:
+            etc = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf")
+            java = Path("/etc").glob("java-*")
+            extra = [path for path in (*map(Path, etc), *java) if path.exists()]
+            return [Path("/usr"), *extra, *self._prefix(), *self.roots]
+        libraries = [Path("/usr/lib"), Path("/usr/lib64")]
+        paths = [path for path in libraries if path.exists()] + self._prefix()
+        if self.kind is Kind.NODE and self.node is not None:
+            paths.append(self.node)
+        return paths
+
+    def _prefix(self) -> list[Path]:
+        """The interpreter: one file of /usr, or the whole prefix it is installed under."""
+        if self.python.is_relative_to("/usr/bin"):
+            return [] if self.kind is Kind.WORKSPACE else [self.python]
+        return [self.python.parent.parent]
+
+
+BOOTSTRAP = """
+import json, os, sys, types
+sys.path[:] = [p for p in sys.path if p]
+with open({configuration}, 'rb') as f: document = json.loads(f.read())
+for name in ('arena', 'arena.sandbox', 'arena.sandbox.harness'):
+    sys.modules[name] = types.ModuleType(name); sys.modules[name].__path__ = []
+for name, source in document['modules']:
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(source, '<harness>', 'exec'), module.__dict__)
+    setattr(sys.modules['arena.sandbox.harness'], name.rpartition('.')[2], module)
+main = module.main
+config = document['config']; config['scripts'] = document['scripts']
+del document, module, name, source, f
+main({control}, config)
+""".strip()
+
+
+def quickjs_extension() -> Path | None:
+    """The compiled QuickJS module of the running interpreter, where it is installed."""
+    spec = find_spec("_quickjs")
+    return Path(spec.origin) if spec is not None and spec.origin else None
+
+
+def running_version() -> str:
+    """Major and minor version of the interpreter Arena itself runs on."""
+    return f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -1,0 +1,154 @@
+"""Which system calls a submission may make: a list of what is allowed, compiled to BPF.
+
+Everything else is refused with EPERM, so that a program sees an error and goes on; a call through
+another architecture's door ends the process. The lists were traced on honest programs; a library
+that needs more shows as EPERM in a trace.
+"""
+
+import importlib
+import os
+import tempfile
+from collections.abc import Callable
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from arena.sandbox.errors import ProbeStep, SandboxUnavailable
+
+CLONE_THREAD = 0x10000
+# NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, and NEWTIME's place
+CLONE_NAMESPACES = (
+    0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
+)
+# TCGETS, FIOCLEX, FIONCLEX, FIONBIO, FIONREAD, TIOCGWINSZ
+HARMLESS_IOCTL = (0x5401, 0x5451, 0x5450, 0x5421, 0x541B, 0x5413)
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+FIFO, FILE_KIND = 0o010000, 0o170000
+HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 39, 0x53564D41)
+
+
+class Profile(StrEnum):
+    """Who the filter is for."""
+
+    FUNCTION = "function"
+    """No processes, no programs, no sockets: a function and its threads."""
+    NODE = "node"
+    """Processes, but no sockets."""
+    COMMAND = "command"
+    """Processes, and sockets in a network namespace that holds nothing."""
+
+
+FUNCTION_CALLS = """
+read write readv writev pread64 pwrite64 preadv pwritev lseek close close_range fstat newfstatat
+stat lstat statx statfs fstatfs open openat access faccessat faccessat2 readlink readlinkat
+getdents64 getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2
+symlink symlinkat chmod fchmod fchmodat ftruncate truncate flock fsync fdatasync utimensat umask
+dup dup2 dup3 pipe pipe2 fcntl mmap munmap mremap mprotect brk madvise futex set_robust_list
+get_robust_list rseq set_tid_address arch_prctl membarrier rt_sigaction rt_sigprocmask rt_sigreturn
+rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause alarm setitimer getitimer
+clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom poll ppoll select
+pselect6 epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd2 sendto recvfrom
+shutdown getpid gettid getppid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp
+getpgid getsid getrusage getrlimit times uname sysinfo sched_yield sched_getaffinity
+sched_getparam sched_getscheduler getcpu kill tgkill tkill exit exit_group restart_syscall
+"""
+PROCESS_CALLS = """
+execve fork vfork wait4 waitid setsid setpgid sched_setaffinity getpriority setpriority link linkat
+fallocate fadvise64 copy_file_range sendfile msync mincore utime utimes futimesat chown fchown
+lchown fchownat inotify_init1 inotify_add_watch inotify_rm_watch timerfd_create timerfd_settime
+timerfd_gettime signalfd4 timer_create timer_settime timer_gettime timer_delete timer_getoverrun
+memfd_create pkey_alloc pkey_free pkey_mprotect rt_sigqueueinfo rt_tgsigqueueinfo getxattr
+lgetxattr fgetxattr listxattr llistxattr flistxattr sync_file_range openat2 preadv2 pwritev2
+sendmsg recvmsg mlock munlock fchmodat2
+"""
+SOCKET_CALLS = """
+connect bind listen accept accept4 getsockname getpeername setsockopt getsockopt sendmmsg recvmmsg
+"""
+
+
+@cache
+def compiled(profile: Profile) -> bytes:
+    """The filter of `profile` as the kernel takes it."""
+    rules, library = _new_filter()
+    _allow(rules, library, FUNCTION_CALLS)
+    _restrict(rules, library)
+    if profile is Profile.FUNCTION:
+        _allow_clone(rules, library, CLONE_THREAD)
+    else:
+        _allow(rules, library, PROCESS_CALLS)
+        _allow_clone(rules, library, 0)
+        _allow_processes(rules, library)
+    if profile is Profile.COMMAND:
+        _allow(rules, library, SOCKET_CALLS)
+        for family in (AF_UNIX, AF_INET, AF_INET6):
+            rules.add_rule(library.ALLOW, "socket", library.Arg(0, library.EQ, family))
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _new_filter() -> tuple[Any, Any]:
+    try:
+        library: Any = importlib.import_module("pyseccomp")
+    except (ImportError, OSError, RuntimeError) as error:
+        step = ProbeStep(
+            name="libseccomp",
+            works=False,
+            detail=str(error),
+            remedy="install the package libseccomp2, and `pip install agent-arena[sandbox]`",
+        )
+        message = f"the system-call filter cannot be built: {error}; {step.remedy}"
+        raise SandboxUnavailable(message, report=[step]) from error
+    rules = library.SyscallFilter(library.ERRNO(1))
+    # Also the answer to x32 numbers and to int 0x80 on a 64-bit machine.
+    rules.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
+    return rules, library
+
+
+def _allow(rules: Any, library: Any, names: str) -> None:
+    for name in names.split():
+        number = _number(library, name)
+        if number >= 0:
+            rules.add_rule(library.ALLOW, number)
+
+
+def _number(library: Any, name: str) -> int:
+    """Negative where this machine or this libseccomp does not have the call."""
+    resolve: Callable[[Any, str], int] = library.resolve_syscall
+    try:
+        return resolve(library.Arch.NATIVE, name)
+    except (OSError, ValueError):
+        return -1
+
+
+def _restrict(rules: Any, library: Any) -> None:
+    """Calls that are allowed with some arguments only."""
+    for request in HARMLESS_IOCTL:
+        rules.add_rule(library.ALLOW, "ioctl", library.Arg(1, library.EQ, request))
+    rules.add_rule(library.ALLOW, "prlimit64", library.Arg(2, library.EQ, 0))
+    rules.add_rule(library.ALLOW, "socketpair", library.Arg(0, library.EQ, AF_UNIX))
+    # ENOSYS, not EPERM: libc then falls back to clone, whose flags can be looked at.
+    rules.add_rule(library.ERRNO(38), "clone3")
+
+
+def _allow_clone(rules: Any, library: Any, needed: int) -> None:
+    mask = CLONE_NAMESPACES | needed
+    rules.add_rule(library.ALLOW, "clone", library.Arg(0, library.MASKED_EQ, mask, needed))
+
+
+def _allow_processes(rules: Any, library: Any) -> None:
+    # Limits of its own, which only go down: soft and hard are equal and there is no capability.
+    rules.add_rule(library.ALLOW, "prlimit64", library.Arg(0, library.EQ, 0))
+    for option in HARMLESS_PRCTL:
+        rules.add_rule(library.ALLOW, "prctl", library.Arg(0, library.EQ, option))
+    for name, place in (("mknod", 1), ("mknodat", 2)):
+        if _number(library, name) >= 0:
+            kind = library.Arg(place, library.MASKED_EQ, FILE_KIND, FIFO)
+            rules.add_rule(library.ALLOW, name, kind)
+
+
+def kernel_release() -> tuple[int, int]:
+    """Major and minor version of the running kernel."""
+    major, minor, *_ = os.uname().release.split(".")
+    return int(major), int("".join(filter(str.isdigit, minor)) or 0)

@@ -1,0 +1,154 @@
+"""What this machine can do: the true sequence is tried, not a list of features."""
+
+import asyncio
+import os
+import platform
+import sys
+from collections.abc import Sequence
+
+from arena.sandbox.errors import (
+    ProbeStep,
+    SandboxFailed,
+    SandboxUnavailable,
+    ToolchainMissing,
+)
+from arena.sandbox.harness.system import NUMBERS
+from arena.sandbox.namespace.cgroups import find_cgroups
+from arena.sandbox.namespace.filters import Profile, compiled, kernel_release
+from arena.sandbox.namespace.launch import (
+    find_node,
+    find_python,
+    has_quickjs,
+    missing_bubblewrap,
+    program,
+)
+from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.ports import FunctionCall
+
+# Older kernels have known ways from a namespace to root (CVE-2022-0847 and its neighbours).
+OLDEST_KERNEL = (5, 16)
+USER_NAMESPACES = (
+    "allow unprivileged user namespaces: kernel.unprivileged_userns_clone=1, "
+    "user.max_user_namespaces>0, kernel.apparmor_restrict_unprivileged_userns=0; in a container, "
+    "run it with a seccomp profile that allows unshare and with an unmasked /proc"
+)
+
+
+async def probe() -> list[ProbeStep]:
+    """Every step with its answer; nothing is raised."""
+    steps = [_platform(), _kernel(), _bubblewrap(), _filter(), _python()]
+    if all(step.works for step in steps if step.required):
+        steps.append(await _function("python", "def f(): return 42", "python functions"))
+        steps.append(await _workspace())
+        install = "pip install agent-arena[sandbox]"
+        steps.append(await _javascript("quickjs", has_quickjs(), install))
+        steps.append(await _javascript("node", find_node() is not None, "install nodejs"))
+    steps += [_user(), _cgroups()]
+    return steps
+
+
+def require(steps: Sequence[ProbeStep]) -> None:
+    """Raise SandboxUnavailable, naming what is missing, unless every required step works."""
+    broken = [step for step in steps if step.required and not step.works]
+    if broken:
+        told = "; ".join(f"{step.name}: {step.detail} ({step.remedy})" for step in broken)
+        message = f"this machine cannot isolate untrusted code: {told}"
+        raise SandboxUnavailable(message, report=steps)
+
+
+def _platform() -> ProbeStep:
+    works = sys.platform == "linux" and platform.machine() in NUMBERS
+    return ProbeStep(
+        name="platform",
+        works=works,
+        detail=f"{sys.platform} on {platform.machine()}",
+        remedy="" if works else "use Linux on x86_64 or aarch64, or the docker provider",
+    )
+
+
+def _kernel() -> ProbeStep:
+    works = kernel_release() >= OLDEST_KERNEL
+    remedy = "" if works else "this kernel has known holes; use 5.16 or newer"
+    return ProbeStep(
+        name="kernel", works=works, detail=os.uname().release, remedy=remedy, required=False
+    )
+
+
+def _bubblewrap() -> ProbeStep:
+    path = program()
+    if path is None:
+        return missing_bubblewrap()
+    return ProbeStep(name="bubblewrap", works=True, detail=path)
+
+
+def _filter() -> ProbeStep:
+    try:
+        size = len(compiled(Profile.FUNCTION))
+    except SandboxUnavailable as error:
+        return error.report[0]
+    return ProbeStep(name="libseccomp", works=True, detail=f"filter of {size // 8} instructions")
+
+
+def _python() -> ProbeStep:
+    try:
+        return ProbeStep(name="python", works=True, detail=str(find_python()))
+    except SandboxUnavailable as error:
+        return error.report[0]
+
+
+async def _function(language: str, source: str, name: str, engine: str = "auto") -> ProbeStep:
+    call = FunctionCall(language=language, source=source, function_name="f", inputs=[[]])
+    try:
+        async with NamespaceProvider(javascript_engine=engine, warm_node=0) as provider:
+            outcome = await provider.call(call)
+    except (SandboxUnavailable, SandboxFailed, ToolchainMissing) as error:
+        required = language == "python"
+        return ProbeStep(
+            name=name, works=False, detail=str(error), remedy=USER_NAMESPACES, required=required
+        )
+    case = outcome.cases[0]
+    return ProbeStep(name=name, works=case.value == 42, detail=case.error or outcome.engine)
+
+
+async def _javascript(engine: str, found: bool, remedy: str) -> ProbeStep:
+    name = f"javascript functions in {engine}"
+    if not found:
+        detail = f"{engine} is not here, or not where an unprivileged user can reach it"
+        return ProbeStep(name=name, works=False, detail=detail, remedy=remedy, required=False)
+    return await _function("javascript", "function f() { return 42 }", name, engine)
+
+
+async def _workspace() -> ProbeStep:
+    try:
+        async with NamespaceProvider() as provider:
+            sandbox = await provider.create()
+            result = await sandbox.exec("echo ok")
+    except (SandboxUnavailable, SandboxFailed) as error:
+        return ProbeStep(name="commands", works=False, detail=str(error), remedy=USER_NAMESPACES)
+    return ProbeStep(name="commands", works=result.stdout == "ok\n", detail="sh in a workspace")
+
+
+def _user() -> ProbeStep:
+    root = os.geteuid() == 0
+    detail = "root; submissions run as a user of their own" if root else "an unprivileged user"
+    return ProbeStep(name="user", works=True, detail=detail, required=False)
+
+
+def _cgroups() -> ProbeStep:
+    found = find_cgroups()
+    names = ", ".join(sorted(found.controllers)) if found else "none can be written"
+    return ProbeStep(
+        name="cgroups",
+        works=bool(found),
+        detail=names,
+        remedy=""
+        if found
+        else "run as root, or delegate memory and pids, for limits over all "
+        "processes of a command together; each process is limited anyway",
+        required=False,
+    )
+
+
+def probe_now() -> list[ProbeStep]:
+    """`probe` for callers without an event loop."""
+    return asyncio.run(probe())

@@ -1,0 +1,176 @@
+"""The default provider: everything on this machine, nothing installed but bubblewrap."""
+
+import asyncio
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from arena.errors import InvalidInput
+from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, ToolchainMissing
+from arena.sandbox.limits import Limits
+from arena.sandbox.namespace.box import Box, Kind
+from arena.sandbox.namespace.fleet import Fleet, cores
+from arena.sandbox.namespace.javascript import is_conclusive, suits_quickjs
+from arena.sandbox.namespace.launch import find_node, find_python, has_quickjs
+from arena.sandbox.namespace.pool import Pool
+from arena.sandbox.namespace.runs import outcome_of, spawn_with
+from arena.sandbox.namespace.workspace import Workspace
+from arena.sandbox.ports import FunctionCall, FunctionOutcome
+
+ENGINES = ("auto", "quickjs", "node")
+QUICKJS_SECONDS = 1.0
+"""How long QuickJS may try before Node, which compiles, gets its turn."""
+
+
+class NamespaceProvider:
+    """Runs untrusted code in Linux namespaces. Belongs to the event loop of its first use."""
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        javascript_engine: str = "auto",
+        roots: Sequence[Path] = (),
+        warm_node: int = 2,
+    ) -> None:
+        if javascript_engine not in ENGINES:
+            raise InvalidInput(f"javascript_engine is {javascript_engine!r}, not one of {ENGINES}")
+        self.limits = limits or Limits()
+        self._engine = javascript_engine
+        self._roots = tuple(roots)
+        self._warm_node = warm_node
+        self._fleets: dict[Kind, Fleet] = {}
+        self._node: Pool | None = None
+        self._node_version = ""
+        # Queueing comes before the clock starts: a crowd does not push anybody over a limit.
+        self._turns = asyncio.Semaphore(2 * cores())
+        self._workspaces: dict[str, Workspace] = {}
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def call(self, call: FunctionCall) -> FunctionOutcome:
+        """Run a submission once, with every input, in a fresh isolated process."""
+        self._check_open()
+        if call.language == "python":
+            return await self._patiently(Kind.PYTHON, call, self.limits)
+        if call.language == "javascript":
+            return await self._call_javascript(call)
+        raise InvalidInput(f"functions can be called in python and javascript, not {call.language}")
+
+    async def _call_javascript(self, call: FunctionCall) -> FunctionOutcome:
+        if self._engine == "quickjs" or (self._engine == "auto" and not find_node()):
+            return await self._patiently(Kind.QUICKJS, call, self.limits)
+        if self._engine == "auto" and has_quickjs() and suits_quickjs(call.source):
+            leash = replace(
+                self.limits,
+                wall_seconds=min(QUICKJS_SECONDS, self.limits.wall_seconds),
+            )
+            outcome = await self._patiently(Kind.QUICKJS, call, leash)
+            if is_conclusive(outcome):
+                return outcome
+        return await self._patiently(Kind.NODE, call, self.limits)
+
+    async def _patiently(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
+        """In turn, and once more where the machinery failed; the submission is not to blame."""
+        async with self._turns:
+            try:
+                return await self._once(kind, call, limits)
+            except SandboxFailed:
+                return await self._once(kind, call, limits)
+
+    async def _once(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
+        request = call.marshalled() if kind is Kind.PYTHON else call.request()
+        if kind is Kind.NODE:
+            run = await (await self._node_pool()).take(request)
+            engine = f"node {self._node_version}"
+        else:
+            zygote = await self._fleet(kind).zygote()
+            run = spawn_with(zygote, limits, request)
+            engine = f"python {zygote.version}" if kind is Kind.PYTHON else "quickjs"
+        return await outcome_of(run, limits, len(call.inputs), engine)
+
+    async def warm_up(self, *kinds: Kind) -> None:
+        """Start zygotes ahead of the first submission."""
+        for kind in kinds:
+            if kind is Kind.NODE:
+                await (await self._node_pool()).fill()
+            else:
+                await self._fleet(kind).zygote()
+
+    async def create(self, image: str | None = None, timeout: float | None = None) -> Workspace:
+        """A fresh sandbox on this machine's own programs; there are no images here."""
+        self._check_open()
+        if image is not None:
+            raise InvalidInput(
+                f"the namespace provider has no images (asked for {image!r}); use docker"
+            )
+        for attempt in range(2):
+            zygote = await self._fleet(Kind.WORKSPACE).zygote()
+            try:
+                workspace = await Workspace.open(zygote, self.limits, timeout)
+            except SandboxFailed:
+                if attempt:
+                    raise
+            else:
+                self._workspaces[workspace.id] = workspace
+                return workspace
+        raise SandboxFailed
+
+    async def destroy(self, id: str) -> None:
+        """Destroy one sandbox; an unknown one is already gone."""
+        workspace = self._workspaces.pop(id, None)
+        if workspace is not None:
+            await workspace.destroy()
+
+    async def close(self) -> None:
+        """Destroy everything; a second call does nothing."""
+        self._closed = True
+        for id in list(self._workspaces):
+            await self.destroy(id)
+        if self._node is not None:
+            await self._node.close()
+        await asyncio.gather(*(fleet.close() for fleet in self._fleets.values()))
+        self._fleets.clear()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SandboxDestroyed("this provider has been closed; make a new one")
+
+    def _fleet(self, kind: Kind) -> Fleet:
+        self._check_open()
+        fleet = self._fleets.get(kind)
+        if fleet is None:
+            fleet = Fleet(self.box(kind), cores())
+            self._fleets[kind] = fleet
+        return fleet
+
+    def box(self, kind: Kind) -> Box:
+        """What a box of this kind contains."""
+        return Box(
+            kind=kind,
+            limits=self.limits,
+            python=find_python(),
+            node=find_node(),
+            roots=self._roots,
+        )
+
+    async def _node_pool(self) -> Pool:
+        if self._node is None:
+            node = find_node()
+            if node is None:
+                raise ToolchainMissing(
+                    "this submission needs Node, which is not installed; install the package nodejs"
+                )
+            version = await asyncio.to_thread(
+                subprocess.run, [node, "--version"], capture_output=True, text=True, check=True
+            )
+            self._node_version = version.stdout.strip()
+            self._node = Pool(self._fleet(Kind.NODE), self.limits, self._warm_node)
+        return self._node

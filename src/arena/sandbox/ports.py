@@ -1,0 +1,159 @@
+"""The shapes every provider has, and the values that go in and come out."""
+
+import json
+import marshal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, runtime_checkable
+
+from arena.sandbox.harness.encode import encode
+from arena.sandbox.harness.tags import load
+from arena.sandbox.limits import Limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecResult:
+    """What a command left behind."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    """128 + n where signal n ended it, as a shell counts."""
+    limit: Limit | None = None
+    """The limit that ended it, if one did."""
+    duration_ms: float = 0.0
+
+
+class Sandbox(Protocol):
+    """A place with files of its own in which commands run; nothing in it outlives it."""
+
+    @property
+    def id(self) -> str:
+        """Names the sandbox for `SandboxProvider.destroy`."""
+        ...
+
+    async def write_file(self, path: str, content: str | bytes) -> None:
+        """Put a regular file at `path`, relative to the working folder; follows no link."""
+        ...
+
+    async def read_file(self, path: str) -> str:
+        """The text of the regular file at `path`; follows no link."""
+        ...
+
+    async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
+        """Run `command` with a shell in the working folder and wait for its end."""
+        ...
+
+    async def destroy(self) -> None:
+        """End everything in it and forget its files; a second call does nothing."""
+        ...
+
+
+class SandboxProvider(Protocol):
+    """Makes sandboxes."""
+
+    async def create(self, image: str | None = None, timeout: float | None = None) -> Sandbox:
+        """A fresh sandbox. `timeout` is the default, in seconds, of its commands."""
+        ...
+
+    async def destroy(self, id: str) -> None:
+        """Destroy the sandbox called `id`; an unknown one is already gone."""
+        ...
+
+    async def close(self) -> None:
+        """Destroy every sandbox and give back what the provider holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCase:
+    """Arguments, and the value that should come back."""
+
+    __test__: ClassVar[bool] = False
+
+    input: Sequence[object]
+    expected: object
+    desc: str = ""
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, object]) -> "TestCase":
+        """The case as an evaluation standard writes it."""
+        arguments = document.get("input", [])
+        if isinstance(arguments, (str, bytes)) or not isinstance(arguments, Sequence):
+            arguments = [arguments]
+        return cls(
+            input=arguments,  # pyright: ignore[reportUnknownArgumentType]
+            expected=document.get("expected"),
+            desc=str(document.get("desc") or ""),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """What one case gave."""
+
+    desc: str
+    passed: bool
+    got: object
+    """The value that came back; None where there was none, and `error` says why."""
+    expected: object
+    error: str | None = None
+    limit: Limit | None = None
+    duration_ms: float = 0.0
+    """Measured outside the sandbox, from the result before this one to this one."""
+    stdout: str = ""
+    engine: str = ""
+    """What ran it: 'python 3.11.2', 'quickjs', 'node v20.20.2', 'gcc …'."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionCall:
+    """One submission and all its inputs. The expected values are not here, on purpose."""
+
+    language: str
+    """'python' or 'javascript'."""
+    source: str
+    function_name: str
+    inputs: Sequence[Sequence[object]]
+
+    def request(self) -> bytes:
+        """What the child is told: the source and the inputs, never an expected value."""
+        inputs = [encode(list(arguments)) for arguments in self.inputs]
+        document = {"source": self.source, "function": self.function_name, "inputs": inputs}
+        return json.dumps(document).encode()
+
+    def marshalled(self) -> bytes:
+        """The same for a Python child, in the format that costs it least."""
+        inputs = [load(encode(list(arguments))) for arguments in self.inputs]
+        # Version 2 has no references: equal inputs of two cases are two objects.
+        return marshal.dumps((self.source, self.function_name, inputs), 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutcome:
+    """What one input gave: a value, or an error."""
+
+    value: object = None
+    error: str | None = None
+    limit: Limit | None = None
+    duration_ms: float = 0.0
+    stdout: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionOutcome:
+    """What a submission gave: one outcome per input, in order."""
+
+    engine: str
+    cases: Sequence[CaseOutcome]
+    stdout: str = field(default="", repr=False)
+    stderr: str = field(default="", repr=False)
+
+
+@runtime_checkable
+class FunctionCaller(Protocol):
+    """A provider with a fast path for functions, beside its sandboxes."""
+
+    async def call(self, call: FunctionCall) -> FunctionOutcome:
+        """Run the submission once, with every input, in a fresh isolated process."""
+        ...

@@ -1,0 +1,29 @@
+"""Providers by name: the built-in ones, and those that other packages bring as entry points."""
+
+import pkgutil
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import cast
+
+from arena.errors import NotFound
+from arena.sandbox.ports import SandboxProvider
+
+GROUP = "arena.sandboxes"
+BUILTIN = {
+    "namespace": "arena.sandbox.namespace.provider:NamespaceProvider",
+    "docker": "arena.sandbox.docker:DockerProvider",
+    "daytona": "arena.sandbox.daytona:DaytonaProvider",
+}
+
+
+def known_providers() -> dict[str, str]:
+    """Every provider's name and where it is found."""
+    return {point.name: point.value for point in entry_points(group=GROUP)} | BUILTIN
+
+
+def provider_named(name: str) -> Callable[..., SandboxProvider]:
+    """The provider called `name`, to be called with its own options; loaded when asked for."""
+    known = known_providers()
+    if name not in known:
+        raise NotFound.among("sandbox provider", name, known)
+    return cast("Callable[..., SandboxProvider]", pkgutil.resolve_name(known[name]))

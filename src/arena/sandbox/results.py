@@ -1,0 +1,155 @@
+"""What a submission wrote on its result descriptor, read as untrusted bytes.
+
+One line per result: [index, "value", value, output_bytes], [index, "error", text, output_bytes] or
+[index, "memory", text, output_bytes]; index -1 says that the submission could not be loaded. The
+indices must come in order, each once. Anything else is a violation, and from there on every case
+has failed.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from arena.sandbox.errors import ProtocolViolation
+from arena.sandbox.harness.encode import MAX_DEPTH
+from arena.sandbox.limits import Limit
+from arena.sandbox.ports import CaseOutcome
+from arena.sandbox.values import UNDEFINED, MapValue, SetValue
+
+LINE_FIELDS = 4
+_SINGLE = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "undefined": UNDEFINED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The outcomes that could be read, and what stopped the reading."""
+
+    outcomes: Sequence[CaseOutcome]
+    output_marks: Sequence[int]
+    """Bytes of standard output there were when each outcome was written."""
+    failure: CaseOutcome | None = None
+    """What befell every case without an outcome; None where nothing is known."""
+
+
+def decode(text: str | bytes) -> object:
+    """The value of one tagged JSON document from a submission."""
+    try:
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except RecursionError:
+        raise ProtocolViolation("a result is nested too deeply") from None
+    except ValueError as error:
+        raise ProtocolViolation(f"a result is not what was agreed on: {error}") from None
+    _check_depth(value)
+    return value
+
+
+def read_results(data: bytes, expected_count: int) -> Results:
+    """Every outcome in `data`, up to the first line that is not in order."""
+    outcomes: list[CaseOutcome] = []
+    marks: list[int] = []
+    lines = data.split(b"\n")
+    try:
+        if lines.pop():
+            raise ProtocolViolation("the last result is cut off")
+        for line in lines:
+            index, outcome, mark = _read_line(line)
+            if index == -1 and not outcomes:
+                return Results(outcomes=(), output_marks=(), failure=outcome)
+            if index != len(outcomes) or index >= expected_count:
+                raise ProtocolViolation(f"result {index} came where {len(outcomes)} was due")
+            outcomes.append(outcome)
+            marks.append(mark)
+    except ProtocolViolation as violation:
+        failure = CaseOutcome(error=f"protocol violation: {violation}")
+        # More results than questions: none of them can be trusted to be the function's.
+        kept = len(outcomes) if len(outcomes) < expected_count else 0
+        return Results(outcomes=outcomes[:kept], output_marks=marks[:kept], failure=failure)
+    return Results(outcomes=outcomes, output_marks=marks)
+
+
+def _read_line(line: bytes) -> tuple[int, CaseOutcome, int]:
+    fields = decode(line)
+    if not isinstance(fields, list):
+        raise ProtocolViolation("a result is not a list")
+    index, kind, content, mark = _exactly(cast("list[object]", fields))
+    if kind == "value":
+        return index, CaseOutcome(value=content), mark
+    if kind == "error":
+        return index, CaseOutcome(error=str(content)), mark
+    if kind == "memory":
+        outcome = CaseOutcome(error=f"{content} (over the limit: memory)", limit=Limit.MEMORY)
+        return index, outcome, mark
+    raise ProtocolViolation(f"a result is of the unknown kind {kind!r}")
+
+
+def _exactly(fields: "list[object]") -> tuple[int, object, object, int]:
+    if len(fields) != LINE_FIELDS or type(fields[0]) is not int or type(fields[3]) is not int:
+        raise ProtocolViolation("a result does not have its four fields")
+    return fields[0], fields[1], fields[2], fields[3]
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _object(pairs: list[tuple[str, object]]) -> object:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("an object names a key twice")
+    tag = document.get("$arena")
+    if tag is None:
+        return document
+    if isinstance(tag, str) and tag in _SINGLE and len(document) == 1:
+        return _SINGLE[tag]
+    if tag == "set":
+        return SetValue(_list(document.get("members")))
+    entries = [_entry(entry) for entry in _list(document.get("entries"))]
+    if tag == "map":
+        return MapValue(entries)
+    if tag == "object":
+        return {str(key): value for key, value in entries}
+    raise ValueError(f"the tag {tag!r} is unknown")
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError("a tagged value has no list")
+    return cast("list[object]", value)
+
+
+def _entry(value: object) -> tuple[object, object]:
+    entry = _list(value)
+    if len(entry) != 2:
+        raise ValueError("an entry is not a pair")
+    return entry[0], entry[1]
+
+
+def _check_depth(value: object) -> None:
+    """Raise where `value` is nested deeper than any honest encoder writes."""
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH + 8):
+        level = [inner for item in level for inner in _inside(item)]
+        if not level:
+            return
+    raise ProtocolViolation("a result is nested too deeply")
+
+
+def _inside(value: object) -> Sequence[object]:
+    if isinstance(value, list):
+        return cast("list[object]", value)
+    if isinstance(value, dict):
+        return list(cast("dict[str, object]", value).values())
+    if isinstance(value, SetValue):
+        return value.members
+    if isinstance(value, MapValue):
+        return [part for entry in value.entries for part in entry]
+    return ()
+
+
+def complete(results: Results, count: int, failure: CaseOutcome) -> list[CaseOutcome]:
+    """As many outcomes as there were questions: the missing ones have failed."""
+    reason = results.failure or failure
+    missing = count - len(results.outcomes)
+    return [*results.outcomes, *(replace(reason) for _ in range(missing))]

@@ -1,0 +1,140 @@
+"""When two values are the same: one written rule, used for every language.
+
+A value is what JSON can say, and a few more: the integers and floats are one kind of number
+(1 equals 1.0, exactly), true is not 1, lists keep their order, objects do not, NaN equals NaN
+and nothing else, -0 equals 0, `UNDEFINED` is not null and a key that holds it is still a key.
+Sets and maps (`SetValue`, `MapValue`) equal only their like, in any order of their members.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Final, cast
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """JavaScript's undefined: no value, which is not null."""
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+UNDEFINED: Final = Undefined()
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """A set that a function returned."""
+
+    members: Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class MapValue:
+    """A JavaScript Map that a function returned: keys may be anything."""
+
+    entries: Sequence[tuple[object, object]]
+
+
+Pair = tuple[object, object]
+
+
+def equal(got: object, expected: object, tolerance: float | None = None) -> bool:
+    """Whether `got` is the value that was `expected`, numbers within `tolerance` of each other."""
+    # A stack instead of recursion: a value may be nested deeper than Python's own stack.
+    pending: list[Pair] = [(got, expected)]
+    while pending:
+        left, right = pending.pop()
+        parts = _parts(left, right, tolerance)
+        if parts is None:
+            return False
+        pending.extend(parts)
+    return True
+
+
+def _parts(left: object, right: object, tolerance: float | None) -> Sequence[Pair] | None:
+    """The pairs that must be equal for these two to be; None when they already differ."""
+    kind = _kind(left)
+    if kind != _kind(right):
+        return None
+    if kind == "array":
+        return _items(cast(Sequence[object], left), cast(Sequence[object], right))
+    if kind == "object":
+        return _members(cast(Mapping[str, object], left), cast(Mapping[str, object], right))
+    if kind in ("set", "map"):
+        return () if _same_members(_unordered(left), _unordered(right), tolerance) else None
+    if kind == "number":
+        same = _same_number(cast(float, left), cast(float, right), tolerance)
+    else:
+        same = left == right
+    return () if same else None
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    # bool first: in Python it is an int.
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (bool, "boolean"),
+        ((int, float), "number"),
+        (str, "string"),
+        ((list, tuple), "array"),
+        (Mapping, "object"),
+        (Undefined, "undefined"),
+        ((SetValue, set, frozenset), "set"),
+        (MapValue, "map"),
+    )
+    for types, name in kinds:
+        if isinstance(value, types):
+            return name
+    return f"python {type(value).__qualname__}"
+
+
+def _items(left: Sequence[object], right: Sequence[object]) -> Sequence[Pair] | None:
+    return list(zip(left, right, strict=True)) if len(left) == len(right) else None
+
+
+def _members(left: Mapping[str, object], right: Mapping[str, object]) -> Sequence[Pair] | None:
+    if left.keys() != right.keys():
+        return None
+    return [(left[key], right[key]) for key in left]
+
+
+def _same_number(left: float, right: float, tolerance: float | None) -> bool:
+    # NaN is what differs from itself; math.isnan cannot take the largest integers.
+    if left != left or right != right:
+        return left != left and right != right
+    # Python compares an int with a float exactly; rounding one to the other would not.
+    if left == right:
+        return True
+    if tolerance is None or _infinite(left) or _infinite(right):
+        return False
+    return abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance)
+
+
+def _infinite(value: float) -> bool:
+    return isinstance(value, float) and not isfinite(value)
+
+
+def _unordered(value: object) -> Sequence[object]:
+    if isinstance(value, SetValue):
+        return value.members
+    if isinstance(value, MapValue):
+        return value.entries
+    return list(cast("set[object]", value))
+
+
+def _same_members(left: Sequence[object], right: Sequence[object], tolerance: float | None) -> bool:
+    if len(left) != len(right):
+        return False
+    rest = list(right)
+    for member in left:
+        for place, candidate in enumerate(rest):
+            if equal(member, candidate, tolerance):
+                del rest[place]
+                break
+        else:
+            return False
+    return True

@@ -1,0 +1,137 @@
+"""Large standards, large inputs, crowds, and a mixture of the hostile and the harmless."""
+
+# ruff: noqa: E501 - the lines of a submission stay whole
+
+import asyncio
+import random
+
+import pytest
+
+from arena.sandbox import FunctionCall, Limit, Limits, TestCase, calc_score, run_tests
+from arena.sandbox.namespace.provider import NamespaceProvider
+from integration.sandbox.machine import need_isolation
+
+
+@pytest.fixture(autouse=True)
+def isolation() -> None:
+    need_isolation()
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("python", "def f(a, b): return {'sum': a + b}"),
+        ("javascript", "function f(a, b) { return { sum: a + b }; }"),
+        ("javascript", "function f(a, b) { return { sum: a + b }; } // process"),
+    ],
+    ids=["python", "quickjs", "node"],
+)
+async def test_ten_thousand_cases_in_one_submission(language, source) -> None:
+    cases = [TestCase(input=[n, 1], expected={"sum": n + 1}) for n in range(10_000)]
+    async with NamespaceProvider(Limits(wall_seconds=30.0, cpu_seconds=30)) as provider:
+        results = await run_tests(provider, source, "f", cases, language=language)
+    assert calc_score(results, 100) == 100
+    assert len(results) == 10_000
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+async def test_a_mebibyte_of_input_and_output(language) -> None:
+    text = "aé\n\0" * (1 << 18)
+    source = {"python": "def f(s): return s[::-1]", "javascript": "function f(s) { return s; }"}
+    expected = text[::-1] if language == "python" else text
+    async with NamespaceProvider(Limits(wall_seconds=30.0, cpu_seconds=30)) as provider:
+        case = TestCase(input=[text], expected=expected)
+        results = await run_tests(provider, source[language], "f", [case] * 2, language=language)
+    assert [result.passed for result in results] == [True, True], results[0].error
+
+
+async def test_sixty_four_submissions_at_once() -> None:
+    async with NamespaceProvider(Limits(wall_seconds=30.0)) as provider:
+
+        async def one(number: int) -> bool:
+            language = ("python", "javascript")[number % 2]
+            source = {
+                "python": f"def f(x): return x + {number}",
+                "javascript": f"function f(x) {{ return x + {number}; }}",
+            }[language]
+            case = TestCase(input=[1], expected=1 + number)
+            results = await run_tests(provider, source, "f", [case], language=language)
+            return results[0].passed
+
+        assert all(await asyncio.gather(*map(one, range(64))))
+
+
+HOSTILE = [
+    ("import os\nos._exit(0)", None),
+    ("def f(x): return bytearray(1 << 34)", Limit.MEMORY),
+    ("import os\ndef f(x):\n    while True: os.write(1, b'x' * 65536)", Limit.OUTPUT),
+    ("import ctypes\ndef f(x): ctypes.string_at(0)", None),
+    ("import os\ndef f(x):\n    for _ in range(100): os.fork()", None),
+    ("import os\ndef f(x): os.kill(-1, 9); os.kill(os.getppid(), 9); os.abort()", None),
+    ("import os\ndef f(x):\n    os.write(4, b'[0,\"value\",1,0]\\n' * 9); return x", None),
+    (
+        "import os\ndef f(x):\n    for n in range(999): open(f'/tmp/{n}', 'w').write('x' * 9999)",
+        None,
+    ),
+    ("import builtins\nbuiltins.len = None\ndef f(x): return [x] * 10**8", None),
+    ("def f(x:", None),
+]
+
+
+async def test_a_thousand_hostile_and_harmless_submissions_mixed() -> None:
+    chance = random.Random(4)
+    async with NamespaceProvider(Limits(wall_seconds=20.0, cpu_seconds=20)) as provider:
+
+        async def harmless(number: int) -> bool:
+            language = ("python", "javascript")[number % 2]
+            source = {
+                "python": f"import os\ndef f(x):\n    open('/tmp/mine', 'x').write('{number}')\n"
+                f"    return [x, {number}, len(os.listdir('/tmp'))]",
+                "javascript": f"function f(x) {{ globalThis_{number} = x; return [x, {number}, 1]; }}",
+            }[language]
+            call = FunctionCall(
+                language=language, source=source, function_name="f", inputs=[["a"], ["b"]]
+            )
+            outcome = await provider.call(call)
+            first = outcome.cases[0]
+            return first.value == ["a", number, 1] and first.error is None
+
+        async def hostile(number: int) -> bool:
+            source, limit = HOSTILE[number % len(HOSTILE)]
+            call = FunctionCall(language="python", source=source, function_name="f", inputs=[[1]])
+            case = (await provider.call(call)).cases[0]
+            return case.error is not None and (limit is None or case.limit is limit)
+
+        work = [(harmless, n) for n in range(700)] + [(hostile, n) for n in range(300)]
+        chance.shuffle(work)
+        verdicts = await asyncio.gather(*(act(number) for act, number in work))
+    assert [work[place] for place, good in enumerate(verdicts) if not good] == []
+
+
+async def test_concurrent_submissions_cannot_talk_to_each_other() -> None:
+    """Each tries every way to leave a word, and to find the other's, for half a second."""
+    source = """
+import os, socket, time
+def attempt(action):
+    try: return action()
+    except OSError: return None
+def f(name):
+    found = []
+    end = time.monotonic() + 0.5
+    server = attempt(lambda: socket.socket(socket.AF_UNIX))
+    if server: found.append('socket')
+    while time.monotonic() < end:
+        for folder in ('/tmp', '/dev/shm', '/work', '/dev', '/'):
+            attempt(lambda: open(f'{folder}/from-{name}', 'w').close())
+            found += [n for n in os.listdir(folder) if n.startswith('from-') and n != f'from-{name}']
+        found += [p for p in os.listdir('/proc') if p.isdigit() and p != '1']
+        time.sleep(0.01)
+    return found
+"""
+    async with NamespaceProvider(Limits(wall_seconds=20.0)) as provider:
+        calls = [
+            FunctionCall(language="python", source=source, function_name="f", inputs=[[name]])
+            for name in ("first", "second", "third", "fourth")
+        ]
+        outcomes = await asyncio.gather(*map(provider.call, calls))
+    assert [outcome.cases[0].value for outcome in outcomes] == [[], [], [], []]
