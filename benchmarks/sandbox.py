@@ -84,7 +84,7 @@ def bubblewrapped(command: list[str]) -> list[str]:
     line += ["--clearenv", "--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
     for name in ("bin", "lib", "lib64"):
         line += ["--symlink", f"usr/{name}", f"/{name}"]
-    line += ["--tmpfs", "/tmp", "--tmpfs", "/work", "--chdir", "/work", "--remount-ro", "/"]
+    line += ["--tmpfs", "/tmp", "--tmpfs", "/desk", "--chdir", "/desk", "--remount-ro", "/"]
     return [*line, "--", *command]
 
 

@@ -138,23 +138,23 @@ class DaytonaSandbox:
 
     async def prepare(self) -> None:
         """Make the working folder."""
-        await self._execute(f"mkdir -p {DIRECTORY}/work", "/", 60)
+        await self._execute(f"mkdir -p {DIRECTORY}/desk", "/", 60)
 
     async def write_file(self, path: str, content: str | bytes) -> None:
         """Put a regular file at `path`; follows no link."""
         limit = self._provider.limits.workspace_file_bytes
         if len(content) > limit:
             raise LimitReached(f"{path!r} is larger than {limit} bytes", limit="file_size")
-        await write_by_command(self._script, f"{DIRECTORY}/work", path, content)
+        await write_by_command(self._script, f"{DIRECTORY}/desk", path, content)
 
     async def read_file(self, path: str) -> str:
         """The text of the regular file at `path`; follows no link."""
         limit = self._provider.limits.result_bytes
-        data = await read_by_command(self._script, f"{DIRECTORY}/work", path, limit)
+        data = await read_by_command(self._script, f"{DIRECTORY}/desk", path, limit)
         return data.decode("utf-8", errors="backslashreplace")
 
     async def _script(self, script: str) -> ExecResult:
-        code, text = await self._execute(f"sh -c {shlex.quote(script)}", f"{DIRECTORY}/work", 120)
+        code, text = await self._execute(f"sh -c {shlex.quote(script)}", f"{DIRECTORY}/desk", 120)
         return ExecResult(stdout=text, stderr=text, exit_code=code)
 
     async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
@@ -171,7 +171,7 @@ class DaytonaSandbox:
             f"{part % 'out'}; echo; {part % 'err'}"
         )
         started = time.monotonic()
-        _, text = await self._execute(f"sh -c {shlex.quote(script)}", f"{DIRECTORY}/work", seconds)
+        _, text = await self._execute(f"sh -c {shlex.quote(script)}", f"{DIRECTORY}/desk", seconds)
         duration_ms = (time.monotonic() - started) * 1000
         return _read_exec(text, limit_bytes, seconds, duration_ms)
 

@@ -24,7 +24,7 @@ from arena.sandbox.shell_files import read_by_command, write_by_command
 SOCKET = "/var/run/docker.sock"
 IMAGE = "python:3.11-slim"
 VERSION = "v1.41"
-DIRECTORY = "/work"
+DIRECTORY = "/desk"
 SOMEBODY = "65534:65534"
 HEADER = struct.Struct(">BxxxI")
 STDERR = 2

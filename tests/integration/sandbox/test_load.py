@@ -121,7 +121,7 @@ def f(name):
     server = attempt(lambda: socket.socket(socket.AF_UNIX))
     if server: found.append('socket')
     while time.monotonic() < end:
-        for folder in ('/tmp', '/dev/shm', '/work', '/dev', '/'):
+        for folder in ('/tmp', '/dev/shm', '/desk', '/dev', '/'):
             attempt(lambda: open(f'{folder}/from-{name}', 'w').close())
             found += [n for n in os.listdir(folder) if n.startswith('from-') and n != f'from-{name}']
         found += [p for p in os.listdir('/proc') if p.isdigit() and p != '1']

@@ -83,7 +83,7 @@ async def test_what_does_not_compile_fails_every_case(provider) -> None:
 
 
 async def test_every_case_is_a_process_of_its_own(provider) -> None:
-    source = "import os\nprint(os.path.exists('/work/left'))\n"
+    source = "import os\nprint(os.path.exists('/desk/left'))\n"
     results = await run_tests(
         provider, source.replace("print", "x = ") + "print('true' if x else 'false')", None,
         [TestCase(input=[], expected=False)] * 2, language="python",

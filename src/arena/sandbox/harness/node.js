@@ -50,7 +50,7 @@
       return space[name] ?? space.default;
     }
     const module = { exports: {} };
-    Object.assign(globalThis, { module, exports: module.exports, require: createRequire("/work/submission.js") });
+    Object.assign(globalThis, { module, exports: module.exports, require: createRequire("/desk/submission.js") });
     const tail = `\n;typeof ${name} === "undefined" ? undefined : ${name}`;
     const subject = indirectEval(source + tail);
     if (typeof subject === "function") return subject;

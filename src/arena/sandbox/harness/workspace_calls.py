@@ -25,7 +25,7 @@ from arena.sandbox.harness.hardening import REQUEST, RESULT
 SHELL = "/bin/sh"
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "HOME": "/work",
+    "HOME": "/desk",
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",

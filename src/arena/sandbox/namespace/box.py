@@ -13,7 +13,7 @@ from pathlib import Path
 from arena.sandbox.limits import MIB, Limits
 from arena.sandbox.namespace.filters import Profile, compiled
 
-DIRECTORY = "/work"
+DIRECTORY = "/desk"
 NOSUID, NODEV, NOEXEC = 2, 4, 8
 HARNESS = "arena.sandbox.harness"
 COMMON_MODULES = ("encode", "tags", "system", "hardening", "zygote")

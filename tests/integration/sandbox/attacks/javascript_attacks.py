@@ -184,16 +184,16 @@ SYSTEM = [
         51,
         "leaves_files_behind",
         "function f(c) { const fs = require('fs'); const seen = "
-        "['/tmp', '/dev/shm', '/work'].map((p) => fs.readdirSync(p)); "
-        "fs.writeFileSync('/tmp/left', ''); fs.writeFileSync('/work/left', ''); return seen; }",
+        "['/tmp', '/dev/shm', '/desk'].map((p) => fs.readdirSync(p)); "
+        "fs.writeFileSync('/tmp/left', ''); fs.writeFileSync('/desk/left', ''); return seen; }",
         gives([[], [], []]),
     ),
     js(
         51,
         "leaves_files_behind_again",
         "function f(c) { const fs = require('fs'); const seen = "
-        "['/tmp', '/dev/shm', '/work'].map((p) => fs.readdirSync(p)); "
-        "fs.writeFileSync('/tmp/left', ''); fs.writeFileSync('/work/left', ''); return seen; }",
+        "['/tmp', '/dev/shm', '/desk'].map((p) => fs.readdirSync(p)); "
+        "fs.writeFileSync('/tmp/left', ''); fs.writeFileSync('/desk/left', ''); return seen; }",
         gives([[], [], []]),
     ),
     js(
@@ -275,7 +275,7 @@ SYSTEM = [
     js(
         110,
         "dlopen",
-        "function f(c) { return attempt(() => process.dlopen({ exports: {} }, '/work/x.node')); }",
+        "function f(c) { return attempt(() => process.dlopen({ exports: {} }, '/desk/x.node')); }",
         gives("ERR_DLOPEN_FAILED"),
     ),
     js(

@@ -62,7 +62,7 @@ EXHAUSTION = [
         "                    except OSError as e:\n"
         "                        if e.errno == errno.ENOSPC: return total\n"
         "                        break\n        return total\n"
-        "    return [fill(folder) for folder in ('/work', '/tmp', '/dev/shm')]\n",
+        "    return [fill(folder) for folder in ('/desk', '/tmp', '/dev/shm')]\n",
         value(lambda v: 0 < sum(v) <= 9 << 20),
     ),
     py(
@@ -292,15 +292,15 @@ FILES_AND_PROCESSES = [
     returning(
         51,
         "leaves_files_behind",
-        "[os.listdir(p) for p in ('/tmp', '/dev/shm', '/work')] + "
-        "[attempt(lambda: open(p + '/left', 'w').close()) for p in ('/tmp', '/dev/shm', '/work')]",
+        "[os.listdir(p) for p in ('/tmp', '/dev/shm', '/desk')] + "
+        "[attempt(lambda: open(p + '/left', 'w').close()) for p in ('/tmp', '/dev/shm', '/desk')]",
         gives([[], [], [], "done", "done", "done"]),
     ),
     returning(
         51,
         "leaves_files_behind_again",
-        "[os.listdir(p) for p in ('/tmp', '/dev/shm', '/work')] + "
-        "[attempt(lambda: open(p + '/left', 'w').close()) for p in ('/tmp', '/dev/shm', '/work')]",
+        "[os.listdir(p) for p in ('/tmp', '/dev/shm', '/desk')] + "
+        "[attempt(lambda: open(p + '/left', 'w').close()) for p in ('/tmp', '/dev/shm', '/desk')]",
         gives([[], [], [], "done", "done", "done"]),
     ),
     py(
@@ -325,7 +325,7 @@ FILES_AND_PROCESSES = [
         "def f(c):\n    open('/tmp/x', 'w').close(); attempt(lambda: os.chmod('/tmp/x', 0o4755))\n"
         "    lines = [l.split() for l in open('/proc/self/mountinfo')]\n"
         "    return [set(('nosuid', 'nodev', 'noexec')) <= set(l[5].split(','))"
-        " for l in lines if l[4] in ('/tmp', '/work', '/dev/shm')]\n",
+        " for l in lines if l[4] in ('/tmp', '/desk', '/dev/shm')]\n",
         value(lambda v: len(v) >= 1 and all(v)),
         control=True,
     ),
