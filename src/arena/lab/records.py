@@ -10,7 +10,7 @@ Nothing that follows from other records (status, health, coverage) is stored: `h
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 
 class Platform(StrEnum):
@@ -224,7 +224,3 @@ class Machines:
     hosts: tuple[Host, ...]
     devices: tuple[Device, ...]
     services: tuple[Service, ...]
-
-
-Named: TypeAlias = Userinterface | Host | Device | Service | Requirement | Testcase | Execution
-"""Every record that has an id of its own in the whole lab."""

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import cast
 
-from arena.agents import Agent, Limiter, connect
+from arena.agents import Agent, Limiter, Limits, connect
 from arena.errors import InfrastructureError
 from arena.runs import records
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
@@ -38,8 +38,10 @@ class Engine:
     token: str
     """What this executor writes into the leases of its runs."""
     retries: Retries
-    limiters: dict[str, Limiter] = field(default_factory=dict[str, Limiter])
-    """One for each agent: runs of one agent share what it allows."""
+    limiters: dict[tuple[str, Limits], Limiter] = field(
+        default_factory=dict[tuple[str, Limits], Limiter]
+    )
+    """One for each agent: runs of one agent share what it allows, as its file says it now."""
 
     async def execute(self, run: Run, agent: Agent) -> Run:
         """Do all that is left of a run whose lease this executor holds; return how it ended."""
@@ -48,6 +50,7 @@ class Engine:
         try:
             try:
                 await work.do_all()
+                trouble = work.last_miss
             except (GiveUp, InfrastructureError) as reason:
                 trouble = str(reason)
             except LostLease:
@@ -79,6 +82,8 @@ class _Work:
         self._items: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._concurrency)
         self._writer = ResultWriter(self._write)
         self._misses = 0
+        self.last_miss: str | None = None
+        """Why an item could not be executed, where that has happened."""
 
     async def do_all(self) -> None:
         """Execute every pending item and write every result."""
@@ -86,8 +91,9 @@ class _Work:
             connector = connect(self._agent)
         except InfrastructureError as wrong:
             raise GiveUp(wrong.message) from wrong
-        limiters = self._engine.limiters
-        limiter = limiters.setdefault(self._agent.reference, Limiter(self._agent.limits))
+        limits = self._agent.limits
+        key = self._agent.reference, limits
+        limiter = self._engine.limiters.setdefault(key, Limiter(limits))
         way = Way(connector=connector, limiter=limiter)
         try:
             async with asyncio.TaskGroup() as group:
@@ -135,6 +141,7 @@ class _Work:
         )
         await records.add_error(self._engine.database, self._run.id, self._engine.token, error)
         self._misses += 1
+        self.last_miss = missed.cause.message
         if not missed.cause.retryable or self._misses >= MAX_MISSES:
             raise GiveUp(missed.cause.message) from missed
 

@@ -1,7 +1,10 @@
 """Whole runs, with real agents in real processes, on both databases."""
 
 import asyncio
+import json
+import threading
 from contextlib import aclosing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -159,6 +162,37 @@ async def test_a_run_fails_where_the_agent_cannot_be_had_and_can_be_resumed(
     assert (run.status, run.passed_tests, run.errored_tests) == ("completed", 3, 0)
     assert run.error_message is None
     assert await house.runs.errors(run.id) == []
+
+
+class Overloaded(BaseHTTPRequestHandler):
+    """An agent behind HTTP that has no time for one of its questions."""
+
+    def do_POST(self) -> None:
+        prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["prompt"]
+        self.send_response(503 if prompt.endswith("d2") else 200)
+        self.end_headers()
+        self.wfile.write(prompt.upper().encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+async def test_a_run_that_missed_one_test_has_failed_and_says_why(house: Arena, settings: Settings):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Overloaded) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        (settings.home / "agents" / "busy.yaml").write_text(
+            "id: busy\nname: Busy\ndescription: Overloaded\n"
+            f"connector: {{type: http, url: 'http://127.0.0.1:{server.server_port}/'}}\n"
+        )
+        write_tests(settings.home / "benchmarks" / "busy.yaml", count=3, agents=["busy"])
+        house.catalog.refresh()
+        house.registry.refresh()
+        run = await execute(house, "busy")
+        server.shutdown()
+    assert (run.status, run.completed_tests, run.errored_tests) == ("failed", 2, 1)
+    assert "503" in (run.error_message or "")
+    (error,) = await house.runs.errors(run.id)
+    assert error.test_id == "busy_00002"
 
 
 async def test_a_run_is_executed_once(house: Arena):

@@ -4,7 +4,6 @@ import asyncio
 import os
 import platform
 import sys
-from collections.abc import Sequence
 
 from arena.sandbox.errors import (
     ProbeStep,
@@ -45,15 +44,6 @@ async def probe() -> list[ProbeStep]:
         steps.append(await _javascript("node", find_node() is not None, "install nodejs"))
     steps += [_user(), _cgroups()]
     return steps
-
-
-def require(steps: Sequence[ProbeStep]) -> None:
-    """Raise SandboxUnavailable, naming what is missing, unless every required step works."""
-    broken = [step for step in steps if step.required and not step.works]
-    if broken:
-        told = "; ".join(f"{step.name}: {step.detail} ({step.remedy})" for step in broken)
-        message = f"this machine cannot isolate untrusted code: {told}"
-        raise SandboxUnavailable(message, report=steps)
 
 
 def _platform() -> ProbeStep:
