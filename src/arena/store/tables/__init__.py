@@ -1,0 +1,21 @@
+"""Every table, a file per room that keeps it. Names and columns of the documents stand."""
+
+from arena.store.tables.runs import FrozenTests, Results, RunErrors, RunGroups, Runs, RunTests
+from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
+from arena.store.tables.table import AnyJson, Table, UtcDateTime
+
+__all__ = [
+    "AnyJson",
+    "Executions",
+    "Feedback",
+    "FrozenTests",
+    "Results",
+    "RunErrors",
+    "RunGroups",
+    "RunTests",
+    "Runs",
+    "ScoreWeights",
+    "Scores",
+    "Table",
+    "UtcDateTime",
+]

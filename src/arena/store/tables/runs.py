@@ -1,0 +1,149 @@
+"""Benchmark runs, their frozen tests and their results."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Float, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from arena.store.tables.table import AnyJson, Table
+
+
+class Runs(Table):
+    """A benchmark run: one agent version against a frozen list of tests."""
+
+    __tablename__ = "agent_benchmark_runs"
+    __table_args__ = (
+        Index("ix_agent_benchmark_runs_team_created", "team_id", "created_at", "id"),
+        Index("ix_agent_benchmark_runs_agent", "team_id", "agent_id", "created_at"),
+        Index("ix_agent_benchmark_runs_status", "status"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    agent_id: Mapped[str] = mapped_column(String(100))
+    agent_version: Mapped[str] = mapped_column(String(20))
+    status: Mapped[str] = mapped_column(String(20))
+    total_tests: Mapped[int]
+    completed_tests: Mapped[int] = mapped_column(default=0)
+    passed_tests: Mapped[int] = mapped_column(default=0)
+    failed_tests: Mapped[int] = mapped_column(default=0)
+    errored_tests: Mapped[int] = mapped_column(default=0)
+    """Tests that the infrastructure kept from being executed; they have no result."""
+    score_percent: Mapped[float | None]
+    points_earned: Mapped[float] = mapped_column(default=0.0)
+    points_possible: Mapped[float]
+    points_percent: Mapped[float | None]
+    is_full: Mapped[bool]
+    """Whether it covers every test that applies to the agent; only such a run counts for scores."""
+    trials: Mapped[int | None]
+    """Trials asked for with the run; None leaves each test its own number."""
+    concurrency: Mapped[int | None]
+    category: Mapped[str | None]
+    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    cost_usd: Mapped[float | None] = mapped_column(Float)
+    """Dollars of the results whose cost is known; None where none is."""
+    costed_tests: Mapped[int] = mapped_column(default=0)
+    """How many results that is."""
+    duration_seconds: Mapped[float] = mapped_column(default=0.0)
+    """The sum over the results."""
+    error_message: Mapped[str | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    completed_at: Mapped[datetime | None]
+    lease_token: Mapped[str | None] = mapped_column(String(64))
+    """Who executes it now; a writer without this token is refused."""
+    lease_expires_at: Mapped[datetime | None]
+
+
+class FrozenTests(Table):
+    """A test as it stood when a run was created, kept once however many runs use it."""
+
+    __tablename__ = "agent_benchmark_tests"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    body: Mapped[dict[str, Any]]
+
+
+class RunTests(Table):
+    """Which tests a run consists of, in order."""
+
+    __tablename__ = "agent_benchmark_run_tests"
+    __table_args__ = (UniqueConstraint("run_id", "test_id"),)
+
+    run_id: Mapped[UUID] = mapped_column(
+        ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    test_id: Mapped[str] = mapped_column(String(50))
+    digest: Mapped[str] = mapped_column(ForeignKey("agent_benchmark_tests.digest"))
+    trials: Mapped[int]
+
+
+class Results(Table):
+    """What came of one test in one trial."""
+
+    __tablename__ = "agent_benchmark_results"
+    __table_args__ = (
+        UniqueConstraint("run_id", "test_id", "trial"),
+        UniqueConstraint("run_id", "sequence"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    run_id: Mapped[UUID] = mapped_column(ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"))
+    sequence: Mapped[int]
+    """1, 2, 3… in the order of recording, per run."""
+    benchmark_id: Mapped[UUID | None]
+    test_id: Mapped[str] = mapped_column(String(50))
+    trial: Mapped[int] = mapped_column(default=1)
+    category: Mapped[str] = mapped_column(String(100))
+    status: Mapped[str] = mapped_column(String(20))
+    passed: Mapped[bool]
+    score: Mapped[float]
+    points_earned: Mapped[float]
+    points_possible: Mapped[float]
+    actual_output: Mapped[dict[str, Any] | None] = mapped_column(AnyJson)
+    failure_reason: Mapped[str | None]
+    findings: Mapped[list[Any]]
+    duration_seconds: Mapped[float]
+    attempts: Mapped[int]
+    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    model: Mapped[str | None]
+    cost_usd: Mapped[float | None] = mapped_column(Float)
+    earned_micropoints: Mapped[int | None] = mapped_column(BigInteger)
+    """What it adds to cost efficiency; None where it was not passed or its tokens are unknown."""
+    possible_micropoints: Mapped[int | None] = mapped_column(BigInteger)
+    created_at: Mapped[datetime]
+
+
+class RunErrors(Table):
+    """A test that could not be executed, and what was in the way; gone once it was."""
+
+    __tablename__ = "agent_benchmark_errors"
+
+    run_id: Mapped[UUID] = mapped_column(
+        ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
+    )
+    test_id: Mapped[str] = mapped_column(String(50), primary_key=True)
+    trial: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempts: Mapped[int]
+    reason: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class RunGroups(Table):
+    """How a completed full run went in each category and for each tag of its tests."""
+
+    __tablename__ = "agent_benchmark_run_groups"
+
+    run_id: Mapped[UUID] = mapped_column(
+        ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[str] = mapped_column(String(10), primary_key=True)
+    """`category` or `tag`."""
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    benchmark_share: Mapped[list[Any]]
+    cost_share: Mapped[list[Any]]

@@ -1,0 +1,124 @@
+"""Ratings, executions, and what they and the runs add up to."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Float, Index, String, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from arena.store.tables.table import Table
+
+
+class Feedback(Table):
+    """A user's rating. The newest of a user for one thing stands; the others are its history."""
+
+    __tablename__ = "agent_feedback"
+    __table_args__ = (
+        # Ends in what stands: a user's replaced votes are never read to find the one that does.
+        Index(
+            "ix_agent_feedback_vote",
+            "team_id",
+            "agent_id",
+            "agent_version",
+            "user_id",
+            "is_standing",
+            "execution_id",
+        ),
+        Index("ix_agent_feedback_created", "team_id", "created_at", "id"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    agent_id: Mapped[str] = mapped_column(String(100))
+    agent_version: Mapped[str] = mapped_column(String(20))
+    user_id: Mapped[str] = mapped_column(String(100))
+    execution_id: Mapped[UUID | None]
+    rating: Mapped[int]
+    comment: Mapped[str | None]
+    task_description: Mapped[str | None]
+    is_standing: Mapped[bool]
+    created_at: Mapped[datetime]
+
+
+class Executions(Table):
+    """One execution of an agent: a benchmark test, a task, or one that its owner reported."""
+
+    __tablename__ = "agent_execution_history"
+    __table_args__ = (
+        # Only of those that have a key: most rows come from runs, which need none.
+        Index(
+            "uq_agent_execution_history_key",
+            "team_id",
+            "idempotency_key",
+            unique=True,
+            sqlite_where=text("idempotency_key IS NOT NULL"),
+            postgresql_where=text("idempotency_key IS NOT NULL"),
+        ),
+        Index("ix_agent_execution_history_agent", "team_id", "agent_id", "agent_version"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    agent_id: Mapped[str] = mapped_column(String(100))
+    agent_version: Mapped[str] = mapped_column(String(20))
+    source: Mapped[str] = mapped_column(String(20))
+    """`benchmark`, `task` or `reported`."""
+    status: Mapped[str] = mapped_column(String(20))
+    idempotency_key: Mapped[str | None] = mapped_column(String(200))
+    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    model: Mapped[str | None]
+    cost_usd: Mapped[float | None] = mapped_column(Float)
+    duration_seconds: Mapped[float | None]
+    created_at: Mapped[datetime]
+
+
+class Scores(Table):
+    """What an agent version's evidence adds up to: the sums, and the scores they give."""
+
+    __tablename__ = "agent_scores"
+    __table_args__ = (
+        UniqueConstraint("team_id", "agent_id", "agent_version"),
+        Index("ix_agent_scores_overall", "team_id", "overall_score"),
+        Index("ix_agent_scores_low", "team_id", "overall_low"),
+        Index("ix_agent_scores_high", "team_id", "overall_high"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    agent_id: Mapped[str] = mapped_column(String(100))
+    agent_version: Mapped[str] = mapped_column(String(20))
+    benchmark_score: Mapped[float | None]
+    user_rating_score: Mapped[float | None]
+    success_rate_score: Mapped[float | None]
+    cost_efficiency_score: Mapped[float | None]
+    overall_score: Mapped[float | None]
+    overall_low: Mapped[float | None] = mapped_column(Float)
+    """The interval of the overall score; None where it is to be computed anew."""
+    overall_high: Mapped[float | None] = mapped_column(Float)
+    coverage: Mapped[float] = mapped_column(default=0.0)
+    rank_overall: Mapped[int | None]
+    rating_count: Mapped[int] = mapped_column(default=0)
+    rating_sum: Mapped[int] = mapped_column(default=0)
+    rating_square_sum: Mapped[int] = mapped_column(default=0)
+    execution_count: Mapped[int] = mapped_column(default=0)
+    success_count: Mapped[int] = mapped_column(default=0)
+    benchmark_run_id: Mapped[UUID | None]
+    """The run the benchmark and the cost component come from."""
+    benchmark_share: Mapped[list[Any]]
+    """Six whole numbers; see `arena.scoring.Share`."""
+    cost_share: Mapped[list[Any]]
+    updated_at: Mapped[datetime]
+
+
+class ScoreWeights(Table):
+    """The weights that the stored scores were made with, in billionths; one row."""
+
+    __tablename__ = "agent_score_weights"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    benchmark: Mapped[int]
+    user_rating: Mapped[int]
+    success_rate: Mapped[int]
+    cost_efficiency: Mapped[int]

@@ -1,0 +1,65 @@
+"""What every table shares: types that both databases keep, and names of keys and indexes."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    DateTime,
+    Dialect,
+    Integer,
+    MetaData,
+    Numeric,
+    Text,
+    TypeDecorator,
+    Uuid,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase
+
+AnyJson = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+Decimal = Numeric(20, 6, asdecimal=False)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment in UTC; SQLite keeps no zone, so it is given back here."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Only aware times may be stored."""
+        if value is not None and value.tzinfo is None:
+            raise ValueError("a time without a zone cannot be stored")
+        return value.astimezone(UTC) if value is not None else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Every time that comes back is aware."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Table(DeclarativeBase):
+    """What every table shares."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
+        UUID: Uuid(),
+        datetime: UtcDateTime(),
+        float: Decimal,
+        str: Text(),
+        bool: Boolean(),
+        int: Integer(),
+        dict[str, Any]: AnyJson,
+        list[Any]: AnyJson,
+    }
