@@ -1,0 +1,1 @@
+"""Tasks, accounts and postings in the database."""
