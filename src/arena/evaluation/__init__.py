@@ -8,6 +8,7 @@ This room imports no other room but what lies below it; it knows no database and
 """
 
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import (
     VALIDATIONS,
     Fault,
@@ -29,4 +30,5 @@ __all__ = [
     "dotted",
     "evaluate",
     "read_standard",
+    "read_standard_document",
 ]
