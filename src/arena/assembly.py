@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
+from arena.content import LocalStore
 from arena.evaluation import Means
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
@@ -23,6 +24,7 @@ class Arena:
     database: Database
     catalog: LiveCatalog
     registry: Registry
+    content: LocalStore
     means: Means
     runs: Runs
     scores: Scores
@@ -56,10 +58,16 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             database=database,
             catalog=catalog,
             registry=registry,
+            content=open_content(settings),
             means=means,
             runs=runs,
             scores=scores,
         )
+
+
+def open_content(settings: Settings) -> LocalStore:
+    """The content of this home."""
+    return LocalStore(settings.home / "content")
 
 
 def open_sandbox(settings: Settings) -> SandboxProvider:

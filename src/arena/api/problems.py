@@ -43,6 +43,7 @@ EXAMPLES = {
     403: "the token is not of team 'mine'",
     404: "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
     409: "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+    413: "the body is larger than 8 MiB",
     422: "body.trials: Input should be greater than or equal to 1",
     503: "the database does not answer: connection refused",
 }

@@ -14,6 +14,7 @@ from arena.schemas.catalog import (
     Test,
     TestList,
 )
+from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.runs import (
     Finding,
     Progress,
@@ -71,6 +72,8 @@ __all__ = [
     "CatalogState",
     "ComparedPair",
     "Comparison",
+    "ContentImported",
+    "ContentKept",
     "DifferingTest",
     "ExecutionReport",
     "ExecutionsReport",
