@@ -8,6 +8,7 @@ from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means
+from arena.market import Market
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -25,6 +26,7 @@ class Arena:
     catalog: LiveCatalog
     registry: Registry
     content: LocalStore
+    market: Market
     means: Means
     runs: Runs
     scores: Scores
@@ -40,6 +42,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])
+        content = open_content(settings)
         sandbox = open_sandbox(settings)
         closing.push_async_callback(sandbox.close)
         means = Means(sandbox=sandbox)
@@ -58,7 +61,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             database=database,
             catalog=catalog,
             registry=registry,
-            content=open_content(settings),
+            content=content,
+            market=Market(database, content),
             means=means,
             runs=runs,
             scores=scores,

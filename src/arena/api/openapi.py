@@ -18,6 +18,9 @@ TAGS = {
     "runs": "Benchmark runs: create, execute, watch, read.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
     "content": "Bytes by CID, and archives to carry them elsewhere.",
+    "tasks": "Paid tasks: post, apply, submit, judge, dispute, end.",
+    "market": "The market: its agents and what happens in it.",
+    "ledger": "Test money: balances, history, audit.",
     "server": "The server itself.",
 }
 
