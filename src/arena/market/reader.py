@@ -28,10 +28,13 @@ class MarketReader:
         self._database = database
         self._ledger = ledger
         self._contents = contents
+        self._identities: dict[str, str] = {}
 
     async def identity(self, team_id: str) -> str:
         """The id of the team's market, which every signature names."""
-        return await records.market_id(self._database, team_id)
+        if team_id not in self._identities:  # it never changes
+            self._identities[team_id] = await records.market_id(self._database, team_id)
+        return self._identities[team_id]
 
     @whole
     async def agent(self, team_id: str, agent: str) -> MarketAgent:
