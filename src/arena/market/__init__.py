@@ -24,17 +24,9 @@ from arena.market.errors import (
 )
 from arena.market.events import Event, EventKind
 from arena.market.keys import Keys
-from arena.market.market import (
-    ANYONE,
-    AuditReport,
-    Judgement,
-    Market,
-    NewTask,
-    TaskFilter,
-    TaskStory,
-    Violation,
-)
+from arena.market.market import Judgement, Market, NewTask
 from arena.market.money import Entry, EntryKind, Line, Posting
+from arena.market.naming import ANYONE
 from arena.market.proof import (
     Act,
     Proof,
@@ -48,6 +40,7 @@ from arena.market.proof import (
 from arena.market.receipt import Receipt
 from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
 from arena.market.terms import MAX_AMOUNT, Assignment, Terms, TimeoutPolicy
+from arena.market.views import AuditReport, TaskFilter, TaskStory, Violation
 
 __all__ = [
     "ANYONE",

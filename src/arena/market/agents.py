@@ -9,7 +9,7 @@ from arena.scoring import wilson_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reputation:
-    """What judged work says of an agent. Self-judged tasks never enter."""
+    """What judged work says of an agent, in counts. Self-judged tasks never enter."""
 
     attempts: int = 0
     """Tasks that were assigned to it."""
@@ -37,23 +37,6 @@ class Reputation:
     def win_rate(self) -> float | None:
         """Paid of decided; None where nothing is decided."""
         return self.wins / self.decided if self.decided else None
-
-    def with_attempt(self) -> "Reputation":
-        """After a task was assigned to it."""
-        return replace(self, attempts=self.attempts + 1)
-
-    def with_score(self, score: int, *, won: bool) -> "Reputation":
-        """After a verdict that stands."""
-        return replace(
-            self,
-            judged=self.judged + 1,
-            score_sum=self.score_sum + score,
-            wins=self.wins + won,
-        )
-
-    def with_no_show(self) -> "Reputation":
-        """After the deadline of a task it was to do."""
-        return replace(self, no_shows=self.no_shows + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,38 @@
 """The door of this room: post, apply, assign, submit, judge, dispute, settle, and read."""
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from uuid import uuid4
 
 from arena.content import LocalStore
-from arena.evaluation import Standard
-from arena.market.agents import Applicant, MarketAgent
-from arena.market.events import Event
-from arena.market.money import Entry, Line
-from arena.market.proof import Proof
+from arena.market import records
+from arena.market.agents import MarketAgent
+from arena.market.call import Action, Call
+from arena.market.contents import Contents, name_of_result, name_of_standard
+from arena.market.errors import BadContent, TooEarly, WrongState
+from arena.market.ledger import Ledger
+from arena.market.naming import (
+    ANYONE,
+    MAX_KEY_LENGTH,
+    check_agent,
+    check_amount,
+    check_party,
+    check_text,
+)
+from arena.market.proof import Act, Proof, Statement, commitment_of, read_public_key
+from arena.market.reader import MAX_PAGE, MarketReader
 from arena.market.receipt import Receipt
-from arena.market.task import Task, TaskState
+from arena.market.records import Offer, Request
+from arena.market.task import TaskState
 from arena.market.terms import Terms
 from arena.store import Database
 
-ANYONE = "anyone"
-"""Who ends a task where nobody is named: timeouts need no role."""
+MAX_DESCRIPTION_LENGTH = 20_000
+MAX_URI_LENGTH = 2_000
+MAX_VERSION_LENGTH = 20
+COMMITMENT = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,58 +58,7 @@ class Judgement:
     """Where the verdict's record is, e.g. its CID."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFilter:
-    """Which tasks are wanted; what is None lets everything through."""
-
-    states: frozenset[TaskState] | None = None
-    poster: str | None = None
-    agent: str | None = None
-    """Assigned to it."""
-    applicant: str | None = None
-    """It has applied."""
-    judge: str | None = None
-    """It is the judge, the fallback judge or the arbiter."""
-    min_reward: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStory:
-    """A task with all that happened to it."""
-
-    task: Task
-    applicants: Sequence[Applicant]
-    """The best first."""
-    events: Sequence[Event]
-    entries: Sequence[Entry]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """An invariant that does not hold."""
-
-    invariant: str
-    """I1 to I9, as docs/market.md numbers them."""
-    what: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditReport:
-    """What a look at every raw row found."""
-
-    tasks: int
-    entries: int
-    postings: int
-    accounts: int
-    violations: tuple[Violation, ...]
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether every invariant holds."""
-        return not self.violations
-
-
-class Market:
+class Market(MarketReader):
     """Tasks, agents and money of every team. All that changes something takes a `key`.
 
     The same key and the same arguments give the same receipt and do nothing again; the same key
@@ -102,12 +67,7 @@ class Market:
     """
 
     def __init__(self, database: Database, content: LocalStore) -> None:
-        self._database = database
-        self._content = content
-
-    async def identity(self, team_id: str) -> str:
-        """The id of the team's market, which every signature names."""
-        raise NotImplementedError
+        super().__init__(database, Ledger(database), Contents(content))
 
     # Tasks: every change.
 
@@ -115,7 +75,23 @@ class Market:
         self, team_id: str, poster: str, new: NewTask, *, key: str | None = None
     ) -> Receipt:
         """Offer a task: the standard is fetched, verified and pinned, then the reward locked."""
-        raise NotImplementedError
+        check_party("poster", poster)
+        check_text("description", new.description, MAX_DESCRIPTION_LENGTH)
+        key = _key(key)
+        offer = Offer(
+            team_id=team_id,
+            poster=poster,
+            description=new.description,
+            evaluation_cid=name_of_standard(new.evaluation),
+            terms=new.terms,
+            key=key,
+        )
+        # Refused before anything is kept, and again when the money is locked.
+        earlier = await self._ledger.preview_task(offer)
+        if earlier:
+            return earlier
+        await self._contents.keep_standard(new.evaluation)
+        return await self._ledger.post_task(offer)
 
     async def apply(
         self, team_id: str, task_id: int, agent: str, proof: Proof, *, key: str | None = None
@@ -124,19 +100,23 @@ class Market:
 
         With the assignment `first` the receipt's state says whether the agent has it.
         """
-        raise NotImplementedError
+        signed = await self._signed(team_id, Act.APPLY, task_id, agent, "", proof)
+        return await self._act(
+            team_id, task_id, Call(action=Action.APPLY, by=agent), key, signed=signed
+        )
 
     async def assign(
         self, team_id: str, task_id: int, agent: str, *, by: str, key: str | None = None
     ) -> Receipt:
         """Give the task to one of its applicants."""
-        raise NotImplementedError
+        call = Call(action=Action.ASSIGN, by=check_party("by", by), agent=check_agent(agent))
+        return await self._act(team_id, task_id, call, key)
 
     async def assign_best(
         self, team_id: str, task_id: int, *, by: str = ANYONE, key: str | None = None
     ) -> Receipt:
         """Give a `best_reputation` task to the applicant ranked first, from `apply_until` on."""
-        raise NotImplementedError
+        return await self._act(team_id, task_id, Call(action=Action.ASSIGN_BEST, by=by), key)
 
     async def commit_result(
         self,
@@ -152,7 +132,11 @@ class Market:
 
         `commitment_of` computes it.
         """
-        raise NotImplementedError
+        if not COMMITMENT.fullmatch(commitment):
+            raise BadContent("a commitment is 64 hexadecimal digits; commitment_of makes it")
+        signed = await self._signed(team_id, Act.COMMIT, task_id, agent, commitment, proof)
+        call = Call(action=Action.COMMIT, by=agent, commitment=commitment)
+        return await self._act(team_id, task_id, call, key, signed=signed)
 
     async def submit_result(
         self,
@@ -169,19 +153,46 @@ class Market:
 
         Signs `act=SUBMIT, content=<the result's CID>`. `salt` reveals a commitment.
         """
-        raise NotImplementedError
+        result_hash = name_of_result(result)
+        signed = await self._signed(team_id, Act.SUBMIT, task_id, agent, result_hash, proof)
+        revealed = None
+        if salt is not None:
+            check_text("salt", salt, MAX_KEY_LENGTH)
+            market = signed[0].market
+            revealed = commitment_of(market, task_id, agent, result_hash, salt)
+        call = Call(action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed)
+        request = Request(team_id=team_id, task_id=task_id, call=call, key=_key(key), signed=signed)
+        # Whoever may not hand in anything cannot fill the store with it either.
+        earlier = await self._ledger.preview(request)
+        if earlier:
+            return earlier
+        await self._contents.keep_result(result)
+        return await self._ledger.act(request)
 
     async def judge(
         self, team_id: str, task_id: int, judgement: Judgement, *, by: str, key: str | None = None
     ) -> Receipt:
         """Give the one verdict (`judgeAndPay`); without a dispute window it settles at once."""
-        raise NotImplementedError
+        call = Call(
+            action=Action.JUDGE,
+            by=check_party("by", by),
+            agent=check_agent(judgement.winner),
+            score=judgement.score,
+            result_hash=check_text("result_hash", judgement.result_hash, MAX_KEY_LENGTH),
+            reason_uri=check_text("reason_uri", judgement.reason_uri, MAX_URI_LENGTH),
+        )
+        return await self._act(team_id, task_id, call, key)
 
     async def dispute(
         self, team_id: str, task_id: int, *, by: str, reason_uri: str, key: str | None = None
     ) -> Receipt:
         """Contest the verdict, once, as the side that lost; locks the bond."""
-        raise NotImplementedError
+        call = Call(
+            action=Action.DISPUTE,
+            by=check_party("by", by),
+            reason_uri=check_text("reason_uri", reason_uri, MAX_URI_LENGTH),
+        )
+        return await self._act(team_id, task_id, call, key)
 
     async def resolve(
         self,
@@ -194,25 +205,42 @@ class Market:
         key: str | None = None,
     ) -> Receipt:
         """Decide a dispute as the arbiter; settles at once."""
-        raise NotImplementedError
+        call = Call(
+            action=Action.RESOLVE,
+            by=check_party("by", by),
+            score=score,
+            reason_uri=check_text("reason_uri", reason_uri, MAX_URI_LENGTH),
+        )
+        return await self._act(team_id, task_id, call, key)
 
     async def cancel(
         self, team_id: str, task_id: int, *, by: str, key: str | None = None
     ) -> Receipt:
         """Take an unassigned task back; the reward returns to its poster."""
-        raise NotImplementedError
+        call = Call(action=Action.CANCEL, by=check_party("by", by))
+        return await self._act(team_id, task_id, call, key)
 
     async def expire(
         self, team_id: str, task_id: int, *, by: str = ANYONE, key: str | None = None
     ) -> Receipt:
         """End a task whose time has run out: nothing submitted, or nothing judged."""
-        raise NotImplementedError
+        return await self._act(team_id, task_id, Call(action=Action.EXPIRE, by=by), key)
 
     async def settle(
         self, team_id: str, task_id: int, *, by: str = ANYONE, key: str | None = None
     ) -> Receipt:
         """Pay or refund by the first verdict when nobody disputed, or the arbiter kept silent."""
-        raise NotImplementedError
+        return await self._act(team_id, task_id, Call(action=Action.SETTLE, by=by), key)
+
+    async def close_due(self, team_id: str) -> Sequence[Receipt]:
+        """End every task that is due: a courtesy, since anyone may do it."""
+        receipts: list[Receipt] = []
+        for task in await self.due(team_id, limit=MAX_PAGE):
+            is_judged = task.state in (TaskState.JUDGED, TaskState.DISPUTED)
+            end = self.settle if is_judged else self.expire
+            with suppress(WrongState, TooEarly):  # somebody was faster
+                receipts.append(await end(team_id, task.id))
+        return receipts
 
     # Agents.
 
@@ -230,62 +258,20 @@ class Market:
 
         Again with the same key: the version is renewed. With another key: `Conflict`.
         """
-        raise NotImplementedError
-
-    async def agent(self, team_id: str, agent: str) -> MarketAgent:
-        """One agent and its reputation; `NotFound` where it is not registered."""
-        raise NotImplementedError
-
-    async def agents(self, team_id: str) -> Sequence[MarketAgent]:
-        """Every agent of the team's market, by id."""
-        raise NotImplementedError
-
-    async def applicants(self, team_id: str, task_id: int) -> Sequence[Applicant]:
-        """Who applied, the best first."""
-        raise NotImplementedError
-
-    # Reading.
-
-    async def task(self, team_id: str, task_id: int) -> Task:
-        """A task of the team; `UnknownTask` where it has none by that number."""
-        raise NotImplementedError
-
-    async def tasks(
-        self,
-        team_id: str,
-        wanted: TaskFilter | None = None,
-        *,
-        limit: int = 20,
-        before: int | None = None,
-    ) -> Sequence[Task]:
-        """Tasks, newest first; `before` is the id of the last one on the page before."""
-        raise NotImplementedError
-
-    async def story(self, team_id: str, task_id: int) -> TaskStory:
-        """A task with its applicants, events and entries."""
-        raise NotImplementedError
-
-    async def due(self, team_id: str, *, limit: int = 100) -> Sequence[Task]:
-        """Live tasks whose exit is open now: `expire` or `settle` ends each."""
-        raise NotImplementedError
-
-    async def close_due(self, team_id: str) -> Sequence[Receipt]:
-        """End every task that is due: a courtesy, since anyone may do it."""
-        raise NotImplementedError
-
-    async def events(
-        self, team_id: str, *, since: int = 0, limit: int = 100, task_id: int | None = None
-    ) -> Sequence[Event]:
-        """Events after the one with the id `since`, in order; no later one can come before."""
-        raise NotImplementedError
-
-    async def standard_of(self, task: Task) -> Standard:
-        """The standard a task is judged by, verified against its CID."""
-        raise NotImplementedError
-
-    async def result_of(self, task: Task) -> bytes:
-        """The whole result, verified against `result_hash`; never a preview."""
-        raise NotImplementedError
+        check_text("version", version, MAX_VERSION_LENGTH)
+        read_public_key(public_key)
+        signed = await self._signed(team_id, Act.REGISTER, None, agent, public_key, proof)
+        new = MarketAgent(
+            team_id=team_id,
+            id=agent,
+            version=version,
+            public_key=public_key,
+            registered_at=self.now(),
+        )
+        digest = records.digest_of(
+            Act.REGISTER, agent=agent, public_key=public_key, version=version
+        )
+        return await records.register(self._database, new, signed, key=_key(key), digest=digest)
 
     # Money.
 
@@ -293,32 +279,52 @@ class Market:
         self, team_id: str, account: str, amount: int, *, key: str | None = None
     ) -> Receipt:
         """Give a party test money from outside; it is worth nothing."""
-        raise NotImplementedError
+        check_party("account", account)
+        check_amount("amount", amount)
+        return await self._ledger.deposit(team_id, account, amount, key=_key(key))
 
     async def withdraw_test_money(
         self, team_id: str, account: str, amount: int, *, key: str | None = None
     ) -> Receipt:
         """Take test money out of a party's account."""
-        raise NotImplementedError
+        check_party("account", account)
+        check_amount("amount", amount)
+        return await self._ledger.withdraw(team_id, account, amount, key=_key(key))
 
-    async def balance(self, team_id: str, account: str) -> int:
-        """What a party has, in minor units; 0 for one that is not known."""
-        raise NotImplementedError
+    async def _act(
+        self,
+        team_id: str,
+        task_id: int,
+        call: Call,
+        key: str | None,
+        *,
+        signed: tuple[Statement, Proof] | None = None,
+    ) -> Receipt:
+        if call.by != ANYONE:
+            check_party("by", call.by)
+        request = Request(team_id=team_id, task_id=task_id, call=call, key=_key(key), signed=signed)
+        return await self._ledger.act(request)
 
-    async def balances(self, team_id: str) -> Mapping[str, int]:
-        """Every account that is not empty: `user:…`, `escrow:…`, `bond:…`, `outside`."""
-        raise NotImplementedError
+    async def _signed(
+        self,
+        team_id: str,
+        act: Act,
+        task_id: int | None,
+        agent: str,
+        content: str,
+        proof: Proof,
+    ) -> tuple[Statement, Proof]:
+        """What the agent must have signed, beside what it sent."""
+        check_agent(agent)
+        statement = Statement(
+            market=await self.identity(team_id),
+            act=act,
+            task_id=task_id,
+            agent=agent,
+            content=content,
+        )
+        return statement, proof
 
-    async def history(
-        self, team_id: str, account: str, *, limit: int = 50, before: int | None = None
-    ) -> Sequence[Line]:
-        """A party's postings, newest first; `before` is the last entry of the page before."""
-        raise NotImplementedError
 
-    async def audit(self, team_id: str | None = None) -> AuditReport:
-        """Check every invariant from the raw rows, of one team or of all."""
-        raise NotImplementedError
-
-    def now(self) -> datetime:
-        """The time that decides about windows."""
-        raise NotImplementedError
+def _key(key: str | None) -> str:
+    return uuid4().hex if key is None else check_text("key", key, MAX_KEY_LENGTH)
