@@ -1,6 +1,8 @@
 """The market by the names of the API: amounts as decimal text, times and parties as they are."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from fastapi import Query
 
 from arena import schemas
 from arena.errors import InvalidInput
@@ -19,6 +21,8 @@ from arena.market import (
     TimeoutPolicy,
 )
 from arena.schemas import decimal_text, minor_units
+
+PageLimit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
 
 MONEY = ("reward", "bond", "amount", "to_agent")
 """What is an amount in an event's data."""

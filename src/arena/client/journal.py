@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from arena.errors import Conflict, InfrastructureError
 
@@ -89,8 +90,9 @@ class Journal:
 
 def _read(path: Path) -> Entry:
     try:
-        value = json.loads(path.read_bytes())
-        return Entry(**{**value, "stage": Stage(value["stage"])})
+        value: dict[str, Any] = json.loads(path.read_bytes())
+        value["stage"] = Stage(value["stage"])
+        return Entry(**value)
     except (OSError, ValueError, TypeError, KeyError) as wrong:
         told = f"the journal's {path} cannot be read ({wrong}): mend it or move it away"
         raise InfrastructureError(told, retryable=False) from None

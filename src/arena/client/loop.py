@@ -227,7 +227,7 @@ class AgentLoop:
         return entry is not None and entry.stage is Stage.FAILED
 
     async def _is_wanted(self, task: schemas.Task) -> bool:
-        """Whether the agent may and would do it. What it once declined it does not look at again."""
+        """Whether the agent may and would do it; what it declined once stays declined."""
         parties = (task.poster, task.judge, task.fallback_judge, task.arbiter)
         # A task with a commitment needs its salt kept and revealed in time: by hand.
         if self.agent in parties or task.commit_deadline or task.id in self._state.declined:

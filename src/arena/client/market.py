@@ -9,7 +9,7 @@ import httpx
 from arena import schemas
 from arena.client.connection import Connection, quoted, read_shape
 from arena.client.signing import Signer
-from arena.content import cid_of
+from arena.content import cid_of, parse_cid
 from arena.errors import InfrastructureError, InvalidInput
 
 
@@ -82,8 +82,8 @@ class MarketCalls(Connection):
         if isinstance(result, bytes):
             kept = await self._upload("/api/content", schemas.ContentKept, result)
             result_hash, result = kept.cid, None
-        signed = result_hash if result is None else cid_of(_utf8(result))
-        proof = await self._prove("submit", task_id, signed or "")
+        signed = cid_of(_utf8(result)) if result is not None else str(parse_cid(result_hash or ""))
+        proof = await self._prove("submit", task_id, signed)
         body = schemas.TaskSubmit(
             agent=self._agent().agent,
             result=result,
@@ -162,9 +162,8 @@ class MarketCalls(Connection):
     async def watch_market(self, since: int | None = None) -> AsyncIterator[schemas.MarketEvent]:
         """Events as they happen, for ever: those after `since`, or from now on."""
         path = "/api/market/events/stream"
-        request = self._http.build_request(
-            "GET", path, params={} if since is None else {"since": since}
-        )
+        query = {} if since is None else {"since": since}
+        request = self._http.build_request("GET", path, params=query)
         async with aclosing(self._stream(request)) as events:
             async for _, data in events:
                 yield read_shape(schemas.MarketEvent, data, request)

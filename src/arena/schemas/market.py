@@ -104,7 +104,11 @@ class Task(TaskTerms):
     team_id: str
     poster: str
     description: str
-    evaluation_cid: str = Field(alias="evaluationCID", description="The standard it is judged by.")
+    evaluation_cid: str = Field(
+        validation_alias="evaluationCID",
+        serialization_alias="evaluationCID",
+        description="The standard it is judged by.",
+    )
     state: TaskStateName
     expiry_reason: Literal["no_submission", "no_verdict"] | None
     posted_at: datetime
@@ -113,18 +117,30 @@ class Task(TaskTerms):
     agent_version: str | None
     assigned_at: datetime | None
     commitment: str | None
-    result_hash: str | None = Field(alias="resultHash", description="The CID of the result.")
+    result_hash: str | None = Field(
+        validation_alias="resultHash",
+        serialization_alias="resultHash",
+        description="The CID of the result.",
+    )
     submitted_at: datetime | None
     judge_until: datetime | None = Field(description="When the judge's window shuts.")
     score: int | None
     judged_by: str | None
     judged_at: datetime | None
-    reason_uri: str | None = Field(alias="reasonURI", description="The verdict's record.")
+    reason_uri: str | None = Field(
+        validation_alias="reasonURI",
+        serialization_alias="reasonURI",
+        description="The verdict's record.",
+    )
     disputed_by: str | None
     disputed_at: datetime | None
-    dispute_reason_uri: str | None = Field(alias="disputeReasonURI")
+    dispute_reason_uri: str | None = Field(
+        validation_alias="disputeReasonURI", serialization_alias="disputeReasonURI"
+    )
     final_score: int | None = Field(description="The score it was settled by.")
-    resolution_uri: str | None = Field(alias="resolutionURI")
+    resolution_uri: str | None = Field(
+        validation_alias="resolutionURI", serialization_alias="resolutionURI"
+    )
     ended_at: datetime | None
     exit_at: datetime | None = Field(description="From when on anyone may end it.")
     payout: Shown
@@ -217,12 +233,15 @@ class TaskPost(MarketAsked):
     """A task to offer: what is to be done, how it is judged, and what it pays."""
 
     poster: Party
-    description: str = Field(min_length=1, max_length=100_000, examples=["Write deepMerge(a, b)."])
+    description: str = Field(min_length=1, max_length=20_000, examples=["Write deepMerge(a, b)."])
     evaluation: dict[str, Any] | None = Field(
         default=None, description="The standard itself; or give `evaluationCID`."
     )
     evaluation_cid: Cid | None = Field(
-        default=None, alias="evaluationCID", description="A standard that is in the content store."
+        default=None,
+        validation_alias="evaluationCID",
+        serialization_alias="evaluationCID",
+        description="A standard that is in the content store.",
     )
     reward: Amount
     deadline: Moment
@@ -282,7 +301,9 @@ class TaskSubmit(MarketAsked):
 
     agent: Party
     result: str | None = Field(default=None, max_length=8 * 1024**2)
-    result_hash: Cid | None = Field(default=None, alias="resultHash")
+    result_hash: Cid | None = Field(
+        default=None, validation_alias="resultHash", serialization_alias="resultHash"
+    )
     salt: str | None = Field(default=None, max_length=200, description="Reveals a commitment.")
     proof: Proof
     idempotency_key: Key = None
@@ -294,8 +315,12 @@ class TaskJudge(MarketAsked):
     by: Party
     score: Annotated[int, Field(strict=True, ge=0, le=100)]
     winner: Party = Field(description="The agent the task is assigned to, whatever the score.")
-    result_hash: Cid = Field(alias="resultHash")
-    reason_uri: Uri = Field(alias="reasonURI", description="Where the verdict's record is.")
+    result_hash: Cid = Field(validation_alias="resultHash", serialization_alias="resultHash")
+    reason_uri: Uri = Field(
+        validation_alias="reasonURI",
+        serialization_alias="reasonURI",
+        description="Where the verdict's record is.",
+    )
     idempotency_key: Key = None
 
 
@@ -303,7 +328,7 @@ class TaskDispute(MarketAsked):
     """The losing side contests the verdict."""
 
     by: Party
-    reason_uri: Uri = Field(alias="reasonURI")
+    reason_uri: Uri = Field(validation_alias="reasonURI", serialization_alias="reasonURI")
     idempotency_key: Key = None
 
 
@@ -312,7 +337,7 @@ class TaskResolve(MarketAsked):
 
     by: Party
     score: Annotated[int, Field(strict=True, ge=0, le=100)]
-    reason_uri: Uri = Field(alias="reasonURI")
+    reason_uri: Uri = Field(validation_alias="reasonURI", serialization_alias="reasonURI")
     idempotency_key: Key = None
 
 

@@ -8,7 +8,7 @@ from arena import schemas
 from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
-from arena.api.market_shapes import shown_receipt
+from arena.api.market_shapes import PageLimit, shown_receipt
 from arena.api.problems import responses
 from arena.schemas import decimal_text, minor_units
 
@@ -40,7 +40,7 @@ async def get_ledger_history(
     house: House,
     team: Team,
     account: Annotated[str, Query(min_length=1, max_length=100, description="A party.")],
-    limit: paging.Limit = 50,
+    limit: PageLimit = 50,
     cursor: paging.Cursor = None,
 ) -> schemas.LedgerHistory:
     """A party's postings, newest first."""

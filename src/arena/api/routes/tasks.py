@@ -4,8 +4,6 @@ A token stands for a team, not for a person: who acts is named in the request, a
 themselves by their signatures.
 """
 
-import asyncio
-import json
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -15,6 +13,7 @@ from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.market_shapes import (
+    PageLimit,
     proof_of,
     shown_receipt,
     shown_story,
@@ -22,12 +21,9 @@ from arena.api.market_shapes import (
     terms_of,
 )
 from arena.api.problems import responses
-from arena.assembly import Arena
 from arena.errors import InvalidInput
-from arena.evaluation import passes_from, read_standard_document
 from arena.market import (
     ANYONE,
-    MIN_PASS_SCORE,
     Judgement,
     NewTask,
     TaskFilter,
@@ -37,7 +33,6 @@ from arena.schemas import minor_units
 
 router = APIRouter(prefix="/api/tasks", tags=["tasks"])
 
-MAX_STANDARD_BYTES = 8 * 1024**2
 MAX_ID = 2**63 - 1
 
 TaskId = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -51,7 +46,6 @@ async def post_task(house: House, team: Team, body: schemas.TaskPost) -> schemas
         raise InvalidInput("give evaluation (the standard) or evaluationCID: one of them")
     evaluation = body.evaluation_cid if body.evaluation is None else body.evaluation
     assert evaluation is not None
-    await _check_pass_score(house, evaluation)
     new = NewTask(description=body.description, evaluation=evaluation, terms=terms_of(body))
     key = body.idempotency_key
     return shown_receipt(await house.market.post_task(team, body.poster, new, key=key))
@@ -69,7 +63,7 @@ async def list_tasks(
         str | None, Query(max_length=100, description="Judge, fallback judge or arbiter.")
     ] = None,
     min_reward: Annotated[str | None, Query(max_length=20, examples=["0.05"])] = None,
-    limit: paging.Limit = 20,
+    limit: PageLimit = 20,
     cursor: paging.Cursor = None,
 ) -> schemas.TaskList:
     """List the team's tasks, newest first."""
@@ -222,23 +216,6 @@ async def settle_task(
     """Pay or refund by the verdict once its time for disputes has passed. Anyone may."""
     by, key = body.by or ANYONE, body.idempotency_key
     return shown_receipt(await house.market.settle(team, task_id, by=by, key=key))
-
-
-async def _check_pass_score(house: Arena, evaluation: str | dict[str, object]) -> None:
-    """Refuse a standard by which a paid result could have failed, or the other way round."""
-    document: object = evaluation
-    if isinstance(evaluation, str):
-        get = house.content.get
-        data = await asyncio.to_thread(get, evaluation, max_bytes=MAX_STANDARD_BYTES)
-        try:
-            document = json.loads(data)
-        except (ValueError, RecursionError):
-            raise InvalidInput(f"{evaluation} is not a standard: it is not JSON") from None
-    if not passes_from(read_standard_document(document), MIN_PASS_SCORE):
-        raise InvalidInput(
-            f"the market pays from {MIN_PASS_SCORE} on, but this standard passes from another "
-            f"score: set its pass_score to {MIN_PASS_SCORE}"
-        )
 
 
 def _amount(name: str, text: str) -> int:
