@@ -15,8 +15,15 @@ from arena.schemas.catalog import (
     TestList,
 )
 from arena.schemas.content import ContentImported, ContentKept
-from arena.schemas.runs import (
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Evaluate,
     Finding,
+    Judgement,
+    Verdict,
+    Vote,
+)
+from arena.schemas.runs import (
     Progress,
     Result,
     ResultEvent,
@@ -70,11 +77,13 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
     "ContentImported",
     "ContentKept",
     "DifferingTest",
+    "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -86,6 +95,7 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judgement",
     "Leaderboard",
     "Misfit",
     "Pareto",
@@ -107,6 +117,8 @@ __all__ = [
     "TestList",
     "TestTrials",
     "Trials",
+    "Verdict",
+    "Vote",
     "Weights",
     "Wire",
 ]
