@@ -58,16 +58,11 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             database=database,
             catalog=catalog,
             registry=registry,
-            content=open_content(settings),
+            content=LocalStore(settings.content_folder),
             means=means,
             runs=runs,
             scores=scores,
         )
-
-
-def open_content(settings: Settings) -> LocalStore:
-    """The content of this home."""
-    return LocalStore(settings.home / "content")
 
 
 def open_sandbox(settings: Settings) -> SandboxProvider:
