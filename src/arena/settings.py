@@ -54,6 +54,9 @@ class Settings(BaseSettings):
     """More folders with tests, besides `home/benchmarks`."""
     agents: Annotated[tuple[Path, ...], NoDecode] = ()
     """More folders with agent files, besides `home/agents`."""
+    sandbox: str = "namespace"
+    """Where submitted code runs: namespace, docker, daytona, or what a package brings."""
+    daytona_api_key: SecretStr | None = None
     retries: int = Field(default=2, ge=0, le=20)
     """How often a test is tried again after a fault of the infrastructure."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)

@@ -194,6 +194,7 @@ class _Reading:
             budget_tokens=keys.budget_tokens,
             case_sensitive=keys.case_sensitive,
             whole_word=keys.whole_word,
+            pass_score=keys.pass_score,
         )
 
     def _shared(self, words: list[str]) -> tuple[str, ...]:

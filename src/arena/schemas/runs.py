@@ -102,6 +102,9 @@ class Finding(Wire):
     passed: bool
     reason: str
     evidence: str | None
+    score: float | None = Field(default=None, description="0 to 100, where it is graded.")
+    weight: float | None = Field(default=None, description="How much it counts; null: as all.")
+    mark: str | None = Field(default=None, description="Why it deserves a second look.")
 
 
 class Result(Wire):
