@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.evaluation import Means
+from arena.evaluation.judge import Judge, open_judge
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -24,6 +25,7 @@ class Arena:
     catalog: LiveCatalog
     registry: Registry
     means: Means
+    judge: Judge
     runs: Runs
     scores: Scores
 
@@ -40,7 +42,9 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         registry = Registry([settings.home / "agents", *settings.agents])
         sandbox = open_sandbox(settings)
         closing.push_async_callback(sandbox.close)
-        means = Means(sandbox=sandbox)
+        judge = open_judge(settings)
+        closing.push_async_callback(judge.close)
+        means = Means(sandbox=sandbox, judge=judge)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
@@ -57,6 +61,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             catalog=catalog,
             registry=registry,
             means=means,
+            judge=judge,
             runs=runs,
             scores=scores,
         )

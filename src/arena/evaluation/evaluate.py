@@ -67,7 +67,8 @@ async def _judge(standard: Standard, submission: Submission, means: Means, at: P
         case JudgePrompt():
             if means.judge is None:
                 raise NotJudged(
-                    "no judge is set up: name a model with ARENA_JUDGE_MODEL", retryable=False
+                    "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
+                    retryable=False,
                 )
             return await means.judge(standard, submission)
         case Checklist():

@@ -9,7 +9,6 @@ httpx2 and not httpx: with a hundred connections open the older one takes 20 ms 
 import asyncio
 import json
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 import httpx2
 
@@ -94,20 +93,3 @@ class ModelClient:
             return Unreachable("the request is not valid HTTP; check the key", is_lasting=True)
         reason = str(error) or type(error).__name__
         return Unreachable(reason, is_lasting="CERTIFICATE_VERIFY_FAILED" in reason)
-
-
-def base_url_fault(url: str) -> str | None:
-    """Why `url` cannot be the base of an endpoint; None where it can."""
-    try:
-        parts = urlsplit(url)
-        host, credentials = parts.hostname, parts.username or parts.password
-        _ = parts.port
-    except ValueError as error:
-        return str(error)
-    if parts.scheme not in ("http", "https") or not host:
-        return "must be like https://api.example.com/v1"
-    if credentials:
-        return "must not hold a name or a password; the key has a setting of its own"
-    if parts.query or parts.fragment:
-        return "must not have a query or a fragment"
-    return None
