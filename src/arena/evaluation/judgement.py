@@ -22,7 +22,7 @@ class Vote:
     answered_by: str | None = None
     """The model the endpoint names in its answer: often a dated version of the one asked for."""
     attempts: int = 1
-    """How often it was asked until the answer was a valid one."""
+    """How many answers it gave until one was valid."""
     input_tokens: int | None = None
     """Of all attempts together, like the next two."""
     output_tokens: int | None = None

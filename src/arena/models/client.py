@@ -8,7 +8,8 @@ httpx2 and not httpx: with a hundred connections open the older one takes 20 ms 
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 
 import httpx2
 
@@ -31,21 +32,10 @@ class ModelClient:
         self.base_url = base_url.rstrip("/")
         self._key = (api_key or "").strip()
         self._is_secret = len(self._key) >= MIN_SECRET_LENGTH
-        self._http = httpx2.AsyncClient(
-            headers={
-                "user-agent": "agent-arena",
-                "content-type": "application/json",
-                # Not compressed: a few bytes could unfold to more than the memory holds.
-                "accept-encoding": "identity",
-                **({"authorization": f"Bearer {self._key}"} if self._key else {}),
-            },
-            follow_redirects=False,  # the key is for this address only
-            limits=httpx2.Limits(
-                max_connections=max_connections, max_keepalive_connections=max_connections
-            ),
-            # The caller's own time-out covers the rest.
-            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-        )
+        self._slots = asyncio.Semaphore(max_connections)
+        self._certificates = httpx2.create_ssl_context()
+        self._idle: list[httpx2.AsyncClient] = []
+        self._made: list[httpx2.AsyncClient] = []
 
     async def complete(self, chat: Mapping[str, object], *, timeout_seconds: float) -> Completion:
         """Ask once, with the body `chat`; raises a `ModelFault`. Nobody is asked a second time."""
@@ -63,11 +53,44 @@ class ModelClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._http.aclose()
+        for line in self._made:
+            await line.aclose()
+
+    @asynccontextmanager
+    async def _line(self) -> AsyncGenerator[httpx2.AsyncClient]:
+        """A client of one connection, the one used last before others: its connection is warm.
+
+        One client with many connections looks at every one of them for each request, which at a
+        hundred takes half of the processor time.
+        """
+        async with self._slots:
+            line = self._idle.pop() if self._idle else self._new_line()
+            try:
+                yield line
+            finally:
+                self._idle.append(line)
+
+    def _new_line(self) -> httpx2.AsyncClient:
+        line = httpx2.AsyncClient(
+            headers={
+                "user-agent": "agent-arena",
+                "content-type": "application/json",
+                # Not compressed: a few bytes could unfold to more than the memory holds.
+                "accept-encoding": "identity",
+                **({"authorization": f"Bearer {self._key}"} if self._key else {}),
+            },
+            follow_redirects=False,  # the key is for this address only
+            limits=httpx2.Limits(max_connections=1),
+            verify=self._certificates,
+            # The caller's own time-out covers the rest.
+            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        )
+        self._made.append(line)
+        return line
 
     async def _post(self, content: bytes) -> bytes:
         url = f"{self.base_url}/chat/completions"
-        async with self._http.stream("POST", url, content=content) as response:
+        async with self._line() as line, line.stream("POST", url, content=content) as response:
             refuse_compressed(response.headers)
             body = bytearray()
             async for chunk in response.aiter_raw():

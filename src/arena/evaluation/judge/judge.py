@@ -10,7 +10,7 @@ from arena.evaluation.judge.figures import FigureFolder, Known
 from arena.evaluation.judge.panel import RULE, medians, spreads, weighted_total
 from arena.evaluation.judge.prompt import Brief, brief
 from arena.evaluation.judge.voter import Ballot, Voter
-from arena.evaluation.judgement import Figures, Judgement, Vote
+from arena.evaluation.judgement import Judgement, Vote
 from arena.evaluation.means import JudgeError
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.text import fold
@@ -49,16 +49,12 @@ class Judge:
         panel = self.config.panel_for(standard.judge)
         told = brief(standard, submission.output, max_characters=panel.max_characters)
         votes = await self._votes(told, panel, fresh=fresh)
-        known = await self.known(panel)
         # Folding a long text takes a while, and other judgements wait for their answers.
-        findings = await asyncio.to_thread(_findings, told, votes)
-        return _verdict(told, panel, votes, findings, known.calibration)
+        return await asyncio.to_thread(self._verdict, told, panel, votes)
 
-    async def known(self, panel: Panel) -> Known:
-        """What was measured about the panel."""
-        if self.figures is None:
-            return Known()
-        return await asyncio.to_thread(self.figures.of, panel.identity)
+    def known(self, panel: Panel) -> Known:
+        """What was measured about the panel; reads a file."""
+        return self.figures.of(panel.identity) if self.figures else Known()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -86,6 +82,27 @@ class Judge:
             raise _first(failed) from None
         return tuple(task.result() for task in tasks)
 
+    def _verdict(self, told: Brief, panel: Panel, votes: Sequence[Vote]) -> Verdict:
+        standard, findings = told.standard, _findings(told, votes)
+        scores = medians(standard.criteria, votes)
+        score = weighted_total(standard.criteria, standard.weights, scores)
+        return Verdict(
+            score=score,
+            passed=score >= standard.pass_score,
+            reasoning="; ".join(finding.reason for finding in findings),
+            findings=tuple(findings),
+            judgement=Judgement(
+                votes=tuple(votes),
+                rule=RULE,
+                spread=spreads(standard.criteria, votes),
+                prompt_digest=told.digest,
+                judge=panel.identity,
+                characters=told.characters,
+                shown_characters=len(told.shown),
+                figures=self.known(panel).calibration,
+            ),
+        )
+
     def _voter(self, panel: Panel) -> Voter:
         if panel.base_url not in self._voters:
             self._voters[panel.base_url] = Voter(panel, self.config, self._cache)
@@ -110,34 +127,6 @@ def figures_in(home: Path) -> FigureFolder:
 def _first(failed: BaseExceptionGroup[JudgeError]) -> JudgeError:
     inner = failed.exceptions[0]
     return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
-
-
-def _verdict(
-    told: Brief,
-    panel: Panel,
-    votes: Sequence[Vote],
-    findings: Sequence[Finding],
-    figures: Figures | None,
-) -> Verdict:
-    standard = told.standard
-    scores = medians(standard.criteria, votes)
-    score = weighted_total(standard.criteria, standard.weights, scores)
-    return Verdict(
-        score=score,
-        passed=score >= standard.pass_score,
-        reasoning="; ".join(finding.reason for finding in findings),
-        findings=tuple(findings),
-        judgement=Judgement(
-            votes=tuple(votes),
-            rule=RULE,
-            spread=spreads(standard.criteria, votes),
-            prompt_digest=told.digest,
-            judge=panel.identity,
-            characters=told.characters,
-            shown_characters=len(told.shown),
-            figures=figures,
-        ),
-    )
 
 
 def _findings(told: Brief, votes: Sequence[Vote]) -> list[Finding]:

@@ -60,9 +60,8 @@ class Voter:
             kept = await asyncio.to_thread(cache.get, key)
             if kept is not None and (scores := _scores_in(kept, brief)) is not None:
                 return _vote(panel, ballot, brief, scores, kept, cached=True)
-        kept, scores = await self._ask(brief, panel, ballot)
-        if cache is not None:
-            await asyncio.to_thread(cache.put, key, kept)
+        answers, scores = await self._ask(brief, panel, ballot)
+        kept = await asyncio.to_thread(self._keep, answers, cache, key)
         return _vote(panel, ballot, brief, scores, kept, cached=False)
 
     async def close(self) -> None:
@@ -71,16 +70,18 @@ class Voter:
 
     async def _ask(
         self, brief: Brief, panel: Panel, ballot: Ballot
-    ) -> tuple[Kept, Sequence[Scored]]:
-        """Ask until an answer is valid; after the last try, say what was wrong with it."""
-        usages: list[Usage] = []
+    ) -> tuple[Sequence[Completion], Sequence[Scored]]:
+        """Ask until an answer is valid: every answer, and the scores in the last.
+
+        Where the last try gives none either, the error says what was wrong with it.
+        """
+        answers: list[Completion] = []
         for attempt in range(1, self._config.retries + 2):
             is_last = attempt > self._config.retries
             try:
                 async with self._turns.turn():
-                    completion = await self._complete(brief, panel, ballot)
-                usages.append(await asyncio.to_thread(self._priced, completion))
-                scores = read_answer(completion, len(brief.standard.criteria))
+                    answers.append(await self._complete(brief, panel, ballot))
+                return answers, read_answer(answers[-1], len(brief.standard.criteria))
             except BadAnswer as wrong:
                 if is_last:
                     told = f"gave no valid answer in {_times(attempt)}; the last: {wrong}"
@@ -90,9 +91,6 @@ class Voter:
                 if is_last or _is_lasting(fault):
                     raise self._error_of(fault, ballot, attempt) from None
                 await self._wait(fault, ballot, attempt)
-            else:
-                text = completion.text or ""
-                return Kept(text=text, usage=_sum(usages), attempts=attempt), scores
         raise AssertionError("the last try returns or raises")
 
     async def _complete(self, brief: Brief, panel: Panel, ballot: Ballot) -> Completion:
@@ -107,9 +105,17 @@ class Voter:
             chat["max_tokens"] = panel.max_tokens
         return await self._client.complete(chat, timeout_seconds=self._config.timeout_seconds)
 
-    def _priced(self, completion: Completion) -> Usage:
-        url, cached = self._client.base_url, completion.cached_tokens
-        return priced(completion.usage, base_url=url, cached_tokens=cached)
+    def _keep(self, answers: Sequence[Completion], cache: AnswerCache | None, key: str) -> Kept:
+        """The last answer with what all of them took, kept for the next time."""
+        url = self._client.base_url
+        usages = [
+            priced(answer.usage, base_url=url, cached_tokens=answer.cached_tokens)
+            for answer in answers
+        ]
+        kept = Kept(text=answers[-1].text or "", usage=_sum(usages), attempts=len(answers))
+        if cache is not None:
+            cache.put(key, kept)
+        return kept
 
     async def _wait(self, fault: ModelFault, ballot: Ballot, attempt: int) -> None:
         asked = seconds_to_wait(fault.retry_after) if isinstance(fault, Refused) else None
