@@ -40,6 +40,12 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
     ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask a judge anew, even where it has judged this.")
+    ] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep a record that `arena verify` can check.")
+    ] = False,
     batch: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
     ] = None,
@@ -69,6 +75,8 @@ def evaluate(
         submission=_text(submission),
         language=language,
         answers=_json(answers) if answers else [],
+        fresh=fresh,
+        record=record,
     )
     try:
         verdict = wait_for(_judge(settings, request))
@@ -82,7 +90,7 @@ def evaluate(
     raise typer.Exit(0 if verdict.passed else 1)
 
 
-async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Verdict:
+async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Evaluated:
     async with connected(settings) as client:
         return await client.evaluate(request)
 
@@ -123,7 +131,7 @@ def _text(name: str) -> str:
         raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
 
 
-def _print(verdict: schemas.Verdict) -> None:
+def _print(verdict: schemas.Evaluated) -> None:
     """The verdict for people: the outcome, why, and each finding."""
     screen = output.console()
     word = output.status("passed" if verdict.passed else "failed")
@@ -142,3 +150,5 @@ def _print(verdict: schemas.Verdict) -> None:
     screen.print(table)
     if len(verdict.findings) > len(shown):
         screen.print(f"… and {len(verdict.findings) - len(shown)} more (--json shows all)")
+    if verdict.record:
+        screen.print(f"record: {verdict.record}")
