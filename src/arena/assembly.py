@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.content import LocalStore
-from arena.evaluation import Means
+from arena.evaluation import Means, SealedFolder
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -42,7 +42,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         registry = Registry([settings.home / "agents", *settings.agents])
         sandbox = open_sandbox(settings)
         closing.push_async_callback(sandbox.close)
-        means = Means(sandbox=sandbox)
+        means = Means(sandbox=sandbox, unseal=SealedFolder(settings.sealed_folder))
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,

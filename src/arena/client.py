@@ -228,6 +228,10 @@ class Client:
         """Keep all that an archive holds."""
         return await self._upload("/api/archive", schemas.ContentImported, archive)
 
+    async def verify(self, cid: str) -> schemas.Verification:
+        """Check a verdict record."""
+        return await self._get(f"/api/verify/{_quoted(cid)}", schemas.Verification)
+
     # The wire
 
     async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:

@@ -10,7 +10,7 @@ from arena.api.access import Access, authorize
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, content, home, runs, scores, tests
+from arena.api.routes import agents, content, home, runs, scores, tests, verdicts
 from arena.assembly import open_arena
 from arena.settings import Settings
 
@@ -45,7 +45,14 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit)
     add_problems(app)
     app.include_router(home.router)
-    for router in (tests.router, agents.router, runs.router, scores.router, content.router):
+    for router in (
+        tests.router,
+        agents.router,
+        runs.router,
+        scores.router,
+        verdicts.router,
+        content.router,
+    ):
         app.include_router(router, dependencies=[Depends(authorize)])
     complete_openapi(app)
     return app

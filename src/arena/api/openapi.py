@@ -17,6 +17,7 @@ TAGS = {
     "agents": "Who answers.",
     "runs": "Benchmark runs: create, execute, watch, read.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
+    "verdicts": "Verdict records, and whether they hold.",
     "content": "Bytes by CID, and archives to carry them elsewhere.",
     "server": "The server itself.",
 }

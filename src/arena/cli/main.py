@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tests": ("arena.cli.tests", "List, show, lint and audit the tests."),
     "agents": ("arena.cli.agents", "List, show and check the agents."),
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
+    "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
+    "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),
     "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }

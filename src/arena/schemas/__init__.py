@@ -51,6 +51,7 @@ from arena.schemas.scores import (
     Recalculated,
     Weights,
 )
+from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
@@ -74,6 +75,7 @@ __all__ = [
     "Comparison",
     "ContentImported",
     "ContentKept",
+    "Difference",
     "DifferingTest",
     "ExecutionReport",
     "ExecutionsReport",
@@ -87,6 +89,7 @@ __all__ = [
     "Interval",
     "Intervals",
     "Leaderboard",
+    "MadeWith",
     "Misfit",
     "Pareto",
     "ParetoDominated",
@@ -107,6 +110,7 @@ __all__ = [
     "TestList",
     "TestTrials",
     "Trials",
+    "Verification",
     "Weights",
     "Wire",
 ]
