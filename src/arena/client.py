@@ -234,6 +234,10 @@ class Client:
         """Judge a submission by a standard."""
         return await self._post("/api/evaluate", schemas.Evaluated, body=evaluate)
 
+    async def verify(self, cid: str) -> schemas.Verification:
+        """Check a verdict record."""
+        return await self._get(f"/api/verify/{_quoted(cid)}", schemas.Verification)
+
     # The wire
 
     async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:

@@ -61,6 +61,7 @@ from arena.schemas.scores import (
     Recalculated,
     Weights,
 )
+from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
@@ -85,6 +86,7 @@ __all__ = [
     "Comparison",
     "ContentImported",
     "ContentKept",
+    "Difference",
     "DifferingTest",
     "Estimate",
     "Evaluate",
@@ -103,6 +105,7 @@ __all__ = [
     "JudgeFigures",
     "Judgement",
     "Leaderboard",
+    "MadeWith",
     "Misfit",
     "Pareto",
     "ParetoDominated",
@@ -124,6 +127,7 @@ __all__ = [
     "TestTrials",
     "Trials",
     "Verdict",
+    "Verification",
     "Vote",
     "Weights",
     "Wire",
