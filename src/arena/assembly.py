@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.content import LocalStore
-from arena.evaluation import Means
+from arena.evaluation import Means, SealedFolder
+from arena.evaluation.judge import Judge, open_judge
 from arena.market import Market
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
@@ -28,6 +29,7 @@ class Arena:
     content: LocalStore
     market: Market
     means: Means
+    judge: Judge
     runs: Runs
     scores: Scores
 
@@ -42,10 +44,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])
-        content = open_content(settings)
-        sandbox = open_sandbox(settings)
-        closing.push_async_callback(sandbox.close)
-        means = Means(sandbox=sandbox)
+        content = LocalStore(settings.content_folder)
+        means, judge = open_means(settings, closing)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
@@ -64,14 +64,20 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             content=content,
             market=Market(database, content),
             means=means,
+            judge=judge,
             runs=runs,
             scores=scores,
         )
 
 
-def open_content(settings: Settings) -> LocalStore:
-    """The content of this home."""
-    return LocalStore(settings.home / "content")
+def open_means(settings: Settings, closing: AsyncExitStack) -> tuple[Means, Judge]:
+    """What judging needs, by the settings; closed with the stack."""
+    sandbox = open_sandbox(settings)
+    closing.push_async_callback(sandbox.close)
+    judge = open_judge(settings)
+    closing.push_async_callback(judge.close)
+    unseal = SealedFolder(settings.sealed_folder)
+    return Means(sandbox=sandbox, judge=judge, unseal=unseal), judge
 
 
 def open_sandbox(settings: Settings) -> SandboxProvider:

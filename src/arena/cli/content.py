@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from arena import schemas
-from arena.assembly import open_content
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
-from arena.content import read_archive, write_archive
+from arena.content import LocalStore, read_archive, write_archive
 from arena.errors import InvalidInput
+from arena.evaluation import contents_of
 
 app = commands("Content by CID.")
 
@@ -27,7 +27,7 @@ ContentName = Annotated[str, typer.Argument(metavar="CID", help="The name of the
 def put(context: typer.Context, file: FileName, as_json: Json = False) -> None:
     """Keep a file and print its CID."""
     settings = settings_of(context)
-    store = open_content(settings)
+    store = LocalStore(settings.content_folder)
     data = read_file(file, max_bytes=store.max_bytes)
 
     async def ask() -> schemas.ContentKept:
@@ -60,7 +60,7 @@ def get(
         async with connected(settings) as client:
             return await client.content(cid)
 
-    data = wait_for(ask()) if settings.server else open_content(settings).get(cid)
+    data = wait_for(ask()) if settings.server else LocalStore(settings.content_folder).get(cid)
     if to is not None:
         write_file(to, data)
         return
@@ -91,7 +91,8 @@ def export(
         async with connected(settings) as client:
             return await client.export_content(cids)
 
-    data = wait_for(ask()) if settings.server else write_archive(open_content(settings), cids)
+    store = LocalStore(settings.content_folder)
+    data = wait_for(ask()) if settings.server else write_archive(store, contents_of(store, cids))
     write_file(to, data)
     output.line(f"{to}: {len(data)} bytes")
 
@@ -100,7 +101,7 @@ def export(
 def import_(context: typer.Context, file: FileName, as_json: Json = False) -> None:
     """Keep all that an archive holds and print the CIDs it was made for."""
     settings = settings_of(context)
-    store = open_content(settings)
+    store = LocalStore(settings.content_folder)
     data = read_file(file, max_bytes=3 * store.max_bytes)
 
     async def ask() -> schemas.ContentImported:

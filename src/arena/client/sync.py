@@ -107,6 +107,8 @@ class SyncClient:
     content = _blocking(Client.content)
     export_content = _blocking(Client.export_content)
     import_content = _blocking(Client.import_content)
+    evaluate = _blocking(Client.evaluate)
+    verify = _blocking(Client.verify)
     post_task = _blocking(Client.post_task)
     tasks = _blocking(Client.tasks)
     task = _blocking(Client.task)

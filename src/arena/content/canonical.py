@@ -12,7 +12,7 @@ from typing import NoReturn, cast
 
 from arena.errors import InvalidInput
 
-MAX_DEPTH = 100
+MAX_DEPTH = 400
 """How deep lists and objects may nest; Python's own reader ends at about a thousand."""
 ATOMS = (str, int, float, bool, type(None))
 

@@ -15,6 +15,17 @@ from arena.schemas.catalog import (
     TestList,
 )
 from arena.schemas.content import ContentImported, ContentKept
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Estimate,
+    Evaluate,
+    Evaluated,
+    Finding,
+    JudgeFigures,
+    Judgement,
+    Verdict,
+    Vote,
+)
 from arena.schemas.ledger import (
     Audit,
     Balance,
@@ -54,7 +65,6 @@ from arena.schemas.market import (
 )
 from arena.schemas.money import CURRENCY, DECIMALS, decimal_text, minor_units
 from arena.schemas.runs import (
-    Finding,
     Progress,
     Result,
     ResultEvent,
@@ -89,6 +99,7 @@ from arena.schemas.scores import (
     Recalculated,
     Weights,
 )
+from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
@@ -114,11 +125,16 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
     "ContentImported",
     "ContentKept",
+    "Difference",
     "DifferingTest",
+    "Estimate",
+    "Evaluate",
+    "Evaluated",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -130,10 +146,13 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "JudgeFigures",
+    "Judgement",
     "Leaderboard",
     "LedgerEntry",
     "LedgerHistory",
     "LedgerLine",
+    "MadeWith",
     "MarketAgent",
     "MarketAgentList",
     "MarketAgentRegister",
@@ -179,7 +198,10 @@ __all__ = [
     "TestMoney",
     "TestTrials",
     "Trials",
+    "Verdict",
+    "Verification",
     "Violation",
+    "Vote",
     "Weights",
     "Wire",
     "decimal_text",
