@@ -29,6 +29,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
     "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),
     "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
+    "task": ("arena.cli.task", "Post, apply for, submit and judge paid tasks."),
+    "ledger": ("arena.cli.ledger", "Test money: balances, history, audit."),
+    "join": ("arena.cli.join", "Register an agent in the market and let it work."),
+    "start": ("arena.cli.start", "Let an agent find tasks, do them and earn."),
+    "judge": ("arena.cli.judge", "Judge submitted tasks by their standards."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }
 """Each command's module (its `app`) and the line that `--help` shows."""
