@@ -86,18 +86,17 @@ class Errand:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _outcome(self, order: Order, stdin: bytes) -> dict[str, str]:
+        """How it ended; sent first where it was not."""
         path = self.folder / "outcome.json"
-        if not path.exists() and self._is_free():
-            if (self.folder / "started").exists() and not path.exists():
-                return {"how": "crashed", "told": "the execution was cut off: its minder was ended"}
-            if not path.exists():
-                self._send(order, stdin)
-        while not path.exists():
-            if self._is_free() and not path.exists():
-                return {"how": "crashed", "told": "the execution was cut off: its minder was ended"}
+        if self._is_free() and not path.exists() and not (self.folder / "started").exists():
+            self._send(order, stdin)
+        # In this order: who finds nobody minding it and then no outcome knows there will be none.
+        while not (is_free := self._is_free()) and not path.exists():
             await asyncio.sleep(LOOK_SECONDS)
         if self._minder is not None:
             await asyncio.to_thread(self._minder.wait)
+        if is_free and not path.exists():
+            return {"how": "crashed", "told": "the execution was cut off: its minder was ended"}
         return json.loads(path.read_bytes())
 
     def _is_free(self) -> bool:
