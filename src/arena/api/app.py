@@ -10,8 +10,9 @@ from arena.api.access import Access, authorize
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, home, runs, scores, tests
+from arena.api.routes import agents, health, live, results, runs, scores, tests
 from arena.assembly import open_arena
+from arena.dashboard import dashboard_router
 from arena.settings import Settings
 
 
@@ -44,8 +45,16 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.access = Access(settings.team_by_token)
     app.add_middleware(BodyLimit)
     add_problems(app)
-    app.include_router(home.router)
-    for router in (tests.router, agents.router, runs.router, scores.router):
+    app.include_router(health.router)
+    for router in (
+        tests.router,
+        agents.router,
+        runs.router,
+        results.router,
+        scores.router,
+        live.router,
+    ):
         app.include_router(router, dependencies=[Depends(authorize)])
+    app.include_router(dashboard_router())
     complete_openapi(app)
     return app
