@@ -1,11 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { eventsOf, type ServerEvent } from "../api/events";
-import { keys } from "../api/keys";
-import type { components } from "../api/schema";
+import { Heard, type Progress } from "./heard";
 import { useTeam } from "./team";
 
-type Progress = components["schemas"]["Progress"];
 export type Connection = "connecting" | "live" | "lost";
 
 interface Live {
@@ -40,26 +38,24 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [progress, setProgress] = useState<ReadonlyMap<string, Progress>>(new Map());
 
   useEffect(() => {
-    const hear = (event: ServerEvent) => {
-      if (event.name === "progress") {
-        const told = event.data as Progress;
-        setProgress((known) => new Map(known).set(told.run_id, told));
-        queries.invalidateQueries({ queryKey: keys.runs(team) });
-        queries.invalidateQueries({ queryKey: keys.run(team, told.run_id) });
-      } else if (event.name === "change") {
-        const { what } = event.data as components["schemas"]["Change"];
-        queries.invalidateQueries({
-          queryKey: what === "scores" ? keys.scores(team) : keys.catalog,
-        });
-      }
-    };
-    return keepListening(team, hear, (now) => {
-      setConnection((before) => {
-        // What happened while nobody listened was not told: look again at everything.
-        if (now === "live" && before === "lost") queries.invalidateQueries();
-        return now;
-      });
+    const heard = new Heard((progresses, stale) => {
+      if (progresses.size) setProgress((known) => new Map([...known, ...progresses]));
+      for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
     });
+    const stop = keepListening(
+      team,
+      (event) => heard.take(team, event),
+      (now) =>
+        setConnection((before) => {
+          // What happened while nobody listened was not told: look again at everything.
+          if (now === "live" && before === "lost") void queries.invalidateQueries();
+          return now;
+        }),
+    );
+    return () => {
+      stop();
+      heard.stop();
+    };
   }, [team, queries]);
 
   return <LiveContext value={{ connection, progress }}>{children}</LiveContext>;
