@@ -24,38 +24,47 @@ MAX_FINDINGS = 40
 NOT_JUDGED = 3
 
 
+StandardName = Annotated[
+    str | None, typer.Argument(metavar="STANDARD", help="A JSON file, a CID, or -.")
+]
+SubmissionName = Annotated[
+    str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
+]
+Language = Annotated[str | None, typer.Option(metavar="NAME", help="What the code is written in.")]
+Answers = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Ask a judge anew, even where it has judged this.")
+]
+KeepRecord = Annotated[
+    bool, typer.Option("--record", help="Keep a record that `arena verify` can check.")
+]
+BatchFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Of a batch: write there, resume."),
+]
+Concurrency = Annotated[
+    int, typer.Option(min=1, max=1000, metavar="N", help="Of a batch: how many at a time.")
+]
+
+
 @app.command()
 def evaluate(
     context: typer.Context,
-    standard: Annotated[
-        str | None, typer.Argument(metavar="STANDARD", help="A JSON file, a CID, or -.")
-    ] = None,
-    submission: Annotated[
-        str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What the code is written in.")
-    ] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask a judge anew, even where it has judged this.")
-    ] = False,
-    record: Annotated[
-        bool, typer.Option("--record", help="Keep a record that `arena verify` can check.")
-    ] = False,
-    batch: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
-    ] = None,
-    to: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Of a batch: write there, resume."),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=1000, metavar="N", help="Of a batch: how many at a time.")
-    ] = 16,
+    standard: StandardName = None,
+    submission: SubmissionName = None,
+    language: Language = None,
+    answers: Answers = None,
+    fresh: Fresh = False,
+    record: KeepRecord = False,
+    batch: BatchFile = None,
+    to: OutputFile = None,
+    concurrency: Concurrency = 16,
     as_json: Json = False,
 ) -> None:
     """Judge a submission: exit 0 where it passes, 1 where it fails, 3 where nobody could judge."""
