@@ -85,9 +85,7 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
     "rot13": lambda text: codecs.encode(text, "rot13"),
     "hex": lambda text: text.encode().hex(),
     "percent": lambda text: quote(text, safe=""),
-    "entities": lambda text: "".join(
-        f"&#{ord(c)};" if c.isalpha() else html.escape(c) for c in text
-    ),
+    "entities": _entities,
     "leet": lambda text: text.translate(_LEET),
     "homoglyph": lambda text: text.translate(_LOOK_ALIKES),
     "fullwidth": lambda text: text.translate(_FULL_WIDTH),
