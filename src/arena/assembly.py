@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
+from arena.content import LocalStore
 from arena.evaluation import Means
 from arena.evaluation.judge import Judge, open_judge
 from arena.runs import Changes, Engine, Owner, Retries, Runs
@@ -24,6 +25,7 @@ class Arena:
     database: Database
     catalog: LiveCatalog
     registry: Registry
+    content: LocalStore
     means: Means
     judge: Judge
     runs: Runs
@@ -60,6 +62,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             database=database,
             catalog=catalog,
             registry=registry,
+            content=LocalStore(settings.content_folder),
             means=means,
             judge=judge,
             runs=runs,

@@ -163,6 +163,16 @@ class Settings(BaseSettings):
         return {token: team for team, _, token in entries}
 
     @property
+    def content_folder(self) -> Path:
+        """Where content is kept by its CID."""
+        return self.home / "content"
+
+    @property
+    def sealed_folder(self) -> Path:
+        """Where the private parts of sealed standards are kept."""
+        return self.home / "sealed"
+
+    @property
     def database(self) -> str:
         """The address of the database, with the driver Arena uses."""
         if self.database_url is None:

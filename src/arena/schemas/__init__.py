@@ -14,8 +14,16 @@ from arena.schemas.catalog import (
     Test,
     TestList,
 )
-from arena.schemas.runs import (
+from arena.schemas.content import ContentImported, ContentKept
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Evaluate,
     Finding,
+    Judgement,
+    Verdict,
+    Vote,
+)
+from arena.schemas.runs import (
     Progress,
     Result,
     ResultEvent,
@@ -69,9 +77,13 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
+    "ContentImported",
+    "ContentKept",
     "DifferingTest",
+    "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -83,6 +95,7 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judgement",
     "Leaderboard",
     "Misfit",
     "Pareto",
@@ -104,6 +117,8 @@ __all__ = [
     "TestList",
     "TestTrials",
     "Trials",
+    "Verdict",
+    "Vote",
     "Weights",
     "Wire",
 ]
