@@ -234,6 +234,10 @@ class Client:
         """Judge a submission by a standard."""
         return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
 
+    async def judges(self) -> schemas.JudgeList:
+        """Who judges, and how far they are known."""
+        return await self._get("/api/judges", schemas.JudgeList)
+
     # The wire
 
     async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:

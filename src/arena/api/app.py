@@ -10,7 +10,7 @@ from arena.api.access import Access, authorize
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, content, evaluation, home, runs, scores, tests
+from arena.api.routes import agents, content, evaluation, home, judges, runs, scores, tests
 from arena.assembly import open_arena
 from arena.settings import Settings
 
@@ -20,6 +20,7 @@ ROOMS = (
     runs,
     scores,
     evaluation,
+    judges,
     content,
 )
 """The modules with routes that need a team, in the order the description lists them."""

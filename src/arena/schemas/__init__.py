@@ -23,6 +23,13 @@ from arena.schemas.evaluation import (
     Verdict,
     Vote,
 )
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
+)
 from arena.schemas.runs import (
     Progress,
     Result,
@@ -83,6 +90,7 @@ __all__ = [
     "ContentImported",
     "ContentKept",
     "DifferingTest",
+    "Estimate",
     "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
@@ -95,6 +103,10 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
+    "JudgeFigures",
+    "JudgeList",
     "Judgement",
     "Leaderboard",
     "Misfit",

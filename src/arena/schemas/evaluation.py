@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
+from arena.schemas.judges import JudgeFigures
 from arena.schemas.wire import Asked, Wire
 
 
@@ -50,6 +51,10 @@ class Vote(Wire):
     model: str
     number: int = Field(description="1, 2, 3… among the votes of that model.")
     scores: dict[str, int]
+    reasons: dict[str, str]
+    quotes: dict[str, str] = Field(description="What it quoted from the submission.")
+    answered_by: str | None = Field(description="The model that the endpoint says answered.")
+    attempts: int = Field(description="How many answers it took until one was valid.")
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
@@ -63,6 +68,12 @@ class Judgement(Wire):
     rule: str = Field(examples=["lower median"])
     spread: dict[str, int] = Field(description="Highest minus lowest score of each criterion.")
     prompt_digest: str
+    judge: str = Field(description="The id of the judge.")
+    characters: int = Field(description="How long the submission is.")
+    shown_characters: int = Field(description="How much of it the judge was shown.")
+    figures: JudgeFigures | None = Field(
+        description="What was known about this judge; null where it was never measured."
+    )
 
 
 class Verdict(Wire):
