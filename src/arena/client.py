@@ -238,6 +238,10 @@ class Client:
         """Check a verdict record."""
         return await self._get(f"/api/verify/{_quoted(cid)}", schemas.Verification)
 
+    async def judges(self) -> schemas.JudgeList:
+        """Who judges, and how far they are known."""
+        return await self._get("/api/judges", schemas.JudgeList)
+
     # The wire
 
     async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:

@@ -11,6 +11,7 @@ from arena.cli import output
 from arena.cli.batch import Batch
 from arena.cli.connection import asked, connected, settings_of, wait_for
 from arena.cli.files import read_file
+from arena.cli.judge_words import told_figures
 from arena.cli.options import Json, commands
 from arena.content import parse_cid
 from arena.errors import Conflict, InvalidInput
@@ -161,3 +162,12 @@ def _print(verdict: schemas.Evaluated) -> None:
         screen.print(f"… and {len(verdict.findings) - len(shown)} more (--json shows all)")
     if verdict.record:
         screen.print(f"record: {verdict.record}")
+    for judgement in _judgements(verdict):
+        models = ", ".join(dict.fromkeys(vote.model for vote in judgement.votes))
+        screen.print(output.plain(f"judged by {models}, {told_figures(judgement.figures)}"))
+
+
+def _judgements(verdict: schemas.Verdict) -> list[schemas.Judgement]:
+    """What models said, in the verdict and in its parts."""
+    own = [verdict.judgement] if verdict.judgement else []
+    return [*own, *(one for part in verdict.parts for one in _judgements(part))]

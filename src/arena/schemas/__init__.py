@@ -17,14 +17,19 @@ from arena.schemas.catalog import (
 from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.evaluation import (
     ChecklistAnswer,
-    Estimate,
     Evaluate,
     Evaluated,
     Finding,
-    JudgeFigures,
     Judgement,
     Verdict,
     Vote,
+)
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
 )
 from arena.schemas.runs import (
     CategoryCount,
@@ -110,7 +115,10 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
     "JudgeFigures",
+    "JudgeList",
     "Judgement",
     "Leaderboard",
     "MadeWith",
