@@ -8,6 +8,7 @@ from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
+from arena.evaluation.judge import Judge, open_judge
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -26,6 +27,7 @@ class Arena:
     registry: Registry
     content: LocalStore
     means: Means
+    judge: Judge
     runs: Runs
     scores: Scores
 
@@ -42,7 +44,9 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         registry = Registry([settings.home / "agents", *settings.agents])
         sandbox = open_sandbox(settings)
         closing.push_async_callback(sandbox.close)
-        means = Means(sandbox=sandbox, unseal=SealedFolder(settings.sealed_folder))
+        judge = open_judge(settings)
+        closing.push_async_callback(judge.close)
+        means = Means(sandbox=sandbox, judge=judge, unseal=SealedFolder(settings.sealed_folder))
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
@@ -60,6 +64,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             registry=registry,
             content=LocalStore(settings.content_folder),
             means=means,
+            judge=judge,
             runs=runs,
             scores=scores,
         )

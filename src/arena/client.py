@@ -228,6 +228,12 @@ class Client:
         """Keep all that an archive holds."""
         return await self._upload("/api/archive", schemas.ContentImported, archive)
 
+    # Judging
+
+    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Verdict:
+        """Judge a submission by a standard."""
+        return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
+
     async def verify(self, cid: str) -> schemas.Verification:
         """Check a verdict record."""
         return await self._get(f"/api/verify/{_quoted(cid)}", schemas.Verification)

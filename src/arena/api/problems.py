@@ -111,10 +111,11 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unforeseen)
 
 
-async def _arena_error(_request: Request, error: Exception) -> JSONResponse:
+async def _arena_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ArenaError)
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    if status >= 500:
+    # Without a server the one who asked sits in front of it and is told anyway.
+    if status >= 500 and request.app.state.serves:
         log.error("%s", error.message)
     return problem(status, error.code, error.message)
 

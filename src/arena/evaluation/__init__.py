@@ -34,14 +34,12 @@ from arena.evaluation.standard import (
     passes_from,
 )
 from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
-from arena.evaluation.verify import Difference, Verification, verify
 
 __all__ = [
     "MIN_PASS_SCORE",
     "NOTHING",
     "VALIDATIONS",
     "Checklist",
-    "Difference",
     "Fault",
     "Finding",
     "InvalidStandard",
@@ -62,7 +60,6 @@ __all__ = [
     "Submission",
     "TestCases",
     "Verdict",
-    "Verification",
     "Vote",
     "checklists",
     "contents_of",
@@ -75,6 +72,5 @@ __all__ = [
     "read_standard_document",
     "seal",
     "seal_name",
-    "verify",
     "write_private_part",
 ]

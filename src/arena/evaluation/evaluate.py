@@ -88,7 +88,8 @@ async def _judge(standard: Leaf, submission: Submission, means: Means, at: Place
         case JudgePrompt():
             if means.judge is None:
                 raise NotJudged(
-                    "no judge is set up: name a model with ARENA_JUDGE_MODEL", retryable=False
+                    "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
+                    retryable=False,
                 )
             return await means.judge(standard, submission)
         case Checklist():

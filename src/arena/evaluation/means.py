@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.errors import ArenaError, InfrastructureError
+from arena.errors import Conflict, InfrastructureError
 from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import Checklist, JudgePrompt
 from arena.evaluation.verdict import ItemAnswer, Submission, Verdict
@@ -49,7 +49,7 @@ class JudgeError(NotJudged):
     code = "judge_error"
 
 
-class ReviewNeeded(ArenaError):
+class ReviewNeeded(Conflict):
     """People have to answer a checklist first."""
 
     code = "review_needed"

@@ -25,8 +25,8 @@ from arena.evaluation.checklist import judge_checklist
 from arena.evaluation.differences import Difference, differences
 from arena.evaluation.evaluate import Leaf, judged_by, validate
 from arena.evaluation.faults import InvalidStandard, dotted
+from arena.evaluation.judge.again import judged_again
 from arena.evaluation.means import Place
-from arena.evaluation.panel_again import recombined
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
 from arena.evaluation.sealed import unopened
@@ -35,7 +35,7 @@ from arena.evaluation.verdict import Submission, Verdict
 from arena.sandbox import SandboxProvider
 
 Outcome = Literal["holds", "differs", "cannot_be_replayed"]
-WORDING = ("reasoning", "reason", "evidence")
+WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
 """What another version of Arena, or of a language, may put in other words."""
 MAX_DIFFERENCES = 100
 
@@ -144,7 +144,9 @@ class _Check:
                 return await self._cases(standard, submission, recorded, path)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
-                return _attempted(lambda: recombined(standard, recorded), path, "judgement")
+                return _attempted(
+                    lambda: judged_again(standard, submission, recorded), path, "judgement"
+                )
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
                 return _attempted(

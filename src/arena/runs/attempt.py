@@ -8,9 +8,9 @@ from uuid import UUID
 
 from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
-from arena.agents.pricing import priced
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
 from arena.evaluation import Means, Submission, Verdict, evaluate
+from arena.models.pricing import priced
 from arena.runs.run import Item, Result
 from arena.scoring import CostContribution, ExecutionStatus, cost_contribution
 

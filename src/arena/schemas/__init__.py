@@ -15,8 +15,15 @@ from arena.schemas.catalog import (
     TestList,
 )
 from arena.schemas.content import ContentImported, ContentKept
-from arena.schemas.runs import (
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Evaluate,
     Finding,
+    Judgement,
+    Verdict,
+    Vote,
+)
+from arena.schemas.runs import (
     Progress,
     Result,
     ResultEvent,
@@ -71,12 +78,14 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
     "ContentImported",
     "ContentKept",
     "Difference",
     "DifferingTest",
+    "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -88,6 +97,7 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judgement",
     "Leaderboard",
     "MadeWith",
     "Misfit",
@@ -110,7 +120,9 @@ __all__ = [
     "TestList",
     "TestTrials",
     "Trials",
+    "Verdict",
     "Verification",
+    "Vote",
     "Weights",
     "Wire",
 ]

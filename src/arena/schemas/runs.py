@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from arena.schemas.evaluation import Finding
 from arena.schemas.wire import Asked, Wire
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
@@ -93,18 +94,6 @@ class RunList(Wire):
     runs: list[Run]
     count: int
     next_cursor: str | None = None
-
-
-class Finding(Wire):
-    """One thing that was looked for in an answer."""
-
-    criterion: str
-    passed: bool
-    reason: str
-    evidence: str | None
-    score: float | None = Field(default=None, description="0 to 100, where it is graded.")
-    weight: float | None = Field(default=None, description="How much it counts; null: as all.")
-    mark: str | None = Field(default=None, description="Why it deserves a second look.")
 
 
 class Result(Wire):
