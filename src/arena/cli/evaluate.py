@@ -40,6 +40,10 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
     ] = None,
+    sealed: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The private part of a sealed standard."),
+    ] = None,
     batch: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
     ] = None,
@@ -55,7 +59,7 @@ def evaluate(
     """Judge a submission: exit 0 where it passes, 1 where it fails, 3 where nobody could judge."""
     settings = settings_of(context)
     if batch is not None:
-        if standard or submission or language or answers:
+        if standard or submission or language or answers or sealed:
             raise InvalidInput("--batch names everything in its lines; give nothing beside it")
         outcome = wait_for(_judge_batch(settings, Batch(batch, to, concurrency)))
         raise typer.Exit(outcome)
@@ -69,6 +73,7 @@ def evaluate(
         submission=_text(submission),
         language=language,
         answers=_json(answers) if answers else [],
+        sealed=_json(sealed) if sealed else None,
     )
     try:
         verdict = wait_for(_judge(settings, request))
@@ -142,3 +147,5 @@ def _print(verdict: schemas.Verdict) -> None:
     screen.print(table)
     if len(verdict.findings) > len(shown):
         screen.print(f"… and {len(verdict.findings) - len(shown)} more (--json shows all)")
+    if verdict.record_cid:
+        screen.print(f"record {verdict.record_cid} (check it with: arena verify CID)")

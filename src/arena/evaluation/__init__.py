@@ -19,10 +19,17 @@ from arena.evaluation.means import (
     NotJudged,
     Place,
     ReviewNeeded,
+    Unsealing,
 )
 from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
 from arena.evaluation.record import NotARecord, contents_of, keep_record, read_record
-from arena.evaluation.sealed import Opening, SealedFolder, seal_name, write_private_part
+from arena.evaluation.sealed import (
+    Opening,
+    SealedFolder,
+    read_private_part,
+    seal_name,
+    write_private_part,
+)
 from arena.evaluation.sealing import seal
 from arena.evaluation.standard import (
     MIN_PASS_SCORE,
@@ -59,6 +66,7 @@ __all__ = [
     "Standard",
     "Submission",
     "TestCases",
+    "Unsealing",
     "Verdict",
     "Vote",
     "checklists",
@@ -67,6 +75,7 @@ __all__ = [
     "evaluate",
     "keep_record",
     "passes_from",
+    "read_private_part",
     "read_record",
     "read_standard",
     "read_standard_document",

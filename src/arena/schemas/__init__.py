@@ -20,6 +20,7 @@ from arena.schemas.evaluation import (
     Evaluate,
     Finding,
     Judgement,
+    Opening,
     Verdict,
     Vote,
 )
@@ -101,6 +102,7 @@ __all__ = [
     "Leaderboard",
     "MadeWith",
     "Misfit",
+    "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",

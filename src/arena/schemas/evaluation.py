@@ -30,6 +30,11 @@ class Evaluate(Asked):
         max_length=10_000,
         description="One for each item of the standard's checklists, in order.",
     )
+    sealed: dict[str, Any] | None = Field(
+        default=None,
+        description="The private part of a sealed standard; else it must be on the server.",
+    )
+    record: bool = Field(default=True, description="Whether a verdict record is kept.")
 
 
 class Finding(Wire):
@@ -65,6 +70,13 @@ class Judgement(Wire):
     prompt_digest: str
 
 
+class Opening(Wire):
+    """A hidden case of a sealed standard, and the salt of its commitment."""
+
+    salt: str
+    case: dict[str, Any]
+
+
 class Verdict(Wire):
     """Is the submission good enough, and why."""
 
@@ -74,4 +86,8 @@ class Verdict(Wire):
     findings: list[Finding]
     engine: str = Field(description="What ran the submission's code; empty where nothing did.")
     judgement: Judgement | None = Field(description="The votes, where a model judged.")
+    openings: list[Opening] = Field(default=[], description="The hidden cases, now shown.")
+    record_cid: str | None = Field(
+        default=None, description="The verdict record, which GET /api/verify checks."
+    )
     parts: list["Verdict"] = Field(description="The verdicts of a composite's parts, in order.")

@@ -226,10 +226,11 @@ async def test_test_cases_without_a_sandbox_are_counted_but_not_replayed(store: 
     verdict = Verdict(score=66, passed=True, reasoning="2 of 3", findings=findings, engine="python")
     for score, findings, outcome in (
         (66, verdict.findings, "cannot_be_replayed"),
+        (0, tuple(replace(one, passed=False) for one in verdict.findings), "cannot_be_replayed"),
         (67, verdict.findings, "differs"),
         (66, verdict.findings[:2], "differs"),
     ):
-        made = replace(verdict, score=score, findings=findings)
+        made = replace(verdict, score=score, findings=findings, passed=score >= 60)
         cid = keep_record(store, document, Submission(output="print(1)"), made)
         assert (await verify(store, cid, None)).outcome == outcome
 
