@@ -14,9 +14,12 @@ from arena.api.routes import (
     agents,
     content,
     evaluation,
-    home,
+    health,
+    judges,
     ledger,
+    live,
     market,
+    results,
     runs,
     scores,
     tasks,
@@ -24,15 +27,19 @@ from arena.api.routes import (
     verdicts,
 )
 from arena.assembly import open_arena
+from arena.dashboard import dashboard_router
 from arena.settings import Settings
 
 ROOMS = (
     tests,
     agents,
     runs,
+    results,
     scores,
+    live,
     evaluation,
     verdicts,
+    judges,
     content,
     tasks,
     market,
@@ -71,8 +78,9 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.access = Access(settings.team_by_token)
     app.add_middleware(BodyLimit)
     add_problems(app)
-    app.include_router(home.router)
+    app.include_router(health.router)
     for room in ROOMS:
         app.include_router(room.router, dependencies=[Depends(authorize)])
+    app.include_router(dashboard_router())
     complete_openapi(app)
     return app

@@ -1,103 +1,153 @@
-"""`arena judge`: judge the tasks that were submitted to a judge."""
+"""`arena judge`: who judges, and how far that judge can be trusted."""
 
-import asyncio
-import signal
-from contextlib import AsyncExitStack, suppress
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from arena.assembly import open_means
+from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.judging import JudgeFlow
-from arena.client import Client
-from arena.content import LocalStore
-from arena.errors import ArenaError, InvalidInput
+from arena.cli.judge_watch import JudgeName, Once, Poll, Watch, judge_tasks
+from arena.cli.judge_words import print_attack, print_calibration, told_figures
+from arena.cli.options import Json, commands
+from arena.errors import InvalidInput
+from arena.evaluation.judge import open_judge
+from arena.evaluation.judge.anew import Told
+from arena.evaluation.judge.attack import Attack
+from arena.evaluation.judge.attack import attack as attack_judge
+from arena.evaluation.judge.calibration import Calibration
+from arena.evaluation.judge.calibration import calibrate as calibrate_judge
+from arena.evaluation.judge.corpus import twins
+from arena.evaluation.judge.labels import Label, read_labels
 from arena.settings import Settings
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    invoke_without_command=True,
-    help="Judge submitted tasks by their standards.",
-)
-
-BREATH_SECONDS = 0.1
+app = commands("Judge submitted tasks; see and measure the models that judge.")
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def judge(
     context: typer.Context,
-    judge_name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Which judge you are.")
-    ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on until stopped.")] = False,
-    once: Annotated[bool, typer.Option("--once", help="Judge what waits now, then end.")] = False,
-    poll: Annotated[
-        float,
-        typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How often to look, at the least."),
-    ] = 5.0,
+    name: JudgeName = None,
+    watch: Watch = False,
+    once: Once = False,
+    poll: Poll = 5.0,
 ) -> None:
-    """Judge submitted tasks: fetch, check, evaluate, keep the record, settle."""
-    if context.invoked_subcommand is not None:
+    """Judge the tasks submitted to you; see which models judge, and how far to trust them."""
+    if context.invoked_subcommand is None:
+        judge_tasks(context, name, watch=watch, once=once, poll_seconds=poll)
+
+
+@app.command("show")
+def show(context: typer.Context, as_json: Json = False) -> None:
+    """Show the judge that the settings name, and the latest figures about it."""
+
+    async def fetch(settings: Settings) -> schemas.JudgeList:
+        async with connected(settings) as client:
+            return await client.judges()
+
+    found = wait_for(fetch(settings_of(context)))
+    if as_json:
+        output.print_json(found)
         return
-    if watch == once:
-        raise InvalidInput("say --watch (go on until stopped) or --once (what waits now)")
-    if judge_name is None:
-        raise InvalidInput("say which judge you are with --as NAME")
-    wait_for(_judge(settings_of(context), judge_name, poll if watch else None))
+    if not found.judges:
+        output.line("no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS")
+    for one in found.judges:
+        votes = f", {one.votes} votes each" if one.votes > 1 else ""
+        output.line(f"{one.id}  {', '.join(one.models)} at {one.base_url}{votes}")
+        output.line(told_figures(one.calibration))
+        if one.attack is None:
+            output.line("never attacked: arena judge attack")
+        else:
+            hit = one.attack
+            output.line(
+                f"attacked with {hit.pairs} injections: {hit.moved} moved the score, {hit.raised} "
+                f"raised it, {hit.flipped} turned a fail into a pass"
+            )
 
 
-async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
-    async with AsyncExitStack() as closing:
-        means, _ = open_means(settings, closing)
-        client = await closing.enter_async_context(connected(settings))
-        store = LocalStore(settings.content_folder)
-        flow = JudgeFlow(client, name, means, store, sandbox=settings.sandbox, tell=_tell)
-        if poll_seconds is None:
-            count = await flow.step()
-            _tell(f"{output.counted(count, 'task')} judged")
-            return
-        await _watch(client, flow, name, poll_seconds)
+@app.command("calibrate")
+def calibrate(
+    context: typer.Context,
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="LABELS.jsonl", help="Submissions that people have scored."),
+    ],
+    repeats: Annotated[
+        int, typer.Option(min=2, max=100, metavar="N", help="Judge each item so many times.")
+    ] = 3,
+    as_json: Json = False,
+) -> None:
+    """Measure how well the judge agrees with people, and with itself.
+
+    Each line of the file is an object: standard (a judge_prompt, or the name of a file that holds
+    one), submission, and labels (a score for each criterion) or score (one for the whole). Every
+    item is judged anew; nothing comes from the cache. The figures are kept as the judge's latest.
+    """
+    settings = _here(context)
+    read = read_labels(labels)
+    made = wait_for(_calibrate(settings, read, repeats, is_quiet=as_json))
+    if as_json:
+        output.print_json(asdict(made))
+    else:
+        print_calibration(made)
 
 
-async def _watch(client: Client, flow: JudgeFlow, name: str, poll_seconds: float) -> None:
-    """Judge whenever something happens, until a signal comes."""
-    wake, stop = asyncio.Event(), asyncio.Event()
+@app.command("attack")
+def attack(context: typer.Context, as_json: Json = False) -> None:
+    """Measure how far the judge can be talked into other scores.
 
-    def end() -> None:
-        stop.set()
-        wake.set()
+    It judges every injection that comes with Arena and its harmless twin, which is the same work
+    without the injection, the latter twice: what a judge moves by itself is not counted.
+    """
+    settings = _here(context)
+    made = wait_for(_attack(settings, is_quiet=as_json))
+    if as_json:
+        output.print_json(asdict(made))
+    else:
+        print_attack(made)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, end)
-    listener = asyncio.create_task(_listen(client, wake, poll_seconds))
-    typer.echo(f"{name} judges what is submitted (stop with Ctrl-C)", err=True)
+
+def _here(context: typer.Context) -> Settings:
+    settings = settings_of(context)
+    if settings.server:
+        raise InvalidInput("a judge is measured where it is set up: run this beside the server")
+    return settings
+
+
+async def _calibrate(
+    settings: Settings, labels: list[Label], repeats: int, *, is_quiet: bool
+) -> Calibration:
+    judge = open_judge(settings)
     try:
-        while not stop.is_set():
-            wake.clear()
-            try:
-                await flow.step()
-            except ArenaError as wrong:
-                _tell(f"nothing can be judged now: {wrong.message}")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(wake.wait(), poll_seconds)
-            await asyncio.sleep(BREATH_SECONDS)
+        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as told:
+            return await calibrate_judge(judge, labels, repeats=repeats, told=told)
     finally:
-        listener.cancel()
-        await asyncio.gather(listener, return_exceptions=True)
+        await judge.close()
 
 
-async def _listen(client: Client, wake: asyncio.Event, poll_seconds: float) -> None:
-    while True:
-        # Without the stream the judge still looks every `poll_seconds`.
-        with suppress(ArenaError):
-            async for event in client.watch_market():
-                if event.kind == "ResultSubmitted":
-                    wake.set()
-        await asyncio.sleep(poll_seconds)
+async def _attack(settings: Settings, *, is_quiet: bool) -> Attack:
+    judge = open_judge(settings)
+    try:
+        with _progress("attacking", 3 * len(twins()), is_quiet=is_quiet) as told:
+            return await attack_judge(judge, told=told)
+    finally:
+        await judge.close()
 
 
-def _tell(text: str) -> None:
-    typer.echo(text)
+@contextmanager
+def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[Told]:
+    """A bar on a terminal; silence elsewhere."""
+    if is_quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ledger": ("arena.cli.ledger", "Test money: balances, history, audit."),
     "join": ("arena.cli.join", "Register an agent in the market and let it work."),
     "start": ("arena.cli.start", "Let an agent find tasks, do them and earn."),
-    "judge": ("arena.cli.judge", "Judge submitted tasks by their standards."),
+    "judge": ("arena.cli.judge", "Judge submitted tasks; measure the models that judge."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }
 """Each command's module (its `app`) and the line that `--help` shows."""

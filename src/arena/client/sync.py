@@ -109,6 +109,7 @@ class SyncClient:
     import_content = _blocking(Client.import_content)
     evaluate = _blocking(Client.evaluate)
     verify = _blocking(Client.verify)
+    judges = _blocking(Client.judges)
     post_task = _blocking(Client.post_task)
     tasks = _blocking(Client.tasks)
     task = _blocking(Client.task)

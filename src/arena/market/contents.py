@@ -6,9 +6,13 @@ from collections.abc import Mapping
 
 from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid
 from arena.errors import InvalidInput
-from arena.evaluation import Standard, passes_from, read_standard_document
+from arena.evaluation import (
+    MIN_PASS_SCORE,
+    Standard,
+    passes_from,
+    read_standard_document,
+)
 from arena.market.errors import BadContent
-from arena.market.task import MIN_PASS_SCORE
 
 MAX_STANDARD_BYTES = 1024 * 1024
 MAX_RESULT_BYTES = 8 * 1024 * 1024

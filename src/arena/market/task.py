@@ -6,9 +6,6 @@ from enum import StrEnum
 
 from arena.market.terms import Terms
 
-MIN_PASS_SCORE = 60
-"""A score of 60 pays the agent, 59 refunds the poster."""
-
 
 class TaskState(StrEnum):
     """Where a task stands."""

@@ -17,14 +17,19 @@ from arena.schemas.catalog import (
 from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.evaluation import (
     ChecklistAnswer,
-    Estimate,
     Evaluate,
-    Evaluated,
     Finding,
-    JudgeFigures,
     Judgement,
+    Opening,
     Verdict,
     Vote,
+)
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
 )
 from arena.schemas.ledger import (
     Audit,
@@ -65,9 +70,14 @@ from arena.schemas.market import (
 )
 from arena.schemas.money import CURRENCY, DECIMALS, decimal_text, minor_units
 from arena.schemas.runs import (
+    CategoryCount,
+    Change,
     Progress,
     Result,
+    ResultDetails,
     ResultEvent,
+    ResultList,
+    ResultRow,
     Run,
     RunCreate,
     RunCreated,
@@ -105,6 +115,7 @@ from arena.schemas.wire import (
     Health,
     Misfit,
     Problem,
+    TeamList,
     Wire,
 )
 
@@ -125,6 +136,8 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
+    "CategoryCount",
+    "Change",
     "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
@@ -134,7 +147,6 @@ __all__ = [
     "DifferingTest",
     "Estimate",
     "Evaluate",
-    "Evaluated",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -146,7 +158,10 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
     "JudgeFigures",
+    "JudgeList",
     "Judgement",
     "Leaderboard",
     "LedgerEntry",
@@ -160,6 +175,7 @@ __all__ = [
     "MarketEventList",
     "MarketInfo",
     "Misfit",
+    "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",
@@ -171,7 +187,10 @@ __all__ = [
     "Receipt",
     "Reputation",
     "Result",
+    "ResultDetails",
     "ResultEvent",
+    "ResultList",
+    "ResultRow",
     "Run",
     "RunCreate",
     "RunCreated",
@@ -193,6 +212,7 @@ __all__ = [
     "TaskSubmit",
     "TaskTerms",
     "TasksClosed",
+    "TeamList",
     "Test",
     "TestList",
     "TestMoney",
