@@ -46,7 +46,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         closing.push_async_callback(sandbox.close)
         judge = open_judge(settings)
         closing.push_async_callback(judge.close)
-        means = Means(sandbox=sandbox, judge=judge, unseal=SealedFolder(settings.sealed_folder))
+        unseal = SealedFolder(settings.sealed_folder)
+        means = Means(sandbox=sandbox, judge=judge, unseal=unseal)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,

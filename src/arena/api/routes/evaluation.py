@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -32,26 +33,25 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
 
 @router.post("/evaluate", responses=responses(404, 409))
-async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Verdict:
+async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Evaluated:
     """Judge a submission by a standard: 409 where people have to answer a checklist first."""
     document = body.standard
     if isinstance(document, str):
         document = await asyncio.to_thread(_fetched, house.content, document)
     # Thousands of cases take a while to read, as do regular expressions to compile.
     standard = await asyncio.to_thread(read_standard_document, document)
-    means = replace(house.means, answers=_placed(standard, body.answers))
+    judge = partial(house.judge.judge, fresh=body.fresh)
+    means = replace(house.means, judge=judge, answers=_placed(standard, body.answers))
     if body.sealed is not None:
         means = replace(means, unseal=_given(read_private_part(canonical(body.sealed))))
     submission = Submission(output=body.submission, language=body.language)
     verdict = await evaluate(standard, submission, means)
+    record = None
+    if body.record:
+        keep = partial(keep_record, sandbox=house.settings.sandbox)
+        record = await asyncio.to_thread(keep, house.content, body.standard, submission, verdict)
     shown = schemas.Verdict.model_validate(verdict)
-    if not body.record:
-        return shown
-    sandbox = house.settings.sandbox
-    cid = await asyncio.to_thread(
-        keep_record, house.content, body.standard, submission, verdict, sandbox=sandbox
-    )
-    return shown.model_copy(update={"record_cid": cid})
+    return schemas.Evaluated(**dict(shown), record=record)
 
 
 def _given(openings: Sequence[Opening]) -> Unsealing:
