@@ -47,12 +47,12 @@ def test_a_sealed_standard_from_sealing_to_verification_elsewhere(shell, files: 
 
     good = shell.arena("evaluate", public, str(files / "good.py"))
     assert good.returncode == 0, good.stderr
-    done = shell.arena("evaluate", public, str(files / "learnt.py"), "--record", "--json")
+    done = shell.arena("evaluate", public, str(files / "learnt.py"), "--json")
     assert done.returncode == 1
     verdict = json.loads(done.stdout)
     assert verdict["score"] == 0
     assert verdict["openings"][0]["case"] == {"input": [10, -4], "expected": 6}
-    record = verdict["record"]
+    record = verdict["record_cid"]
     assert shell.arena("verify", record).returncode == 0
 
     other = elsewhere(shell, files)
@@ -85,10 +85,8 @@ def test_neither_part_of_a_seal_is_overwritten(shell, files: Path):
 
 def test_a_forged_record_differs_and_says_where(shell, files: Path):
     (files / "open.json").write_text(json.dumps({**STANDARD, "cases": STANDARD["cases"][:2]}))
-    done = shell.arena(
-        "evaluate", str(files / "open.json"), str(files / "good.py"), "--record", "--json"
-    )
-    record = json.loads(done.stdout)["record"]
+    done = shell.arena("evaluate", str(files / "open.json"), str(files / "good.py"), "--json")
+    record = json.loads(done.stdout)["record_cid"]
     forged = json.loads(shell.arena("content", "get", record).stdout)
     forged["verdict"]["findings"][1]["passed"] = False
     text = json.dumps(forged, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -104,8 +102,8 @@ def test_content_goes_through_a_server_too(shell, files: Path):
         url = str(api.base_url)
         words = ("evaluate", str(files / "standard.json"), str(files / "good.py"))
         (files / "standard.json").write_text(json.dumps({"type": "contains", "contains": ["add"]}))
-        done = other.arena("--server", url, *words, "--record", "--json")
-        record = json.loads(done.stdout)["record"]
+        done = other.arena("--server", url, *words, "--json")
+        record = json.loads(done.stdout)["record_cid"]
         assert other.arena("--server", url, "verify", record).returncode == 0
         archive = str(files / "record.car")
         other.arena("--server", url, "content", "export", record, "-o", archive)

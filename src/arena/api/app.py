@@ -15,6 +15,7 @@ from arena.api.routes import (
     content,
     evaluation,
     health,
+    judges,
     live,
     results,
     runs,
@@ -35,6 +36,7 @@ ROOMS = (
     live,
     evaluation,
     verdicts,
+    judges,
     content,
 )
 """The modules with routes that need a team, in the order the description lists them."""

@@ -17,15 +17,19 @@ from arena.schemas.catalog import (
 from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.evaluation import (
     ChecklistAnswer,
-    Estimate,
     Evaluate,
-    Evaluated,
     Finding,
-    JudgeFigures,
     Judgement,
     Opening,
     Verdict,
     Vote,
+)
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
 )
 from arena.schemas.runs import (
     CategoryCount,
@@ -99,7 +103,6 @@ __all__ = [
     "DifferingTest",
     "Estimate",
     "Evaluate",
-    "Evaluated",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -111,7 +114,10 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
     "JudgeFigures",
+    "JudgeList",
     "Judgement",
     "Leaderboard",
     "MadeWith",

@@ -33,7 +33,7 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
 
 @router.post("/evaluate", responses=responses(404, 409))
-async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Evaluated:
+async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Verdict:
     """Judge a submission by a standard: 409 where people have to answer a checklist first."""
     document = body.standard
     if isinstance(document, str):
@@ -46,12 +46,14 @@ async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.E
         means = replace(means, unseal=_given(read_private_part(canonical(body.sealed))))
     submission = Submission(output=body.submission, language=body.language)
     verdict = await evaluate(standard, submission, means)
-    record = None
-    if body.record:
-        keep = partial(keep_record, sandbox=house.settings.sandbox)
-        record = await asyncio.to_thread(keep, house.content, body.standard, submission, verdict)
     shown = schemas.Verdict.model_validate(verdict)
-    return schemas.Evaluated(**dict(shown), record=record)
+    if not body.record:
+        return shown
+    sandbox = house.settings.sandbox
+    cid = await asyncio.to_thread(
+        keep_record, house.content, body.standard, submission, verdict, sandbox=sandbox
+    )
+    return shown.model_copy(update={"record_cid": cid})
 
 
 def _given(openings: Sequence[Opening]) -> Unsealing:
