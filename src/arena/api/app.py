@@ -10,16 +10,32 @@ from arena.api.access import Access, authorize
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, content, evaluation, home, judges, runs, scores, tests
+from arena.api.routes import (
+    agents,
+    content,
+    evaluation,
+    health,
+    judges,
+    live,
+    results,
+    runs,
+    scores,
+    tests,
+    verdicts,
+)
 from arena.assembly import open_arena
+from arena.dashboard import dashboard_router
 from arena.settings import Settings
 
 ROOMS = (
     tests,
     agents,
     runs,
+    results,
     scores,
+    live,
     evaluation,
+    verdicts,
     judges,
     content,
 )
@@ -56,8 +72,9 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.access = Access(settings.team_by_token)
     app.add_middleware(BodyLimit)
     add_problems(app)
-    app.include_router(home.router)
+    app.include_router(health.router)
     for room in ROOMS:
         app.include_router(room.router, dependencies=[Depends(authorize)])
+    app.include_router(dashboard_router())
     complete_openapi(app)
     return app

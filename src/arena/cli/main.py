@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("arena.cli.evaluate", "Judge a submission by a standard."),
     "judge": ("arena.cli.judge", "See and measure the models that judge."),
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
+    "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
+    "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),
     "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }

@@ -31,6 +31,12 @@ class Evaluate(Asked):
         max_length=10_000,
         description="One for each item of the standard's checklists, in order.",
     )
+    fresh: bool = Field(
+        default=False, description="Ask a judge anew, even where it has judged this before."
+    )
+    record: bool = Field(
+        default=False, description="Keep a record of the verdict that anybody can verify."
+    )
 
 
 class Finding(Wire):
@@ -86,3 +92,9 @@ class Verdict(Wire):
     engine: str = Field(description="What ran the submission's code; empty where nothing did.")
     judgement: Judgement | None = Field(description="The votes, where a model judged.")
     parts: list["Verdict"] = Field(description="The verdicts of a composite's parts, in order.")
+
+
+class Evaluated(Verdict):
+    """A verdict, and its record where one was asked for."""
+
+    record: str | None = Field(description="The CID of the record: `arena verify` checks it.")
