@@ -13,7 +13,7 @@ def kappa_by_table(given: list[tuple[int, int]]) -> float | None:
     n = len(given)
     observed = sum((j - p) ** 2 for j, p in given) / n
     chance = sum((j - p) ** 2 for j, _ in given for _, p in given) / n**2
-    return None if chance == 0 else 1 - observed / chance
+    return None if len({p for _, p in given}) == 1 else 1 - observed / chance
 
 
 @given(pairs)
