@@ -230,9 +230,9 @@ class Client:
 
     # Judging
 
-    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Evaluated:
+    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Verdict:
         """Judge a submission by a standard."""
-        return await self._post("/api/evaluate", schemas.Evaluated, body=evaluate)
+        return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
 
     async def verify(self, cid: str) -> schemas.Verification:
         """Check a verdict record."""

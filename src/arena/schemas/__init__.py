@@ -18,9 +18,9 @@ from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.evaluation import (
     ChecklistAnswer,
     Evaluate,
-    Evaluated,
     Finding,
     Judgement,
+    Opening,
     Verdict,
     Vote,
 )
@@ -103,7 +103,6 @@ __all__ = [
     "DifferingTest",
     "Estimate",
     "Evaluate",
-    "Evaluated",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -123,6 +122,7 @@ __all__ = [
     "Leaderboard",
     "MadeWith",
     "Misfit",
+    "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",

@@ -34,9 +34,11 @@ class Evaluate(Asked):
     fresh: bool = Field(
         default=False, description="Ask a judge anew, even where it has judged this before."
     )
-    record: bool = Field(
-        default=False, description="Keep a record of the verdict that anybody can verify."
+    sealed: dict[str, Any] | None = Field(
+        default=None,
+        description="The private part of a sealed standard; else it must be on the server.",
     )
+    record: bool = Field(default=True, description="Whether a verdict record is kept.")
 
 
 class Finding(Wire):
@@ -82,6 +84,13 @@ class Judgement(Wire):
     )
 
 
+class Opening(Wire):
+    """A hidden case of a sealed standard, and the salt of its commitment."""
+
+    salt: str
+    case: dict[str, Any]
+
+
 class Verdict(Wire):
     """Is the submission good enough, and why."""
 
@@ -91,10 +100,8 @@ class Verdict(Wire):
     findings: list[Finding]
     engine: str = Field(description="What ran the submission's code; empty where nothing did.")
     judgement: Judgement | None = Field(description="The votes, where a model judged.")
+    openings: list[Opening] = Field(default=[], description="The hidden cases, now shown.")
+    record_cid: str | None = Field(
+        default=None, description="The verdict record, which GET /api/verify checks."
+    )
     parts: list["Verdict"] = Field(description="The verdicts of a composite's parts, in order.")
-
-
-class Evaluated(Verdict):
-    """A verdict, and its record where one was asked for."""
-
-    record: str | None = Field(description="The CID of the record: `arena verify` checks it.")
