@@ -12,23 +12,25 @@ from arena.sandbox.namespace.provider import NamespaceProvider
 
 
 def launch_openly(box: Box) -> Started:
-    ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
+    (control, keeper), (orders, zygote) = (channel_pair(socket.SOCK_SEQPACKET) for _ in range(2))
+    channels = (keeper.fileno(), zygote.fileno())
     configuration = os.memfd_create("configuration")
     os.write(configuration, box.configuration())
     os.lseek(configuration, 0, os.SEEK_SET)
-    code = BOOTSTRAP.format(control=theirs.fileno(), configuration=configuration)
+    code = BOOTSTRAP.format(channels=channels, configuration=configuration)
     process = subprocess.Popen(
         [box.python, "-s", "-S", "-B", "-c", code],
-        pass_fds=[theirs.fileno(), configuration],
+        pass_fds=[*channels, configuration],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd="/",
         process_group=0,
     )
-    theirs.close()
+    keeper.close()
+    zygote.close()
     os.close(configuration)
-    return Started(process=process, control=ours)
+    return Started(process=process, control=control, orders=orders)
 
 
 class OpenProvider(NamespaceProvider):
