@@ -63,9 +63,10 @@ def read_all(descriptor: int) -> bytes:
 
 def emit(line: str, descriptor: int = RESULT) -> None:
     """Write one line whole."""
-    data = memoryview(line.encode("ascii") + b"\n")
-    while data:
-        data = data[_write(descriptor, data) :]
+    data = line.encode("ascii") + b"\n"
+    # In one go, as a rule; a pipe may take a long line in pieces.
+    while (done := _write(descriptor, data)) < _len(data):
+        data = data[done:]
 
 
 def run() -> None:
