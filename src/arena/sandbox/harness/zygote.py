@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from arena.sandbox.harness.hardening import ORDERS, RECEIVED, REPORTS, RESULT, Walls
 from arena.sandbox.harness.keeper import Keeper
-from arena.sandbox.harness.system import StepFailed
+from arena.sandbox.harness.system import StepFailed, Table
 
 Work = Callable[[], None]
 EXIT_UNHARDENED = 70
@@ -33,10 +33,13 @@ def start(
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.clear()
     reader, writer = os.pipe()
+    # Not os.fork, whose hooks would give every zygote, and its children, a chance of its own.
+    parting = Table(0)
+    parting.seal()
     gc.collect()
     gc.freeze()
     gc.disable()
-    zygote = os.fork()
+    zygote = parting.clone()
     if zygote == 0:
         try:
             clone_to_order(orders, writer, walls, work)

@@ -132,7 +132,9 @@ class Box:
     def arguments(self, channels: Channels, configuration: int, extension: int | None) -> list[str]:
         """The bubblewrap command line; the numbers are inherited descriptors."""
         line = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-        line += ["--clearenv", "--setenv", "LD_BIND_NOW", "1", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
+        line += ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
+        # What is looked up before the clone need not be looked up in every child.
+        line += ["--setenv", "LD_BIND_NOW", "1"]
         line += ["--uid", str(INNER_ID), "--gid", str(INNER_ID), "--as-pid-1"]
         for root in self._visible():
             line += ["--ro-bind", str(root), str(root)]

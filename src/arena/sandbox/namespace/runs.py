@@ -92,7 +92,7 @@ def spawn_with(zygote: Zygote, limits: Limits, request: bytes) -> Run:
 
 
 def _in_a_pipe(request: bytes) -> int | None:
-    """The end to read a small request from, which is all there already: half the price of a file."""
+    """Where a small request can be read, all of it, for half the price of a file; or None."""
     if len(request) > SMALL:
         return None
     reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
