@@ -12,6 +12,8 @@ import pytest
 from arena.sandbox.namespace.cgroups import PREFIX, find_cgroups
 from arena.sandbox.namespace.launch import DEDICATED_ID
 from integration.sandbox.attacks.catalogue import ATTACKS
+from integration.sandbox.attacks.controls import CONTROLS, REFUSED_TO_EVERYBODY, succeeded
+from integration.sandbox.attacks.yard import fence_in, yard
 from integration.sandbox.machine import (
     SOMEBODY,
     Listener,
@@ -73,12 +75,17 @@ class Campaign:
             "ARENA_TEST_REPORT": str(report),
         }
         program = str(folder / "integration/sandbox/attacks/runner.py")
-        run_as(user, [python_for_anybody(), program, mode], environment)
+        command = [python_for_anybody(), program, mode]
+        if mode == "open":
+            run_as(user, yard(folder, command), environment, fence_in)
+        else:
+            run_as(user, command, environment)
         listener.close()
         document = json.loads(report.read_text())
         self.outcomes = document["outcomes"]
         self.left = document["left"]
         self.accepted = listener.accepted
+        self.reached = document["reached"]
         self.shared_memory = shared_memory(user) - shared
         self.groups = control_groups(document["pid"])
 
@@ -125,12 +132,26 @@ def test_attack_is_contained(campaign: Campaign, attack) -> None:
 
 
 @pytest.mark.parametrize(
-    "attack", [attack for attack in ATTACKS if attack.control], ids=lambda attack: attack.id
+    "attack",
+    [attack for attack in ATTACKS if attack.id not in REFUSED_TO_EVERYBODY],
+    ids=lambda attack: attack.id,
 )
 def test_attack_succeeds_without_walls(control: Campaign, attack) -> None:
     outcome = control.outcomes[attack.id]
-    assert "broken" not in outcome, outcome
-    assert not attack.contained(outcome), f"this test would pass for nothing: {outcome}"
+    assert succeeded(attack, outcome), f"this test would pass for nothing: {outcome}"
+
+
+@pytest.mark.parametrize("name", REFUSED_TO_EVERYBODY)
+def test_the_kernel_refuses_these_to_everybody(control: Campaign, name) -> None:
+    """Not even a control succeeds, and it says why: the list can neither grow nor rot unseen."""
+    assert control.outcomes[name]["value"] == REFUSED_TO_EVERYBODY[name]
+
+
+def test_every_attack_has_a_control(control: Campaign) -> None:
+    seen = [one.id for one in ATTACKS if succeeded(one, control.outcomes[one.id])]
+    assert len(ATTACKS) == len(seen) + len(REFUSED_TO_EVERYBODY)
+    assert not set(seen) & set(REFUSED_TO_EVERYBODY)
+    assert len(REFUSED_TO_EVERYBODY) == 3
 
 
 def test_nothing_is_left_of_any_attack(campaign: Campaign) -> None:
@@ -145,8 +166,13 @@ def test_the_canaries_are_untouched(campaign: Campaign) -> None:
     assert SECRET not in json.dumps(campaign.outcomes)
 
 
-def test_the_control_reaches_the_listener(control: Campaign) -> None:
-    assert control.accepted > 0
+def test_the_control_reaches_the_decoys_and_nothing_else(control: Campaign) -> None:
+    assert control.reached > 0
+    assert control.accepted == 0
+
+
+def test_controls_belong_to_attacks() -> None:
+    assert set(CONTROLS) | set(REFUSED_TO_EVERYBODY) <= {attack.id for attack in ATTACKS}
 
 
 def test_attacks_have_names_of_their_own() -> None:
