@@ -34,6 +34,8 @@ def control_of(attack: Attack) -> Control:
 def succeeded(attack: Attack, outcome: Outcome) -> bool:
     """Whether only a wall stands between this attack and success."""
     control = control_of(attack)
+    if is_refused_to_everybody(attack, outcome):
+        return False
     if control.outlives:
         return bool(outcome["outlived"])
     if control.seen is not None:
@@ -47,15 +49,28 @@ def breaks(outcome: Outcome) -> bool:
 
 
 # Nothing ends these but a clock: without one they are still there a second after the last moment.
-CLOCKS = """
-001-python-busy_loop 002-python-sleep 003-python-ignores_signals 020-python-regex_backtracking
-021-python-huge_power 021-python-huge_int_from_text 032-python-stops_itself
-024-javascript-busy_loop 024-quickjs-busy_loop
-025-javascript-endless_microtasks 025-quickjs-endless_microtasks
-030-javascript-regex_backtracking 030-quickjs-regex_backtracking
-029-javascript-timer_left_running 029-javascript-timer_writes_later
-002-command-sleep 001-command-busy_loop 032-command-stops_its_children 031-command-compile_macros
-""".split()
+CLOCKS = [
+    "001-python-busy_loop",
+    "002-python-sleep",
+    "003-python-ignores_signals",
+    "020-python-regex_backtracking",
+    "021-python-huge_power",
+    "021-python-huge_int_from_text",
+    "032-python-stops_itself",
+    "024-javascript-busy_loop",
+    "024-quickjs-busy_loop",
+    "025-javascript-endless_microtasks",
+    "025-quickjs-endless_microtasks",
+    "030-javascript-regex_backtracking",
+    "030-javascript-huge_power",
+    "030-quickjs-regex_backtracking",
+    "029-javascript-timer_left_running",
+    "029-javascript-timer_writes_later",
+    "002-command-sleep",
+    "001-command-busy_loop",
+    "032-command-stops_its_children",
+    "031-command-compile_macros",
+]
 
 CONTROLS = {name: Control(outlives=True) for name in CLOCKS}
 
@@ -90,7 +105,8 @@ CONTROLS |= {
         "x = []\n    while len(x) < 500: x.append('a' * 10**6)\n    return len(x)", gives(500)
     ),
     "007-python-many_processes_for_memory": _python(
-        "return [attempt(os.fork) for _ in range(3)]", value(lambda v: isinstance(v, list) and "EPERM" not in v)
+        "return [attempt(os.fork) for _ in range(3)]",
+        value(lambda v: isinstance(v, list) and "EPERM" not in v),
     ),
     "008-python-fills_every_tmpfs": _python(
         "return [open(p + '/fill', 'wb').write(b'x' * (4 << 20)) for p in ('/desk', '/tmp', '/dev/shm')]",
@@ -145,12 +161,12 @@ CONTROLS |= {
         "return len([os.pipe() for _ in range(100)])", gives(100)
     ),
     "026-javascript-growing_array": _javascript(
-        "const a = []; while (a.length < 3e6) a.push({ a: [1, 2, 3] }); return a.length;",
-        gives(3_000_000),
+        "const a = []; while (a.length < 2e6) a.push({ a: [1, 2, 3] }); return a.length;",
+        gives(2_000_000),
     ),
     "026-quickjs-growing_array": _javascript(
-        "const a = []; while (a.length < 3e6) a.push({ a: [1, 2, 3] }); return a.length;",
-        gives(3_000_000),
+        "const a = []; while (a.length < 8) a.push(new Uint8Array(50 << 20)); return a.length;",
+        gives(8),
     ),
     "027-javascript-buffers": _javascript(
         "const a = []; for (let i = 0; i < 8; i++) a.push(Buffer.alloc(64 << 20, 1)); return a.length;",
@@ -158,8 +174,8 @@ CONTROLS |= {
     ),
     "028-javascript-wasm_and_shared_memory": _javascript(
         "const kept = []; for (let i = 0; i < 7; i++) {"
-        " kept.push(new Uint8Array(new WebAssembly.Memory({ initial: 1024, maximum: 1024 }).buffer).fill(1));"
-        " kept.push(new Uint8Array(new SharedArrayBuffer(64 << 20)).fill(1)); } return kept.length;",
+        " kept.push(new WebAssembly.Memory({ initial: 1024, maximum: 1024 }));"
+        " kept.push(new SharedArrayBuffer(64 << 20)); } return kept.length;",
         gives(14),
     ),
     "028-javascript-many_workers": Control(
@@ -172,7 +188,13 @@ CONTROLS |= {
         "return 'x'.repeat(2 ** 25).split('').length;", gives(2**25)
     ),
     "030-quickjs-joined_text": _javascript(
-        "return 'x'.repeat(2 ** 25).split('').length;", gives(2**25)
+        "return 'x'.repeat(320 << 20).length;", gives(320 * MIB)
+    ),
+    "017-javascript-huge_result": _javascript(
+        "return 'x'.repeat(33 << 20);", gives(f"{33 * MIB} characters")
+    ),
+    "017-quickjs-huge_result": _javascript(
+        "return 'x'.repeat(33 << 20);", gives(f"{33 * MIB} characters")
     ),
     "015-javascript-endless_output": _javascript(
         "let n = 0; while (n < 2e6) { const done = attempt(() => require('fs').writeSync(1, 'x'.repeat(65536)));"
@@ -218,10 +240,12 @@ CONTROLS |= {
 }
 
 # Who is killed here are the zygote and all its other children.
-KILLERS = """
-048-python-kills_everybody 048-javascript-kills_everybody 048-command-kills_everybody
-048-command-kills_process_1
-""".split()
+KILLERS = [
+    "048-python-kills_everybody",
+    "048-javascript-kills_everybody",
+    "048-command-kills_everybody",
+    "048-command-kills_process_1",
+]
 CONTROLS |= {name: Control(seen=breaks, alone=True) for name in KILLERS}
 # Process 1 is beyond any signal; without walls the first process of a sandbox is not process 1.
 CONTROLS["048-command-kills_process_1"] = replace(
@@ -240,7 +264,9 @@ CONTROLS |= {
     "056-python-makes_a_device": _python(
         "return attempt(lambda: os.mknod('/desk/device', 0o20600, 0))", gives("done")
     ),
-    "056-command-makes_a_device": _command("mknod device-of-a-command c 0 0 && echo made", prints("made")),
+    "056-command-makes_a_device": _command(
+        "mknod device-of-a-command c 0 0 && echo made", prints("made")
+    ),
     # There is a terminal to be had.
     "059-python-terminal": _python("return attempt(lambda: os.openpty() and None)", gives("done")),
     # It is not an answer that is compared, but a verdict that is believed.
@@ -249,8 +275,16 @@ CONTROLS |= {
     ),
 }
 
-# What only the machine's own root may do, in a yard or out of it, and the answer it got.
+# What no yard can offer: its root is nobody on the machine itself, and a kernel may have been built
+# without a call. The control's own answer is the reason, and nothing else is accepted for one.
 REFUSED_TO_EVERYBODY = {
-    "060-python-syslog": "EPERM",
-    "088-python-kexec_load": "ENOSYS",
+    "060-python-syslog": "EPERM",  # the log is for the machine's own root
+    "088-python-kexec_load": "EPERM ENOSYS",  # so is another kernel, where it can be had at all
+    "093-python-x32_number": "ENOSYS",  # a kernel without that door
 }
+
+
+def is_refused_to_everybody(attack: Attack, outcome: Outcome) -> bool:
+    """Whether this attack is on the list, and the control shows why."""
+    answers = REFUSED_TO_EVERYBODY.get(attack.id, "").split()
+    return outcome["value"] in answers

@@ -1,14 +1,17 @@
 """Raw system calls from Python: the filter must answer, whatever the arguments."""
 
+import struct
+
 from integration.sandbox.attacks.attack import Attack, either, fails, gives, value
 
 CALL = """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
+def word(a): return ctypes.create_string_buffer(a) if isinstance(a, bytes) else ctypes.c_long(a)
 def call(number, *arguments):
     ctypes.set_errno(0)
-    result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) for a in arguments])
+    result = libc.syscall(ctypes.c_long(number), *map(word, arguments))
     return errno.errorcode.get(ctypes.get_errno(), 'done') if result == -1 else 'done'
 """
 MACHINE_CODE = """
@@ -20,20 +23,25 @@ def run(code):
     return ctypes.CFUNCTYPE(ctypes.c_long)(start)()
 """
 NEW_USER = 0x10000000
+# With these the kernel does what it is asked for, if it comes to that.
+PARAMETERS = bytes(120)
+EVENT = struct.pack("IIQQQQQ", 1, 112, 0, 0, 0, 0, 1 << 5 | 1 << 6) + bytes(64)
+HANDLE = struct.pack("Ii", 128, 0) + bytes(128)
+HERE = -100
 CALLS = [
     (68, "ptrace", 101, (0, 0, 0, 0)),
-    (69, "io_uring_setup", 425, (1, 0)),
+    (69, "io_uring_setup", 425, (1, PARAMETERS)),
     (70, "bpf", 321, (0, 0, 0)),
-    (71, "perf_event_open", 298, (0, 0, 0, 0, 0)),
+    (71, "perf_event_open", 298, (EVENT, 0, -1, -1, 0)),
     (72, "keyctl", 250, (0, -3, 1)),
-    (73, "add_key", 248, (0, 0, 0, 0, -3)),
+    (73, "add_key", 248, (b"user", b"arena", b"x", 1, -3)),
     (74, "userfaultfd", 323, (1,)),  # of user mode only, which anybody may have
     (75, "unshare_user", 272, (NEW_USER,)),
     (76, "setns", 308, (0, 0)),
-    (77, "mount", 165, (0, 0, 0, 0, 0)),
+    (77, "mount", 165, (b"none", b"/home", b"tmpfs", 0, 0)),
     (78, "umount2", 166, (0, 0)),
     (79, "pivot_root", 155, (0, 0)),
-    (80, "chroot", 161, (0,)),
+    (80, "chroot", 161, (b"/usr",)),
     (81, "shmget", 29, (0, 4096, 0o1600)),
     (82, "msgget", 68, (0, 0o1600)),
     (83, "process_vm_readv", 310, (1, 0, 0, 0, 0, 0)),
@@ -42,15 +50,15 @@ CALLS = [
     (87, "execveat", 322, (0, 0, 0, 0, 0)),
     (88, "kexec_load", 246, (0, 0, 0, 0)),
     (89, "pidfd_open", 434, (1, 0)),
-    (90, "fsopen", 430, (0, 0)),
-    (91, "name_to_handle_at", 303, (0, 0, 0, 0, 0)),
+    (90, "fsopen", 430, (b"tmpfs", 0)),
+    (91, "name_to_handle_at", 303, (HERE, b"/usr", HANDLE, bytes(8), 0)),
     (52, "semget", 64, (0, 1, 0o1600)),
-    (52, "mq_open", 240, (0, 0o100, 0o600, 0)),
+    (52, "mq_open", 240, (b"arena-canary", 0o102, 0o600, 0)),
     (94, "clone_with_high_bits", 56, (NEW_USER | 17 | 1 << 40, 0, 0, 0, 0)),
     (94, "fork_with_high_bits", 56, (17 | 1 << 40, 0, 0, 0, 0)),
     (94, "seccomp", 317, (1, 0, 0)),
     (94, "prctl_seccomp", 157, (22, 2, 0, 0, 0)),
-    (95, "memfd_create", 319, (0, 0)),
+    (95, "memfd_create", 319, (b"x", 0)),
     (96, "personality", 135, (0x0040000,)),
     (96, "modify_ldt", 154, (0, 0, 0)),
     (96, "vmsplice", 278, (1, 0, 0, 0)),

@@ -142,6 +142,15 @@ async def contain(attack: Attack, providers, facts) -> dict[str, object]:
     return outcome
 
 
+async def lost_zygote(provider) -> str:
+    """Whether a zygote has died, for which a moment is granted."""
+    for _ in range(50):
+        if any(not one.alive for fleet in provider._fleets.values() for one in fleet.zygotes):
+            return "a zygote was killed"
+        await asyncio.sleep(0.1)
+    return ""
+
+
 NOTHING = {
     "value": None,
     "error": None,
@@ -179,6 +188,7 @@ async def release(attack: Attack, providers, facts) -> dict[str, object]:
     except SandboxFailed as error:
         broken = str(error)
     if control.alone:
+        broken = broken or await lost_zygote(provider)
         await provider.close()
     return {**NOTHING, **outcome, "outlived": outlived, "broken": broken}
 

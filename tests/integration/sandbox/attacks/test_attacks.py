@@ -12,7 +12,12 @@ import pytest
 from arena.sandbox.namespace.cgroups import PREFIX, find_cgroups
 from arena.sandbox.namespace.launch import DEDICATED_ID
 from integration.sandbox.attacks.catalogue import ATTACKS
-from integration.sandbox.attacks.controls import CONTROLS, REFUSED_TO_EVERYBODY, succeeded
+from integration.sandbox.attacks.controls import (
+    CONTROLS,
+    REFUSED_TO_EVERYBODY,
+    is_refused_to_everybody,
+    succeeded,
+)
 from integration.sandbox.attacks.yard import fence_in, yard
 from integration.sandbox.machine import (
     SOMEBODY,
@@ -131,27 +136,20 @@ def test_attack_is_contained(campaign: Campaign, attack) -> None:
         assert outcome["well"], "the sandbox did not survive its command"
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [attack for attack in ATTACKS if attack.id not in REFUSED_TO_EVERYBODY],
-    ids=lambda attack: attack.id,
-)
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
 def test_attack_succeeds_without_walls(control: Campaign, attack) -> None:
+    """Or the kernel refuses it to everybody, and the control says so."""
     outcome = control.outcomes[attack.id]
-    assert succeeded(attack, outcome), f"this test would pass for nothing: {outcome}"
-
-
-@pytest.mark.parametrize("name", REFUSED_TO_EVERYBODY)
-def test_the_kernel_refuses_these_to_everybody(control: Campaign, name) -> None:
-    """Not even a control succeeds, and it says why: the list can neither grow nor rot unseen."""
-    assert control.outcomes[name]["value"] == REFUSED_TO_EVERYBODY[name]
+    if not is_refused_to_everybody(attack, outcome):
+        assert succeeded(attack, outcome), f"this test would pass for nothing: {outcome}"
 
 
 def test_every_attack_has_a_control(control: Campaign) -> None:
-    seen = [one.id for one in ATTACKS if succeeded(one, control.outcomes[one.id])]
-    assert len(ATTACKS) == len(seen) + len(REFUSED_TO_EVERYBODY)
-    assert not set(seen) & set(REFUSED_TO_EVERYBODY)
-    assert len(REFUSED_TO_EVERYBODY) == 3
+    seen = [one for one in ATTACKS if succeeded(one, control.outcomes[one.id])]
+    refused = [one for one in ATTACKS if is_refused_to_everybody(one, control.outcomes[one.id])]
+    assert len(ATTACKS) == len(seen) + len(refused)
+    assert {attack.id for attack in refused} <= set(REFUSED_TO_EVERYBODY)
+    assert len(REFUSED_TO_EVERYBODY) == 3, "the list of what has no control does not grow"
 
 
 def test_nothing_is_left_of_any_attack(campaign: Campaign) -> None:
