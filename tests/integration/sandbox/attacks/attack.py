@@ -104,5 +104,5 @@ def last_line(*lines: str) -> Check:
 
 
 def leaves_nothing(outcome: Outcome) -> bool:
-    """Of the processes with the attack's marker, and no twenty dead ones either."""
-    return outcome["survivors"] == 0 and outcome["zombies"] < 20
+    """Of the processes with the attack's marker, and none of their dead children."""
+    return outcome["survivors"] == 0 and outcome["zombies"] == 0

@@ -24,7 +24,7 @@ class Control:
     cases: int = 1
     """How many cases one process has to answer; the last one counts."""
     alone: bool = False
-    """It takes others with it, and gets machinery of its own."""
+    """It takes others with it, or must find them: it gets machinery of its own."""
 
 
 def control_of(attack: Attack) -> Control:
@@ -256,10 +256,11 @@ CONTROLS |= {
     # The second run finds what the first one left.
     "051-python-leaves_files_behind": Control(runs=2),
     "051-javascript-leaves_files_behind": Control(runs=2),
-    "041-command-lists_processes": Control(runs=2),
+    "041-command-lists_processes": Control(runs=2, alone=True),
     # A process that serves two has been changed by the first.
     "053-python-patches_builtins": Control(cases=2),
     "053-python-patches_builtins_again": Control(cases=2),
+    "054-command-zombies": Control(seen=lambda outcome: outcome["zombies"] == 20),
     # The kernel keeps disks to itself, but has one device that it gives to anybody.
     "056-python-makes_a_device": _python(
         "return attempt(lambda: os.mknod('/desk/device', 0o20600, 0))", gives("done")

@@ -21,7 +21,7 @@ from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import FunctionOutcome
 from integration.sandbox.attacks.attack import Attack
 from integration.sandbox.attacks.catalogue import ATTACKS
-from integration.sandbox.attacks.controls import control_of
+from integration.sandbox.attacks.controls import breaks, control_of
 from integration.sandbox.attacks.open_walls import OpenProvider
 from integration.sandbox.attacks.trusting import ANSWER, MAX_ARGUMENT_BYTES, believe_everything
 from integration.sandbox.attacks.yard import METADATA, furnish
@@ -78,15 +78,16 @@ def plain(value):
 
 
 async def remains(marker: str) -> dict[str, object]:
-    """The processes an attack left; a moment is granted to die."""
-    for _ in range(20):
-        found = [describe(pid) for pid in descendants()]
-        survivors = sum(marker in one for one in found) if marker else 0
-        zombies = sum(one.endswith("b''") for one in found) if marker else 0
+    """The processes an attack left, and their dead children; a moment is granted to die."""
+    survivors: set[int] = set()
+    for _ in range(20 if marker else 0):
+        survivors = {pid for pid in descendants() if marker in describe(pid)}
         if not survivors:
             break
         await asyncio.sleep(0.1)
-    return {"survivors": survivors, "zombies": zombies}
+    parents = {pid: parent for pid, parent in parent_of_each().items() if parent in survivors}
+    zombies = sum(describe(pid) == str(pid) for pid in parents)
+    return {"survivors": len(survivors), "zombies": zombies}
 
 
 async def command(provider, attack: Attack, script: str, facts) -> dict[str, object]:
@@ -188,7 +189,8 @@ async def release(attack: Attack, providers, facts) -> dict[str, object]:
     except SandboxFailed as error:
         broken = str(error)
     if control.alone:
-        broken = broken or await lost_zygote(provider)
+        if control.seen is breaks:
+            broken = broken or await lost_zygote(provider)
         await provider.close()
     return {**NOTHING, **outcome, "outlived": outlived, "broken": broken}
 
@@ -281,7 +283,7 @@ def reap() -> None:
         return
 
 
-def descendants() -> set[int]:
+def parent_of_each() -> dict[int, int]:
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -290,6 +292,11 @@ def descendants() -> set[int]:
             except OSError:
                 continue
             parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    return parents
+
+
+def descendants() -> set[int]:
+    parents = parent_of_each()
     found: set[int] = set()
     wave = {os.getpid()}
     while wave:
@@ -299,10 +306,12 @@ def descendants() -> set[int]:
 
 
 def describe(pid: int) -> str:
+    """Its number and command line; the dead have none."""
     try:
-        return f"{pid} {Path('/proc', str(pid), 'cmdline').read_bytes()[:200]!r}"
+        line = Path("/proc", str(pid), "cmdline").read_bytes()
     except OSError:
         return str(pid)
+    return f"{pid} {line[:2000]!r}" if line else str(pid)
 
 
 if __name__ == "__main__":
