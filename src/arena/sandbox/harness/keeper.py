@@ -10,6 +10,7 @@ of its own, so that its work costs no child a page. The supervisor tells it
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
@@ -60,6 +61,9 @@ class Keeper:
     def serve(self) -> None:
         """Until the supervisor closes its end, or the zygote has gone."""
         control, wakeup = self.control.fileno(), self.wakeup.fileno()
+        # Somebody may have ended before there was anything to wake up.
+        if not self._bury():
+            return
         while True:
             for descriptor, _ in self.poller.poll(self._patience()):
                 if descriptor == wakeup:
@@ -118,7 +122,8 @@ class Keeper:
             os.kill(pid, signal.SIGKILL)
 
     def _bury(self) -> bool:
-        self.wakeup.recv(4096)
+        with contextlib.suppress(BlockingIOError):
+            self.wakeup.recv(4096)
         while True:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
             if pid == 0:
