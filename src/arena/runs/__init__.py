@@ -13,8 +13,12 @@ from arena.runs.changes import Changes
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.run import (
+    CategoryCount,
+    PlacedResult,
     RecordedResult,
     Result,
+    ResultFilter,
+    ResultRow,
     Run,
     RunError,
     RunStatus,
@@ -22,11 +26,15 @@ from arena.runs.run import (
 from arena.runs.runs import RunEvent, RunRequest, Runs
 
 __all__ = [
+    "CategoryCount",
     "Changes",
     "Engine",
     "Owner",
+    "PlacedResult",
     "RecordedResult",
     "Result",
+    "ResultFilter",
+    "ResultRow",
     "Retries",
     "Run",
     "RunError",

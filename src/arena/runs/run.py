@@ -129,3 +129,55 @@ class RunError:
     trial: int
     attempts: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFilter:
+    """Which results of a run are wanted."""
+
+    passed: bool | None = None
+    category: str | None = None
+    test_id: str | None = None
+    is_flaky: bool = False
+    """Only of tests that passed in some trials and failed in others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """A result without what the agent said: small enough to list thousands."""
+
+    id: UUID
+    sequence: int
+    test_id: str
+    name: str
+    trial: int
+    category: str
+    status: ExecutionStatus
+    passed: bool
+    points_earned: float
+    points_possible: float
+    failure_reason: str | None
+    """Its beginning."""
+    duration_seconds: float
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryCount:
+    """How a run went in one category."""
+
+    category: str
+    results: int
+    passed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedResult:
+    """A result with the test it answers and its place in the run."""
+
+    recorded: RecordedResult
+    test: Test
+    previous_id: UUID | None
+    next_id: UUID | None

@@ -13,13 +13,25 @@ from arena.errors import Conflict, InvalidInput, NotFound
 from arena.runs import records
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
-from arena.runs.run import RecordedResult, Run, RunError, RunStatus
+from arena.runs.run import (
+    CategoryCount,
+    PlacedResult,
+    RecordedResult,
+    ResultFilter,
+    ResultRow,
+    Run,
+    RunError,
+    RunStatus,
+)
 from arena.store import Database
 
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.5
 """How often a watcher looks by itself: the run may be executed by another process."""
+
+WATCH_TEAM_SECONDS = 1.0
+RUNS_WATCHED = 50
 
 EVENT_RESULTS = 500
 """Results a watcher gets at once."""
@@ -129,6 +141,24 @@ class Runs:
             self._database, run_id, after=after, limit=limit, passed=passed
         )
 
+    async def rows(
+        self, run_id: UUID, wanted: ResultFilter, *, after: int = 0, limit: int = 1000
+    ) -> tuple[Sequence[ResultRow], int]:
+        """A page of results without what was said, and how many fit in all."""
+        return await records.list_rows(self._database, run_id, wanted, after=after, limit=limit)
+
+    async def categories(self, run_id: UUID) -> Sequence[CategoryCount]:
+        """How a run went in each category."""
+        return await records.count_categories(self._database, run_id)
+
+    async def result(self, run_id: UUID, result_id: UUID) -> PlacedResult:
+        """One result, the test it answers and its place in the run."""
+        return await records.placed_result(self._database, run_id, result_id)
+
+    async def teams(self) -> Sequence[str]:
+        """Every team that has a run."""
+        return await records.known_teams(self._database)
+
     async def errors(self, run_id: UUID) -> Sequence[RunError]:
         """What of a run could not be executed."""
         return await records.list_errors(self._database, run_id)
@@ -178,6 +208,22 @@ class Runs:
                 return
             if not is_behind:
                 await _rung(bell, WATCH_SECONDS)
+
+    async def watch_team(self, team_id: str) -> AsyncGenerator[Sequence[Run]]:
+        """The team's runs that have changed since the last time; now and then nothing."""
+        told: dict[UUID, Run] = {}
+        while True:
+            bell = self._engine.changes.bell(None)
+            going = await self.list(team_id, status=RunStatus.RUNNING, limit=RUNS_WATCHED)
+            newest = await self.list(team_id, limit=RUNS_WATCHED)
+            present = {run.id: run for run in (*newest, *going)}
+            # One that ran and is now neither new nor running has ended meanwhile.
+            for run_id, run in told.items():
+                if not run.status.is_final and run_id not in present:
+                    present[run_id] = await self.get(run_id, team_id)
+            yield [run for run in present.values() if run != told.get(run.id)]
+            told = present
+            await _rung(bell, WATCH_TEAM_SECONDS)
 
     async def close(self) -> None:
         """Interrupt what is executed here; it can be resumed later."""

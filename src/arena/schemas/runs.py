@@ -6,6 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from arena.schemas.catalog import Test
+from arena.schemas.evaluation import Finding
 from arena.schemas.wire import Asked, Wire
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
@@ -95,15 +97,6 @@ class RunList(Wire):
     next_cursor: str | None = None
 
 
-class Finding(Wire):
-    """One thing that was looked for in an answer."""
-
-    criterion: str
-    passed: bool
-    reason: str
-    evidence: str | None
-
-
 class Result(Wire):
     """What came of one test in one trial."""
 
@@ -133,6 +126,53 @@ class Result(Wire):
     )
     pass_all_k: float | None = None
     created_at: datetime
+
+
+class ResultRow(Wire):
+    """A result in a list: without what the agent said."""
+
+    id: UUID
+    sequence: int
+    test_id: str
+    name: str = Field(description="Of the test.")
+    trial: int
+    category: str
+    status: Literal["completed", "failed", "timeout", "error", "cancelled"]
+    passed: bool
+    points_earned: float
+    points_possible: float
+    failure_reason: str | None = Field(description="Its beginning.")
+    duration_seconds: float
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class ResultList(Wire):
+    """A page of a run's results, in the order they were recorded."""
+
+    results: list[ResultRow]
+    count: int
+    total: int = Field(description="How many fit the filter in all.")
+    next_cursor: str | None = None
+
+
+class ResultDetails(Wire):
+    """A result with the test it answers, and where it stands in its run."""
+
+    run: Run
+    result: Result
+    test: Test = Field(description="As it was asked; its file may have changed since.")
+    previous_id: UUID | None = Field(description="The result recorded before.")
+    next_id: UUID | None
+
+
+class CategoryCount(Wire):
+    """How a run went in one category."""
+
+    category: str
+    results: int
+    passed: int
 
 
 class RunError(Wire):
@@ -173,6 +213,7 @@ class RunDetails(Wire):
     count: int
     next_cursor: str | None = None
     errors: list[RunError]
+    categories: list[CategoryCount] = Field(description="Over all results, whatever the page.")
     trials: Trials | None = Field(
         default=None, description="Only for a run that asked tests more than once."
     )
@@ -190,6 +231,12 @@ class Progress(Wire):
     completed: int
     passed: int
     failed: int
+
+
+class Change(Wire):
+    """What else has changed, told to those who watch a team."""
+
+    what: Literal["scores", "catalog"]
 
 
 class ResultEvent(Wire):

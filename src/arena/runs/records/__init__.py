@@ -1,6 +1,12 @@
 """Runs and their results in the database: this room's one door to the tables."""
 
 from arena.runs.records.lease import LostLease, claim, lease_of, release, renew, take_over
+from arena.runs.records.overview import (
+    count_categories,
+    known_teams,
+    list_rows,
+    placed_result,
+)
 from arena.runs.records.results import (
     add_error,
     add_results,
@@ -27,14 +33,18 @@ __all__ = [
     "benchmark_runs",
     "cancel",
     "claim",
+    "count_categories",
     "create_run",
     "finish",
     "get_run",
+    "known_teams",
     "lease_of",
     "list_errors",
     "list_results",
+    "list_rows",
     "list_runs",
     "pending_items",
+    "placed_result",
     "release",
     "renew",
     "take_over",
