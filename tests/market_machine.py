@@ -36,8 +36,9 @@ from market_world import HASHES, RESULTS, STANDARD, Crash, World
 PEOPLE = ("ann", "bob", "solver", "rival", "third", "jim", "fay", "art", "nobody")
 AGENTS = ("solver", "rival", "third")
 SCORES = (0, 30, 59, 60, 61, 100, -1, 101)
-CHANCES = st.randoms(use_true_random=True)
-"""One draw for all the choices of a step: they are then even, and deep histories are reached."""
+CHANCES = st.binary(min_size=8, max_size=8).map(Random)
+"""One draw for all the choices of a step. Bytes are drawn evenly; a drawn integer would be small
+too often, and the same few histories would come again and again."""
 FRAUDS = ("another's key", "another task", "another market")
 WAYS = ("once",) * 6 + ("again", "at once", "at once, one key", "crash", "other call")
 NEXT = {
