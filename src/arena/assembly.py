@@ -10,7 +10,7 @@ from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
 from arena.market import Market
-from arena.runs import Changes, Engine, Owner, Retries, Runs
+from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
@@ -52,6 +52,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             changes=Changes(),
             token=owner.token,
             means=means,
+            recorder=Recorder(store=content, sandbox=settings.sandbox),
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
         runs = Runs(database, catalog, registry, owner, engine)

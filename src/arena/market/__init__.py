@@ -9,7 +9,6 @@ the door. Each call is one transaction: state, postings and events together.
 This room imports scoring, evaluation, content and the store.
 """
 
-from arena.evaluation import MIN_PASS_SCORE
 from arena.market.agents import Applicant, MarketAgent, Reputation, ranked
 from arena.market.errors import (
     BadContent,
@@ -39,7 +38,7 @@ from arena.market.proof import (
     sign,
 )
 from arena.market.receipt import Receipt
-from arena.market.task import ExpiryReason, Task, TaskState
+from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
 from arena.market.terms import MAX_AMOUNT, Assignment, Terms, TimeoutPolicy
 from arena.market.views import AuditReport, TaskFilter, TaskStory, Violation
 

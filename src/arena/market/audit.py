@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.evaluation import MIN_PASS_SCORE
 from arena.market.events import EventKind
 from arena.market.money import EntryKind, bond, escrow, user
-from arena.market.task import ExpiryReason, Task, TaskState
+from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
 from arena.market.terms import TimeoutPolicy
 from arena.market.views import Violation
 

@@ -8,13 +8,12 @@ from datetime import datetime
 
 from arena.content import parse_cid
 from arena.errors import InvalidInput
-from arena.evaluation import MIN_PASS_SCORE
 from arena.market.agents import Reputation
 from arena.market.call import Call, Step
 from arena.market.errors import BadContent, BadScore, WrongRole
 from arena.market.events import EventKind, Happening
 from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, transfer, user
-from arena.market.task import ExpiryReason, Task, TaskState
+from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
 from arena.market.terms import Assignment, TimeoutPolicy
 from arena.scoring import ExecutionStatus
 

@@ -11,11 +11,10 @@ from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
 
-from arena.evaluation import MIN_PASS_SCORE
 from arena.market import effects
 from arena.market.call import Action, Call, Step
 from arena.market.errors import TooEarly, TooLate, WrongRole, WrongState
-from arena.market.task import Task, TaskState
+from arena.market.task import MIN_PASS_SCORE, Task, TaskState
 from arena.market.terms import Assignment
 
 Moment = Callable[[Task], datetime | None]

@@ -122,6 +122,26 @@ async def test_a_signature_for_anything_else_is_refused(desk: Desk, changes: dic
     await desk.market.submit_result(TEAM, task_id, "solver", b"x", good)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nonce": ""},
+        {"nonce": "x" * 65},
+        {"nonce": "nul\0"},
+        {"nonce": "\ud800"},
+        {"expires_at": 10**400},
+        {"expires_at": -(10**400)},
+        {"signature": "é"},
+    ],
+    ids=str,
+)
+async def test_a_proof_that_makes_no_sense_is_refused(desk: Desk, changes: dict[str, Any]):
+    task_id = await desk.post()
+    proof = replace(await desk.proof(Act.APPLY, task_id, "solver"), **changes)
+    with pytest.raises(BadSignature):
+        await desk.market.apply(TEAM, task_id, "solver", proof)
+
+
 async def test_the_version_that_applied_is_the_one_that_counts(desk: Desk):
     task_id = await desk.post()
     await desk.apply(task_id)
