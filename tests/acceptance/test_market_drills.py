@@ -1,14 +1,15 @@
 """`kill -9` at the worst moments: nothing is executed, submitted, judged or paid twice, or lost."""
 
+import dataclasses
 import random
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from acceptance_market import PATIENCE_SECONDS, SOLVER, post
-from conftest import Shell, kill
 
 TASKS = 4
 CHANCE = random.Random(60)
@@ -29,12 +30,17 @@ def executed(folder: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-def states(shell: Shell) -> list[str]:
+def states(shell: Any) -> list[str]:
     return [task["state"] for task in shell.json("task", "list")["tasks"]]
 
 
-def test_killed_agents_and_judges_double_and_lose_nothing(tmp_path: Path):
-    shell = Shell(home=tmp_path / "home", variables={"SOLVER_SECONDS": "0.5"})
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait(timeout=60)
+
+
+def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: Path):
+    shell = dataclasses.replace(shell, variables={"SOLVER_SECONDS": "0.5"})
     (tmp_path / "solver.py").write_text(SOLVER)
     assert shell.arena("ledger", "deposit", "alice", "1").returncode == 0
     for _ in range(TASKS):

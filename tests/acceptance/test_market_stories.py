@@ -14,10 +14,9 @@ import httpx
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from acceptance_market import DESCRIPTION, SOLVER, STANDARD, ended, post, wait_for_state
-from conftest import Shell
 
 
-def test_the_story_from_the_command_line(shell: Shell, tmp_path: Path):
+def test_the_story_from_the_command_line(shell: Any, tmp_path: Path):
     (tmp_path / "solver.py").write_text(SOLVER)
     assert "test money" in shell.arena("ledger", "deposit", "alice", "1").stdout
     # 1. The poster locks a reward behind a standard.
@@ -95,7 +94,7 @@ def done(answer: httpx.Response) -> Any:
     return answer.json()
 
 
-def test_the_story_through_http(shell: Shell):
+def test_the_story_through_http(shell: Any):
     with shell.serving() as http:
         agent = HttpAgent(http, "http-solver")
         done(http.post("/api/ledger/deposit", json={"account": "alice", "amount": "1"}))
@@ -159,7 +158,7 @@ def test_the_story_through_http(shell: Shell):
         assert done(http.get("/api/ledger/audit"))["is_clean"]
 
 
-def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Shell, tmp_path: Path):
+def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Any, tmp_path: Path):
     shell.arena("ledger", "deposit", "alice", "1")
     post(shell, tmp_path)
     worker = shell.start("join", "--agent-id", "by-hand", "--poll", "0.5")
@@ -184,7 +183,7 @@ def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Shell, 
     assert (refunded["state"], refunded["score"]) == ("refunded", 0)
 
 
-def test_a_dry_run_shows_and_does_nothing(shell: Shell, tmp_path: Path):
+def test_a_dry_run_shows_and_does_nothing(shell: Any, tmp_path: Path):
     shell.arena("ledger", "deposit", "alice", "1")
     post(shell, tmp_path)
     assert shell.arena("join", "--agent-id", "shy", "--register-only").returncode == 0
@@ -195,7 +194,7 @@ def test_a_dry_run_shows_and_does_nothing(shell: Shell, tmp_path: Path):
     assert (told.returncode, "no program" in told.stderr) == (2, True)
 
 
-def test_mistakes_are_told_in_one_line(shell: Shell, tmp_path: Path):
+def test_mistakes_are_told_in_one_line(shell: Any, tmp_path: Path):
     (tmp_path / "standard.json").write_text(json.dumps({**STANDARD, "pass_score": 80}))
     words = ["task", "post", "x", "--standard", str(tmp_path / "standard.json"), "--as", "alice"]
     wrong: list[tuple[list[str], str]] = [
