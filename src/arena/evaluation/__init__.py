@@ -38,6 +38,7 @@ from arena.evaluation.standard import (
     JudgePrompt,
     Standard,
     TestCases,
+    is_graded,
     passes_from,
 )
 from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
@@ -73,6 +74,7 @@ __all__ = [
     "contents_of",
     "dotted",
     "evaluate",
+    "is_graded",
     "keep_record",
     "passes_from",
     "read_private_part",

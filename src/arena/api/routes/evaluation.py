@@ -51,7 +51,7 @@ async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.V
         return shown
     sandbox = house.settings.sandbox
     cid = await asyncio.to_thread(
-        keep_record, house.content, document, submission, verdict, sandbox=sandbox
+        keep_record, house.content, body.standard, submission, verdict, sandbox=sandbox
     )
     return shown.model_copy(update={"record_cid": cid})
 
