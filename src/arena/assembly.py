@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
 from arena.evaluation import Means
+from arena.reviews import Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -25,6 +26,7 @@ class Arena:
     registry: Registry
     means: Means
     runs: Runs
+    reviews: Reviews
     scores: Scores
 
 
@@ -47,10 +49,12 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             changes=Changes(),
             token=owner.token,
             means=means,
+            reviewers_needed=settings.reviewers_needed,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
         runs = Runs(database, catalog, registry, owner, engine)
         closing.push_async_callback(runs.close)
+        reviews = Reviews(database, means, {SubjectKind.RUN: runs.settle})
         yield Arena(
             settings=settings,
             database=database,
@@ -58,6 +62,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             registry=registry,
             means=means,
             runs=runs,
+            reviews=reviews,
             scores=scores,
         )
 

@@ -10,7 +10,7 @@ from arena.api.access import Access, authorize
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, home, runs, scores, tests
+from arena.api.routes import agents, home, reviews, runs, scores, tests
 from arena.assembly import open_arena
 from arena.settings import Settings
 
@@ -26,6 +26,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
                 await house.runs.resume_interrupted()
+                await closing.enter_async_context(house.reviews.settling())
             yield
 
     app = FastAPI(
@@ -45,7 +46,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit)
     add_problems(app)
     app.include_router(home.router)
-    for router in (tests.router, agents.router, runs.router, scores.router):
+    for router in (tests.router, agents.router, runs.router, reviews.router, scores.router):
         app.include_router(router, dependencies=[Depends(authorize)])
     complete_openapi(app)
     return app

@@ -16,6 +16,7 @@ TAGS = {
     "tests": "What is asked: the tests and the state of their files.",
     "agents": "Who answers.",
     "runs": "Benchmark runs: create, execute, watch, read.",
+    "reviews": "What people have to judge: checklists and their answers.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
     "server": "The server itself.",
 }

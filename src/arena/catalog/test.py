@@ -52,6 +52,19 @@ class Test:
         )
 
     @property
+    def standard_document(self) -> dict[str, object]:
+        """The same standard as a document of its own: `read_standard_document` reads it."""
+        expected = dict(self.expected)
+        if self.pass_score is not None and self.validation in GRADED:
+            expected["pass_score"] = self.pass_score
+        document: dict[str, object] = {"validation": self.validation, "expected": expected}
+        if self.case_sensitive is not None:
+            document["case_sensitive"] = self.case_sensitive
+        if self.whole_word:
+            document["whole_word"] = True
+        return document
+
+    @property
     def token_budget(self) -> float:
         """The tokens an answer may take before it counts as wasteful."""
         if self.budget_tokens is not None:
@@ -89,5 +102,8 @@ def digest_of(body: Mapping[str, object]) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
+
+GRADED = ("test_cases", "judge_prompt", "checklist", "all_of")
+"""Validations whose body may carry the test's `pass_score`."""
 
 FIELDS = tuple(field.name for field in fields(Test))

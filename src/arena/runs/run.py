@@ -16,6 +16,8 @@ class RunStatus(StrEnum):
 
     PENDING = "pending"
     RUNNING = "running"
+    AWAITING_REVIEW = "awaiting_review"
+    """Every test is executed; people have yet to judge some of the answers."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -28,7 +30,16 @@ class RunStatus(StrEnum):
 
 MOVES: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.PENDING: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED}),
-    RunStatus.RUNNING: frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}),
+    RunStatus.RUNNING: frozenset(
+        {
+            RunStatus.AWAITING_REVIEW,
+            RunStatus.COMPLETED,
+            RunStatus.FAILED,
+            RunStatus.CANCELLED,
+        }
+    ),
+    # It completes itself with the last answer of a reviewer.
+    RunStatus.AWAITING_REVIEW: frozenset({RunStatus.COMPLETED, RunStatus.CANCELLED}),
     # A run that the infrastructure kept from finishing may be resumed.
     RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
     RunStatus.COMPLETED: frozenset(),
@@ -56,6 +67,7 @@ class Run:
     passed_tests: int
     failed_tests: int
     errored_tests: int
+    awaiting_tests: int
     score_percent: float | None
     points_earned: float
     points_possible: float
@@ -91,8 +103,9 @@ class Result:
     trial: int
     category: str
     status: ExecutionStatus
-    passed: bool
-    score: float
+    passed: bool | None
+    """None while people have not yet judged it."""
+    score: float | None
     points_earned: float
     points_possible: float
     actual_output: dict[str, object] | None
@@ -104,6 +117,8 @@ class Result:
     cost: CostContribution | None
     """What it adds to cost efficiency; None where it failed or its tokens are not known."""
     created_at: datetime
+    waits_for: Test | None = None
+    """The test whose checklist people have to answer first; None where there is a verdict."""
 
     @property
     def size(self) -> int:

@@ -10,6 +10,8 @@ from uuid import UUID
 from arena.agents import Agent, Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
+from arena.evaluation import Verdict
+from arena.reviews import Review
 from arena.runs import records
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
@@ -122,11 +124,16 @@ class Runs:
         )
 
     async def results(
-        self, run_id: UUID, *, after: int = 0, limit: int = 1000, passed: bool | None = None
+        self,
+        run_id: UUID,
+        *,
+        after: int = 0,
+        limit: int = 1000,
+        outcome: records.Outcome | None = None,
     ) -> Sequence[RecordedResult]:
         """Results of a run in the order of recording."""
         return await records.list_results(
-            self._database, run_id, after=after, limit=limit, passed=passed
+            self._database, run_id, after=after, limit=limit, outcome=outcome
         )
 
     async def errors(self, run_id: UUID) -> Sequence[RunError]:
@@ -159,10 +166,16 @@ class Runs:
         self._engine.changes.ring(run_id)
         return run
 
+    async def settle(self, review: Review, verdict: Verdict) -> None:
+        """Take the verdict on a result that people had to judge; the last one completes the run."""
+        run_id = await records.settle_result(self._database, review, verdict)
+        if run_id is not None:
+            self._engine.changes.ring(run_id)
+
     async def watch(
         self, run_id: UUID, team_id: str | None, *, after: int = 0, with_results: bool = True
     ) -> AsyncGenerator[RunEvent]:
-        """The run now, and again at every change, until it has ended."""
+        """The run now, and again at every change, until it has ended or waits for people."""
         while True:
             bell = self._engine.changes.bell(run_id)
             run = await records.get_run(self._database, run_id, team_id)

@@ -2,6 +2,7 @@
 
 from arena.runs.records.lease import LostLease, claim, lease_of, release, renew, take_over
 from arena.runs.records.results import (
+    Outcome,
     add_error,
     add_results,
     list_errors,
@@ -18,10 +19,12 @@ from arena.runs.records.runs import (
     list_runs,
     unfinished_runs,
 )
+from arena.runs.records.settlement import settle_result
 
 __all__ = [
     "LostLease",
     "NewRun",
+    "Outcome",
     "add_error",
     "add_results",
     "benchmark_runs",
@@ -37,6 +40,7 @@ __all__ = [
     "pending_items",
     "release",
     "renew",
+    "settle_result",
     "take_over",
     "unfinished_runs",
 ]

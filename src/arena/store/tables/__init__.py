@@ -1,5 +1,6 @@
 """Every table, a file per room that keeps it. Names and columns of the documents stand."""
 
+from arena.store.tables.reviews import ReviewAnswers, Reviews
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, RunGroups, Runs, RunTests
 from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
 from arena.store.tables.table import AnyJson, Table, UtcDateTime
@@ -10,6 +11,8 @@ __all__ = [
     "Feedback",
     "FrozenTests",
     "Results",
+    "ReviewAnswers",
+    "Reviews",
     "RunErrors",
     "RunGroups",
     "RunTests",
