@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from arena.catalog import Test
+from arena.evaluation import read_standard_document
 from factories import a_test
 
 
@@ -47,3 +48,32 @@ def test_a_test_is_for_an_agent(
 def test_the_token_budget_grows_with_the_points() -> None:
     assert a_test(points=1.5).token_budget == 3000
     assert a_test(points=1.5, budget_tokens=10).token_budget == 10
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"case_sensitive": True, "whole_word": True},
+        {"validation": "exact", "expected": {"value": "Yes"}, "case_sensitive": False},
+        {"validation": "checklist", "expected": {"items": ["a", "b"]}},
+        {"validation": "checklist", "expected": {"items": ["a", "b"]}, "pass_score": 80.0},
+        {
+            "validation": "all_of",
+            "expected": {
+                "all_of": [
+                    {"validation": "contains", "expected": {"contains": ["a"]}, "weight": 2},
+                    {"validation": "checklist", "expected": {"items": ["b"]}},
+                ]
+            },
+            "pass_score": 70.0,
+        },
+        {
+            "validation": "any_of",
+            "expected": {"any_of": [{"validation": "checklist", "expected": {"items": ["b"]}}]},
+        },
+    ],
+)
+def test_the_document_of_a_standard_is_the_same_standard(changes: dict[str, object]):
+    test = a_test(**changes)
+    assert read_standard_document(test.standard_document) == test.standard
