@@ -4,6 +4,9 @@ import fcntl
 import json
 import os
 import pty
+import re
+import select
+import signal
 import struct
 import termios
 import threading
@@ -16,7 +19,8 @@ import pytest
 from drills import Arena, Server, until
 from factories import write_agent, write_checklist, write_tests
 
-PATIENCE_SECONDS = 90
+PATIENCE_SECONDS = 60
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @pytest.fixture
@@ -62,11 +66,14 @@ class Typist:
         return self.process.wait(timeout=PATIENCE_SECONDS)
 
     def _read(self) -> bool:
+        if not select.select([self._ours], [], [], PATIENCE_SECONDS)[0]:
+            os.kill(self.process.pid, signal.SIGKILL)
+            raise AssertionError(f"nothing happens any more; shown: {self.shown}")
         try:
             part = os.read(self._ours, 65536).decode(errors="replace")
         except OSError:  # the other end is closed: that is how a terminal tells the end
             return False
-        self._seen += part
+        self._seen = ESCAPES.sub("", self._seen + part)
         self.shown += part
         return bool(part)
 
@@ -114,7 +121,7 @@ def test_a_terminal_is_given_back_as_it_was_when_a_reviewer_is_interrupted(poets
     mia.sees("more lines")
     before = termios.tcgetattr(mia._ours)[3]
     assert not before & termios.ECHO
-    mia.process.send_signal(2)
+    mia.process.send_signal(signal.SIGINT)
     assert mia.leaves() == 130
     assert "Traceback" not in mia.shown
 
