@@ -83,9 +83,9 @@ def test_a_person_judges_by_single_keys(poets):
     assert done.returncode == 0, done.stderr
     assert "2 answers to be judged by people: arena review --run" in done.stdout
     mia = Typist(poets, "review", "--reviewer", "mia")
-    mia.sees("more lines")
+    mia.sees("lines more")
     mia.types(" ")  # the next page
-    mia.sees("more lines")
+    mia.sees("lines more")
     mia.types("x")  # enough of it
     mia.sees("[1/3] clear")
     mia.types("p")
@@ -104,7 +104,7 @@ def test_a_person_judges_by_single_keys(poets):
     mia.sees("2 of 3 pass: Enter sends, b goes back")
     mia.types("\r")
     mia.sees("done, 3 of 3 items answered")
-    mia.sees("more lines")
+    mia.sees("lines more")
     mia.types("xq")
     assert mia.leaves() == 0
     (review,) = poets.json("review", "--list", "--status", "done")["reviews"]
@@ -118,7 +118,7 @@ def test_a_person_judges_by_single_keys(poets):
 def test_a_terminal_is_given_back_as_it_was_when_a_reviewer_is_interrupted(poets):
     poets.arena("run", "poet")
     mia = Typist(poets, "review")
-    mia.sees("more lines")
+    mia.sees("lines more")
     before = termios.tcgetattr(mia._ours)[3]
     assert not before & termios.ECHO
     mia.process.send_signal(signal.SIGINT)

@@ -104,10 +104,15 @@ class Session:
 
     async def _view(self, details: schemas.ReviewDetails) -> None:
         """The prompt and the submission, a page at a time where somebody can turn the pages."""
-        text = Text("asked: ", style="bold") + output.plain(details.prompt) + Text("\n\n")
-        text += Text("answer:\n", style="bold") + output.plain(details.submission)
+        text = Text.assemble(
+            ("asked: ", "bold"),
+            output.plain(details.prompt),
+            "\n\n",
+            ("answer:\n", "bold"),
+            output.plain(details.submission),
+        )
         if details.truncated:
-            text += Text("\n… the agent said more; it was cut here", style="yellow")
+            text.append("\n… the agent said more; it was cut here", "yellow")
         lines = list(text.wrap(self.screen, self.screen.width))
         page = max(self.screen.height - 2, 5) if self.keys.is_live else max(len(lines), 1)
         for start in range(0, len(lines), page):
