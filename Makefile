@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo test check fix bench bench-sandbox test-docker docs lock clean setup
+.PHONY: help demo test check fix bench bench-sandbox bench-judge bench-market test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -15,19 +15,21 @@ demo: setup  ## Benchmark the bundled agents, show the result, serve http://loca
 	@scripts/demo $(if $(ONCE),--once)
 
 test: setup  ## Check the code, then run every test.
-	@scripts/setup --system jq curl perl python3 bwrap=bubblewrap gcc g++ node=nodejs libseccomp.so.2=libseccomp2
+	@scripts/setup --system jq curl perl python3 bwrap=bubblewrap gcc g++ node=nodejs libseccomp.so.2=libseccomp2 chromium
 	@$(MAKE) --no-print-directory check
 	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
-check: setup  ## Lint, types and import rules.
+check: setup  ## Lint, types and import rules, of Python and of the dashboard.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
+	$(if $(ARENA_SKIP_WEB),,scripts/npm run --silent check)
 
 fix: setup  ## Mend what a machine can mend.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	scripts/npm run --silent fix
 
 bench: setup  ## Measure speed and memory (figures, not tests).
 	$(BIN)/python benchmarks/flow.py
@@ -37,15 +39,22 @@ bench-sandbox: setup  ## Measure what the sandbox's walls cost.
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	$(BIN)/python benchmarks/sandbox.py
 
+bench-market: setup  ## Lead 10,000 paid tasks through their life: cost per task, money conserved.
+	$(BIN)/python benchmarks/market.py
+
+bench-judge: setup  ## Measure what a judge's calls cost beside the waiting.
+	$(BIN)/python benchmarks/judge.py
+
 test-docker: setup  ## Hold the Docker provider to its contract on a real engine (Debian's docker.io; needs root).
 	@scripts/setup --system dockerd=docker.io curl
 	scripts/test-docker
 
-docs: setup  ## Write the generated pages anew: docs/reference/cli.md and openapi.json.
+docs: setup  ## Write anew what is generated: docs/reference and the dashboard's types.
 	$(BIN)/python scripts/write_reference.py
+	scripts/npm run --silent types
 
 lock: setup  ## Choose the newest versions and write requirements.lock anew.
 	scripts/lock --upgrade
 
 clean:  ## Remove what was installed and made here.
-	rm -rf .venv .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules src/arena/dashboard/dist

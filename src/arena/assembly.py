@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
-from arena.evaluation import Means
+from arena.content import LocalStore
+from arena.evaluation import Means, SealedFolder
+from arena.evaluation.judge import Judge, open_judge
 from arena.reviews import Reviews, SubjectKind
-from arena.runs import Changes, Engine, Owner, Retries, Runs
+from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
@@ -24,7 +26,9 @@ class Arena:
     database: Database
     catalog: LiveCatalog
     registry: Registry
+    content: LocalStore
     means: Means
+    judge: Judge
     runs: Runs
     reviews: Reviews
     scores: Scores
@@ -42,13 +46,18 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         registry = Registry([settings.home / "agents", *settings.agents])
         sandbox = open_sandbox(settings)
         closing.push_async_callback(sandbox.close)
-        means = Means(sandbox=sandbox)
+        judge = open_judge(settings)
+        closing.push_async_callback(judge.close)
+        content = LocalStore(settings.content_folder)
+        unseal = SealedFolder(settings.sealed_folder)
+        means = Means(sandbox=sandbox, judge=judge, unseal=unseal)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
             changes=Changes(),
             token=owner.token,
             means=means,
+            recorder=Recorder(store=content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
@@ -60,7 +69,9 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             database=database,
             catalog=catalog,
             registry=registry,
+            content=content,
             means=means,
+            judge=judge,
             runs=runs,
             reviews=reviews,
             scores=scores,

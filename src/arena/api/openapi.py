@@ -7,17 +7,22 @@ from typing import Any
 from fastapi import FastAPI
 
 from arena.api.problems import responses
-from arena.schemas import Problem
+from arena.schemas import Change, Problem, Progress, ResultEvent
 
 REFERENCE = "#/components/schemas/{model}"
 JSON = "application/json"
+EVENTS = (Progress, ResultEvent, Change)
+"""What is told to those who watch."""
 
 TAGS = {
     "tests": "What is asked: the tests and the state of their files.",
     "agents": "Who answers.",
     "runs": "Benchmark runs: create, execute, watch, read.",
     "reviews": "What people have to judge: checklists and their answers.",
+    "evaluation": "Is it good: a submission held against a standard.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
+    "verdicts": "Verdict records, and whether they hold.",
+    "content": "Bytes by CID, and archives to carry them elsewhere.",
     "server": "The server itself.",
 }
 
@@ -44,10 +49,11 @@ def complete_openapi(app: FastAPI) -> None:
 
 def _complete(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
-    # Routes name the problem by reference only, so its schema is not among the others.
-    problem = Problem.model_json_schema(ref_template=REFERENCE)
-    schemas.update(problem.pop("$defs", {}))
-    schemas["Problem"] = problem
+    # Routes name problems by reference and send events as text: these are not among the others.
+    for shape in (Problem, *EVENTS):
+        described = shape.model_json_schema(ref_template=REFERENCE, mode="serialization")
+        schemas.update(described.pop("$defs", {}))
+        schemas[shape.__name__] = described
     for replaced in ("HTTPValidationError", "ValidationError"):
         schemas.pop(replaced, None)
     document["components"]["securitySchemes"] = {"token": TOKEN}

@@ -52,12 +52,12 @@ class Test:
         )
 
     @property
-    def standard_document(self) -> dict[str, object]:
-        """The same standard as a document of its own: `read_standard_document` reads it."""
-        expected = dict(self.expected)
+    def document(self) -> dict[str, object]:
+        """The standard as a document of its own, as `read_standard_document` takes it."""
+        body = dict(self.expected)
         if self.pass_score is not None and self.validation in GRADED:
-            expected["pass_score"] = self.pass_score
-        document: dict[str, object] = {"validation": self.validation, "expected": expected}
+            body["pass_score"] = self.pass_score
+        document: dict[str, object] = {"validation": self.validation, "expected": body}
         if self.case_sensitive is not None:
             document["case_sensitive"] = self.case_sensitive
         if self.whole_word:

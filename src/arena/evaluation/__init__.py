@@ -19,8 +19,18 @@ from arena.evaluation.means import (
     NotJudged,
     Place,
     ReviewNeeded,
+    Unsealing,
 )
 from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
+from arena.evaluation.record import NotARecord, contents_of, keep_record, read_record
+from arena.evaluation.sealed import (
+    Opening,
+    SealedFolder,
+    read_private_part,
+    seal_name,
+    write_private_part,
+)
+from arena.evaluation.sealing import seal
 from arena.evaluation.standard import (
     MIN_PASS_SCORE,
     Checklist,
@@ -28,6 +38,7 @@ from arena.evaluation.standard import (
     JudgePrompt,
     Standard,
     TestCases,
+    is_graded,
     passes_from,
 )
 from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
@@ -47,18 +58,30 @@ __all__ = [
     "Judgement",
     "Judging",
     "Means",
+    "NotARecord",
     "NotJudged",
+    "Opening",
     "Place",
     "ReviewNeeded",
+    "SealedFolder",
     "Standard",
     "Submission",
     "TestCases",
+    "Unsealing",
     "Verdict",
     "Vote",
     "checklists",
+    "contents_of",
     "dotted",
     "evaluate",
+    "is_graded",
+    "keep_record",
     "passes_from",
+    "read_private_part",
+    "read_record",
     "read_standard",
     "read_standard_document",
+    "seal",
+    "seal_name",
+    "write_private_part",
 ]

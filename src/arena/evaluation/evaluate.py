@@ -1,15 +1,17 @@
 """The core: a standard and a submission in, a verdict out."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from arena.evaluation.cases import judge_cases
 from arena.evaluation.checklist import judge_checklist
 from arena.evaluation.means import NOTHING, Means, NotJudged, Place, ReviewNeeded
+from arena.evaluation.sealed import Opening, seal_name, unopened
 from arena.evaluation.standard import (
     Checklist,
     Composite,
+    Graded,
     JsonSchema,
     JudgePrompt,
     Pattern,
@@ -20,6 +22,11 @@ from arena.evaluation.standard import (
 from arena.evaluation.text import excerpt
 from arena.evaluation.validators import check
 from arena.evaluation.verdict import Finding, Submission, Verdict
+
+Leaf = Simple | Graded
+"""A standard that is not made of others."""
+Judge = Callable[[Leaf, Place], Awaitable[Verdict]]
+"""Judges one part of a standard, at its place."""
 
 LONG_CHARACTERS = 100_000
 """An answer longer than this is looked through in a thread, whatever is looked for."""
@@ -38,7 +45,16 @@ async def evaluate(standard: Standard, submission: Submission, means: Means = NO
     }
     if waiting:
         raise ReviewNeeded(waiting)
-    verdict = await _judge(standard, submission, means, ())
+
+    async def judge(part: Leaf, at: Place) -> Verdict:
+        return await _judge(part, submission, means, at)
+
+    return await judged_by(judge, standard, submission)
+
+
+async def judged_by(judge: Judge, standard: Standard, submission: Submission) -> Verdict:
+    """The verdict on the whole, added up from those that `judge` gives on its parts."""
+    verdict = await _added_up(standard, judge, ())
     if verdict.passed:
         return verdict
     return replace(verdict, reasoning=f"{verdict.reasoning} (read: {_read(submission)})")
@@ -55,28 +71,52 @@ def checklists(standard: Standard, at: Place = ()) -> Mapping[Place, Checklist]:
     return found
 
 
-async def _judge(standard: Standard, submission: Submission, means: Means, at: Place) -> Verdict:
+async def _added_up(standard: Standard, judge: Judge, at: Place) -> Verdict:
     """The verdict; what was read is not told yet, so that parts do not repeat it."""
+    if not isinstance(standard, Composite):
+        return await judge(standard, at)
+    parts = enumerate(standard.parts)
+    verdicts = [await _added_up(part, judge, (*at, i)) for i, part in parts]
+    return _all(standard, verdicts) if standard.needed == "all" else _any(verdicts)
+
+
+async def _judge(standard: Leaf, submission: Submission, means: Means, at: Place) -> Verdict:
     match standard:
-        case Composite():
-            parts = enumerate(standard.parts)
-            verdicts = [await _judge(part, submission, means, (*at, i)) for i, part in parts]
-            return _all(standard, verdicts) if standard.needed == "all" else _any(verdicts)
         case TestCases():
-            return await judge_cases(standard, submission, means.sandbox)
+            openings = await _unsealed(standard, means)
+            return await judge_cases(standard, submission, means.sandbox, openings)
         case JudgePrompt():
             if means.judge is None:
                 raise NotJudged(
-                    "no judge is set up: name a model with ARENA_JUDGE_MODEL", retryable=False
+                    "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
+                    retryable=False,
                 )
             return await means.judge(standard, submission)
         case Checklist():
             return judge_checklist(standard, means.answers[at])
         case _:
-            return await _validate(standard, submission)
+            return await validate(standard, submission)
 
 
-async def _validate(standard: Simple, submission: Submission) -> Verdict:
+async def _unsealed(standard: TestCases, means: Means) -> Sequence[Opening]:
+    """The hidden cases; a sealed standard is never judged by its public ones alone."""
+    if not standard.sealed:
+        return ()
+    name = seal_name(standard.sealed)
+    found = None
+    if means.unseal is not None:
+        found = await asyncio.to_thread(means.unseal, standard.sealed)
+    if found is None:
+        told = f"the standard has {len(standard.sealed)} sealed cases and their private part"
+        what_to_do = "put it into ARENA_HOME/sealed, or give it with --sealed"
+        raise NotJudged(f"{told} ({name}.json) is not here: {what_to_do}", retryable=False)
+    if wrong := unopened(standard.sealed, found):
+        raise NotJudged(f"the private part {name} does not open {wrong}", retryable=False)
+    return found
+
+
+async def validate(standard: Simple, submission: Submission) -> Verdict:
+    """The verdict of a plain validator: 100 or 0."""
     if isinstance(standard, Pattern | JsonSchema) or len(submission.output) > LONG_CHARACTERS:
         # A pattern may search for seconds; other work must go on meanwhile.
         findings = await asyncio.to_thread(check, standard, submission.output)

@@ -1,10 +1,12 @@
 """Reads the bodies of the graded standards: test cases, a judge's criteria, a checklist."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from arena.errors import InvalidInput
-from arena.evaluation.faults import Body, Path, name_of
+from arena.evaluation.faults import Body, Fault, InvalidStandard, Options, Path, name_of
 from arena.evaluation.standard import (
     MIN_PASS_SCORE,
     Checklist,
@@ -19,25 +21,54 @@ MAX_CASES = 100_000
 MAX_ITEMS = 1000
 MAX_CRITERIA = 50
 MAX_VOTES = 25
+COMMITMENT = re.compile("[0-9a-f]{64}")
 
 
 def _test_cases(body: dict[object, object], here: Body) -> TestCases | None:
-    allowed = ("functionName", "tolerance", "language", "pass_score")
+    allowed = ("functionName", "tolerance", "language", "pass_score", "sealed")
     if not here.only(body, needs="cases", allows=allowed):
         return None
     function_name = _function_name(body, here)
     language = _language(body, here, function_name)
     tolerance = _tolerance(body, here)
     pass_score = here.pass_score(body)
-    listed = _listed(body["cases"], here.inside("cases"), "case", MAX_CASES)
+    sealed = _sealed(body["sealed"], here.inside("sealed")) if "sealed" in body else ()
+    # A standard may keep all its cases to itself.
+    fewest = 0 if sealed else 1
+    listed = _listed(body["cases"], here.inside("cases"), "case", MAX_CASES, fewest=fewest)
     cases = [_case(one, here.inside("cases", i), function_name) for i, one in enumerate(listed)]
     return TestCases(
         function_name=function_name,
         cases=tuple(case for case, _ in cases),
         languages=tuple(own or language for _, own in cases),
+        language=language,
         tolerance=tolerance,
         pass_score=pass_score or MIN_PASS_SCORE,
+        sealed=sealed,
     )
+
+
+def with_hidden_cases(standard: TestCases, documents: Sequence[object]) -> TestCases:
+    """The standard with its hidden cases behind the public ones, or all that is wrong with them."""
+    faults: list[Fault] = []
+    here = Body(at=("sealed",), faults=faults, options=Options())
+    hidden = [_case(one, here.inside(i), standard.function_name) for i, one in enumerate(documents)]
+    if faults:
+        raise InvalidStandard(faults)
+    languages = (own or standard.language for _, own in hidden)
+    return replace(
+        standard,
+        cases=(*standard.cases, *(case for case, _ in hidden)),
+        languages=(*standard.languages, *languages),
+    )
+
+
+def _sealed(value: object, here: Body) -> tuple[str, ...]:
+    commitments = _texts(value, here, "commitment", MAX_CASES)
+    for i, commitment in enumerate(commitments):
+        if not COMMITMENT.fullmatch(commitment):
+            here.fault((i,), "must be a commitment of 64 hexadecimal digits")
+    return tuple(commitments)
 
 
 def _case(value: object, here: Body, function_name: str | None) -> tuple[TestCase, str | None]:
@@ -170,13 +201,13 @@ def _checklist(body: dict[object, object], here: Body) -> Checklist | None:
     return Checklist(items=tuple(items), pass_score=pass_score or MIN_PASS_SCORE)
 
 
-def _listed(value: object, here: Body, what: str, most: int) -> list[object]:
+def _listed(value: object, here: Body, what: str, most: int, *, fewest: int = 1) -> list[object]:
     """`value` as a list with something in it, and not too much."""
     if not isinstance(value, list):
         here.fault((), f"must be a list, is {name_of(value)}")
         return []
     listed = cast(list[object], value)
-    if not listed:
+    if len(listed) < fewest:
         here.fault((), f"must have at least one {what}")
     if len(listed) > most:
         here.fault((), f"has {len(listed)} entries, at most {most} are allowed")

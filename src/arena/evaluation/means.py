@@ -3,13 +3,17 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from arena.errors import ArenaError, InfrastructureError
+from arena.errors import Conflict, InfrastructureError
+from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import Checklist, JudgePrompt
 from arena.evaluation.verdict import ItemAnswer, Submission, Verdict
 from arena.sandbox import SandboxProvider
 
 Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
 """A model's verdict by a standard's criteria; `JudgeError` where it gave none."""
+
+Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
+"""Finds the openings of a sealed standard by its commitments; None where they are not here."""
 
 Place = tuple[int, ...]
 """Which part of a composite: (1, 0) is the first part of its second one; () is the whole."""
@@ -25,6 +29,8 @@ class Means:
         default_factory=dict[Place, Sequence[ItemAnswer]]
     )
     """What people said to each checklist, item by item."""
+    unseal: Unsealing | None = None
+    """Where the hidden cases of sealed standards come from; it may read files."""
 
 
 NOTHING = Means()
@@ -43,7 +49,7 @@ class JudgeError(NotJudged):
     code = "judge_error"
 
 
-class ReviewNeeded(ArenaError):
+class ReviewNeeded(Conflict):
     """People have to answer a checklist first."""
 
     code = "review_needed"

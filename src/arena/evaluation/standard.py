@@ -77,8 +77,12 @@ class TestCases:
     cases: tuple[TestCase, ...]
     languages: tuple[str | None, ...]
     """The language each case asks for; None leaves it to the submission."""
+    language: str | None = None
+    """What holds for a case that asks for none."""
     tolerance: float | None = None
     pass_score: float = MIN_PASS_SCORE
+    sealed: tuple[str, ...] = ()
+    """Commitments to hidden cases, one each; without their openings nothing can be judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from arena.evaluation.judgement import Judgement
+from arena.evaluation.sealed import Opening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,5 +58,7 @@ class Verdict:
     """The votes, where a model judged."""
     answers: tuple[ItemAnswer, ...] = ()
     """What people said, item by item, where they judged."""
+    openings: tuple[Opening, ...] = ()
+    """The hidden cases of a sealed standard, in the order of its commitments."""
     parts: tuple["Verdict", ...] = ()
     """The verdicts of a composite's parts, in order."""

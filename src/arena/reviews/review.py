@@ -148,10 +148,16 @@ class ReviewDetails:
 
     review: Review
     prompt: str
-    standard: Standard
+    document: Mapping[str, object]
+    """The standard as it was given."""
     submission: Submission
     is_truncated: bool
     answers: tuple[RecordedAnswer, ...]
+
+    @cached_property
+    def standard(self) -> Standard:
+        """What the submission is held to."""
+        return read_standard_document(self.document)
 
     @cached_property
     def items(self) -> tuple[ReviewItem, ...]:

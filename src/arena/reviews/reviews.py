@@ -24,7 +24,7 @@ from arena.store import Database, whole
 
 log = logging.getLogger(__name__)
 
-Settler = Callable[[Review, Verdict], Awaitable[None]]
+Settler = Callable[[ReviewDetails, Verdict], Awaitable[None]]
 """Takes a verdict for whoever opened the review: writes it down and closes the review, in one
 transaction, or does nothing where `close_review` says that it is not to be."""
 
@@ -119,7 +119,7 @@ class Reviews:
         settler = self._settlers.get(kind)
         if settler is None:
             raise ArenaError(f"nobody takes verdicts of the kind {kind!r} here")
-        await settler(details.review, verdict)
+        await settler(details, verdict)
 
     async def settle_answered(self, team_id: str | None = None) -> Settlement:
         """Settle every review that is answered but has no verdict; of one team, or of all."""
@@ -163,6 +163,10 @@ class Reviews:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(WATCH_SECONDS):
                     await bell.wait()
+
+    async def state(self, team_id: str) -> object:
+        """Something that differs after every change of the team's reviews."""
+        return await records.count_reviews(self._database, team_id)
 
     def _ring(self) -> None:
         """Wake those who watch."""

@@ -13,20 +13,30 @@ from arena.runs.changes import Changes
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.run import (
+    CategoryCount,
+    PlacedResult,
     RecordedResult,
     Result,
+    ResultFilter,
+    ResultRow,
     Run,
     RunError,
     RunStatus,
 )
 from arena.runs.runs import RunEvent, RunRequest, Runs
+from arena.runs.verdicts import Recorder
 
 __all__ = [
+    "CategoryCount",
     "Changes",
     "Engine",
     "Owner",
+    "PlacedResult",
     "RecordedResult",
+    "Recorder",
     "Result",
+    "ResultFilter",
+    "ResultRow",
     "Retries",
     "Run",
     "RunError",

@@ -8,11 +8,12 @@ from uuid import UUID
 
 from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
-from arena.agents.pricing import priced
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
 from arena.evaluation import Means, ReviewNeeded, Submission, Verdict, evaluate
+from arena.models.pricing import priced
 from arena.runs.judged import judged, storable
 from arena.runs.run import Item, Result
+from arena.runs.verdicts import Recorder
 from arena.scoring import ExecutionStatus
 
 MAX_DELAY_SECONDS = 30.0
@@ -48,6 +49,7 @@ class Way:
     connector: Connector
     limiter: Limiter
     means: Means
+    recorder: Recorder | None = None
 
 
 async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> Result:
@@ -70,12 +72,15 @@ async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> 
     try:
         submission = Submission(output=outcome.output)
         verdict = await evaluate(item.test.standard, submission, way.means)
+        cid = None
+        if way.recorder is not None:
+            cid = await way.recorder.keep(item.test, submission, verdict)
     except ReviewNeeded as needed:
         return _result(item, attempt, asked, needed)
     except InfrastructureError as fault:
         # The agent has answered; to ask it again would not mend what judges it.
         raise NotExecuted(item, attempt, fault) from fault
-    return _result(item, attempt, asked, verdict)
+    return replace(_result(item, attempt, asked, verdict), verdict_cid=cid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

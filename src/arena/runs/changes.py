@@ -10,14 +10,15 @@ class Changes:
 
     def __init__(self) -> None:
         # Weak: a bell is gone with the last one who listens for it.
-        self._bells: WeakValueDictionary[UUID, asyncio.Event] = WeakValueDictionary()
+        self._bells: WeakValueDictionary[UUID | None, asyncio.Event] = WeakValueDictionary()
 
     def ring(self, run_id: UUID) -> None:
         """Something about the run has been written down."""
-        bell = self._bells.pop(run_id, None)
-        if bell:
-            bell.set()
+        for key in (run_id, None):
+            bell = self._bells.pop(key, None)
+            if bell:
+                bell.set()
 
-    def bell(self, run_id: UUID) -> asyncio.Event:
-        """The bell that rings at the run's next change; get it before you look."""
+    def bell(self, run_id: UUID | None) -> asyncio.Event:
+        """The bell of a run's next change, or (None) of any run's; get it before you look."""
         return self._bells.setdefault(run_id, asyncio.Event())

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 from arena.agents import Usage
 from arena.catalog import Test
 from arena.errors import Conflict
 from arena.scoring import CostContribution, ExecutionStatus
+
+Outcome = Literal["passed", "failed", "awaiting"]
+"""What came of a result; `awaiting` is one that people have yet to judge."""
 
 
 class RunStatus(StrEnum):
@@ -119,6 +123,8 @@ class Result:
     created_at: datetime
     waits_for: Test | None = None
     """The test whose checklist people have to answer first; None where there is a verdict."""
+    verdict_cid: str | None = None
+    """The record of a graded verdict."""
 
     @property
     def size(self) -> int:
@@ -144,3 +150,56 @@ class RunError:
     trial: int
     attempts: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFilter:
+    """Which results of a run are wanted."""
+
+    outcome: Outcome | None = None
+    category: str | None = None
+    test_id: str | None = None
+    is_flaky: bool = False
+    """Only of tests that passed in some trials and failed in others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """A result without what the agent said: small enough to list thousands."""
+
+    id: UUID
+    sequence: int
+    test_id: str
+    name: str
+    trial: int
+    category: str
+    status: ExecutionStatus
+    passed: bool | None
+    points_earned: float
+    points_possible: float
+    failure_reason: str | None
+    """Its beginning."""
+    duration_seconds: float
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryCount:
+    """How a run went in one category."""
+
+    category: str
+    results: int
+    passed: int
+    awaiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedResult:
+    """A result with the test it answers and its place in the run."""
+
+    recorded: RecordedResult
+    test: Test
+    previous_id: UUID | None
+    next_id: UUID | None

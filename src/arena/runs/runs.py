@@ -11,17 +11,30 @@ from arena.agents import Agent, Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation import Verdict
-from arena.reviews import Review
+from arena.reviews import ReviewDetails
 from arena.runs import records
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
-from arena.runs.run import RecordedResult, Run, RunError, RunStatus
+from arena.runs.run import (
+    CategoryCount,
+    Outcome,
+    PlacedResult,
+    RecordedResult,
+    ResultFilter,
+    ResultRow,
+    Run,
+    RunError,
+    RunStatus,
+)
 from arena.store import Database
 
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.5
 """How often a watcher looks by itself: the run may be executed by another process."""
+
+WATCH_TEAM_SECONDS = 1.0
+RUNS_WATCHED = 50
 
 EVENT_RESULTS = 500
 """Results a watcher gets at once."""
@@ -129,12 +142,30 @@ class Runs:
         *,
         after: int = 0,
         limit: int = 1000,
-        outcome: records.Outcome | None = None,
+        outcome: Outcome | None = None,
     ) -> Sequence[RecordedResult]:
         """Results of a run in the order of recording."""
         return await records.list_results(
             self._database, run_id, after=after, limit=limit, outcome=outcome
         )
+
+    async def rows(
+        self, run_id: UUID, wanted: ResultFilter, *, after: int = 0, limit: int = 1000
+    ) -> tuple[Sequence[ResultRow], int]:
+        """A page of results without what was said, and how many fit in all."""
+        return await records.list_rows(self._database, run_id, wanted, after=after, limit=limit)
+
+    async def categories(self, run_id: UUID) -> Sequence[CategoryCount]:
+        """How a run went in each category."""
+        return await records.count_categories(self._database, run_id)
+
+    async def result(self, run_id: UUID, result_id: UUID) -> PlacedResult:
+        """One result, the test it answers and its place in the run."""
+        return await records.placed_result(self._database, run_id, result_id)
+
+    async def teams(self) -> Sequence[str]:
+        """Every team that has a run."""
+        return await records.known_teams(self._database)
 
     async def errors(self, run_id: UUID) -> Sequence[RunError]:
         """What of a run could not be executed."""
@@ -166,9 +197,14 @@ class Runs:
         self._engine.changes.ring(run_id)
         return run
 
-    async def settle(self, review: Review, verdict: Verdict) -> None:
+    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
         """Take the verdict on a result that people had to judge; the last one completes the run."""
-        run_id = await records.settle_result(self._database, review, verdict)
+        cid = None
+        if self._engine.recorder is not None:
+            cid = await self._engine.recorder.keep_document(
+                details.document, details.submission, verdict
+            )
+        run_id = await records.settle_result(self._database, details.review, verdict, cid)
         if run_id is not None:
             self._engine.changes.ring(run_id)
 
@@ -191,6 +227,22 @@ class Runs:
                 return
             if not is_behind:
                 await _rung(bell, WATCH_SECONDS)
+
+    async def watch_team(self, team_id: str) -> AsyncGenerator[Sequence[Run]]:
+        """The team's runs that have changed since the last time; now and then nothing."""
+        told: dict[UUID, Run] = {}
+        while True:
+            bell = self._engine.changes.bell(None)
+            going = await self.list(team_id, status=RunStatus.RUNNING, limit=RUNS_WATCHED)
+            newest = await self.list(team_id, limit=RUNS_WATCHED)
+            present = {run.id: run for run in (*newest, *going)}
+            # One that ran and is now neither new nor running has ended meanwhile.
+            for run_id, run in told.items():
+                if not run.status.is_final and run_id not in present:
+                    present[run_id] = await self.get(run_id, team_id)
+            yield [run for run in present.values() if run != told.get(run.id)]
+            told = present
+            await _rung(bell, WATCH_TEAM_SECONDS)
 
     async def close(self) -> None:
         """Interrupt what is executed here; it can be resumed later."""

@@ -14,6 +14,23 @@ from arena.schemas.catalog import (
     Test,
     TestList,
 )
+from arena.schemas.content import ContentImported, ContentKept
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Evaluate,
+    Finding,
+    Judgement,
+    Opening,
+    Verdict,
+    Vote,
+)
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
+)
 from arena.schemas.reviews import (
     Review,
     ReviewAgreement,
@@ -29,10 +46,14 @@ from arena.schemas.reviews import (
     StandingAnswer,
 )
 from arena.schemas.runs import (
-    Finding,
+    CategoryCount,
+    Change,
     Progress,
     Result,
+    ResultDetails,
     ResultEvent,
+    ResultList,
+    ResultRow,
     Run,
     RunCreate,
     RunCreated,
@@ -64,11 +85,13 @@ from arena.schemas.scores import (
     Recalculated,
     Weights,
 )
+from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
     Misfit,
     Problem,
+    TeamList,
     Wire,
 )
 
@@ -83,9 +106,17 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
+    "CategoryCount",
+    "Change",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
+    "ContentImported",
+    "ContentKept",
+    "Difference",
     "DifferingTest",
+    "Estimate",
+    "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -97,8 +128,15 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
+    "JudgeFigures",
+    "JudgeList",
+    "Judgement",
     "Leaderboard",
+    "MadeWith",
     "Misfit",
+    "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",
@@ -106,7 +144,10 @@ __all__ = [
     "Progress",
     "Recalculated",
     "Result",
+    "ResultDetails",
     "ResultEvent",
+    "ResultList",
+    "ResultRow",
     "Review",
     "ReviewAgreement",
     "ReviewAnswer",
@@ -126,10 +167,14 @@ __all__ = [
     "RunExecuted",
     "RunList",
     "StandingAnswer",
+    "TeamList",
     "Test",
     "TestList",
     "TestTrials",
     "Trials",
+    "Verdict",
+    "Verification",
+    "Vote",
     "Weights",
     "Wire",
 ]

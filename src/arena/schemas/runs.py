@@ -6,6 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from arena.schemas.catalog import Test
+from arena.schemas.evaluation import Finding
 from arena.schemas.wire import Asked, Wire
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
@@ -99,18 +101,6 @@ class RunList(Wire):
     next_cursor: str | None = None
 
 
-class Finding(Wire):
-    """One thing that was looked for in an answer."""
-
-    criterion: str
-    passed: bool
-    reason: str
-    evidence: str | None
-    score: float | None = Field(default=None, description="0 to 100, where it is graded.")
-    weight: float | None = Field(default=None, description="How much it counts; null: as all.")
-    mark: str | None = Field(default=None, description="Why it deserves a second look.")
-
-
 class Result(Wire):
     """What came of one test in one trial."""
 
@@ -139,7 +129,59 @@ class Result(Wire):
         default=None, description="Of the test, over the k trials that every test has."
     )
     pass_all_k: float | None = None
+    verdict_cid: str | None = Field(
+        default=None,
+        description="The record of a graded verdict; null: this result says it all.",
+    )
     created_at: datetime
+
+
+class ResultRow(Wire):
+    """A result in a list: without what the agent said."""
+
+    id: UUID
+    sequence: int
+    test_id: str
+    name: str = Field(description="Of the test.")
+    trial: int
+    category: str
+    status: Literal["completed", "failed", "timeout", "error", "cancelled"]
+    passed: bool | None
+    points_earned: float
+    points_possible: float
+    failure_reason: str | None = Field(description="Its beginning.")
+    duration_seconds: float
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class ResultList(Wire):
+    """A page of a run's results, in the order they were recorded."""
+
+    results: list[ResultRow]
+    count: int
+    total: int = Field(description="How many fit the filter in all.")
+    next_cursor: str | None = None
+
+
+class ResultDetails(Wire):
+    """A result with the test it answers, and where it stands in its run."""
+
+    run: Run
+    result: Result
+    test: Test = Field(description="As it was asked; its file may have changed since.")
+    previous_id: UUID | None = Field(description="The result recorded before.")
+    next_id: UUID | None
+
+
+class CategoryCount(Wire):
+    """How a run went in one category."""
+
+    category: str
+    results: int
+    passed: int
+    awaiting: int = Field(default=0, description="Results that people have yet to judge.")
 
 
 class RunError(Wire):
@@ -180,6 +222,7 @@ class RunDetails(Wire):
     count: int
     next_cursor: str | None = None
     errors: list[RunError]
+    categories: list[CategoryCount] = Field(description="Over all results, whatever the page.")
     trials: Trials | None = Field(
         default=None, description="Only for a run that asked tests more than once."
     )
@@ -198,6 +241,12 @@ class Progress(Wire):
     passed: int
     failed: int
     awaiting: int = Field(default=0, description="Results that people have yet to judge.")
+
+
+class Change(Wire):
+    """What else has changed, told to those who watch a team."""
+
+    what: Literal["scores", "reviews", "catalog"]
 
 
 class ResultEvent(Wire):

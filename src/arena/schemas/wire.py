@@ -54,3 +54,10 @@ class Health(Wire):
 
     status: Literal["ok"] = "ok"
     version: str
+
+
+class TeamList(Wire):
+    """The teams that may be chosen."""
+
+    teams: list[str] = Field(examples=[["default"]])
+    is_local: bool = Field(description="Whether any team may be named, without a token.")

@@ -84,6 +84,12 @@ class Scores:
             return await records.read_board(connection, team_id, wanted, limit, offset)
 
     @whole
+    async def last_change(self, team_id: str) -> datetime | None:
+        """When a score of the team last changed."""
+        async with self._database.reading() as connection:
+            return await records.last_change(connection, team_id)
+
+    @whole
     async def scored(self, subject: Subject) -> BoardRow | None:
         """One agent version; None where nothing is known of it."""
         async with self._database.reading() as connection:

@@ -13,6 +13,7 @@ from arena.reviews import (
     Answer,
     NewReview,
     Review,
+    ReviewDetails,
     Reviews,
     ReviewStatus,
     ReviewSubject,
@@ -34,9 +35,9 @@ class Desk:
         self._database = database
         self.taken: list[Verdict] = []
 
-    async def settle(self, review: Review, verdict: Verdict) -> None:
+    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
         async with self._database.writing() as connection:
-            if await records.close_review(connection, review):
+            if await records.close_review(connection, details.review):
                 self.taken.append(verdict)
 
 

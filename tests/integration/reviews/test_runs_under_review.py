@@ -9,7 +9,7 @@ import pytest
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, NotFound
 from arena.evaluation import JudgePrompt, Submission, Verdict
-from arena.reviews import Answer, Review, Reviews, ReviewStatus, SubjectKind, records
+from arena.reviews import Answer, ReviewDetails, Reviews, ReviewStatus, SubjectKind, records
 from arena.runs import Changes, Engine, Owner, Retries, Run, RunRequest, Runs, RunStatus
 from arena.scoring import Subject
 from arena.settings import Settings
@@ -257,10 +257,10 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
     (review,) = await reviews_of(house)
     seen: list[bool] = []
 
-    async def slow(one: Review, verdict: Verdict) -> None:
+    async def slow(one: ReviewDetails, verdict: Verdict) -> None:
         if not seen:
             await records.add_answers(
-                house.database, one.id, TEAM, "mia", [Answer(item=0, passed=False)]
+                house.database, one.review.id, TEAM, "mia", [Answer(item=0, passed=False)]
             )
         seen.append(verdict.passed)
         await house.runs.settle(one, verdict)

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.catalog import Test
+from arena.catalog import Test, load_catalog
 from arena.evaluation import read_standard_document
 from factories import a_test
 
@@ -55,25 +55,26 @@ def test_the_token_budget_grows_with_the_points() -> None:
     [
         {},
         {"case_sensitive": True, "whole_word": True},
-        {"validation": "exact", "expected": {"value": "Yes"}, "case_sensitive": False},
-        {"validation": "checklist", "expected": {"items": ["a", "b"]}},
-        {"validation": "checklist", "expected": {"items": ["a", "b"]}, "pass_score": 80.0},
+        {"validation": "exact", "expected": {"value": "yes"}, "case_sensitive": False},
+        {"validation": "checklist", "expected": {"items": ["a", "b"]}, "pass_score": 50.0},
         {
             "validation": "all_of",
-            "expected": {
-                "all_of": [
-                    {"validation": "contains", "expected": {"contains": ["a"]}, "weight": 2},
-                    {"validation": "checklist", "expected": {"items": ["b"]}},
-                ]
-            },
-            "pass_score": 70.0,
+            "expected": {"all_of": [{"expected": {"contains": ["a"]}, "weight": 2}]},
+            "pass_score": 30.0,
+            "whole_word": True,
         },
         {
             "validation": "any_of",
             "expected": {"any_of": [{"validation": "checklist", "expected": {"items": ["b"]}}]},
+            "pass_score": 50.0,
         },
     ],
 )
-def test_the_document_of_a_standard_is_the_same_standard(changes: dict[str, object]):
+def test_the_document_of_a_test_is_its_standard(changes: dict[str, object]) -> None:
     test = a_test(**changes)
-    assert read_standard_document(test.standard_document) == test.standard
+    assert read_standard_document(test.document) == test.standard
+
+
+def test_the_documents_of_the_builtin_tests_are_their_standards() -> None:
+    for test in load_catalog(()).tests:
+        assert read_standard_document(test.document) == test.standard

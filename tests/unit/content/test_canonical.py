@@ -95,7 +95,7 @@ for _ in range(5000):
         ([{"b": {1, 2}}], r"\[0\].b is of type set"),
         (b"bytes", "type bytes"),
         (Plain.ONE, "type Plain"),
-        (DEEP, "nested more than 100 deep"),
+        (DEEP, "nested more than 400 deep"),
         (10**5000, "cannot be written"),
     ],
     ids=range(11),

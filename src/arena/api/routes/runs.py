@@ -136,6 +136,9 @@ async def get_run(
         errors=[
             schemas.RunError.model_validate(error) for error in await house.runs.errors(run_id)
         ],
+        categories=[
+            schemas.CategoryCount.model_validate(one) for one in await house.runs.categories(run_id)
+        ],
         trials=trials,
         cost_usd_per_passed_test=_cost_per_pass(run),
     )
@@ -176,9 +179,9 @@ async def _told(events: AsyncGenerator[RunEvent]) -> AsyncGenerator[str]:
             run = event.run
             for recorded in event.results:
                 yield streaming.event("result", _result_event(recorded), ident=recorded.sequence)
-            yield streaming.event("progress", _progress(run))
+            yield streaming.event("progress", progress(run))
     if run is not None:
-        yield streaming.event("end", _progress(run))
+        yield streaming.event("end", progress(run))
 
 
 async def _executed(house: House, run: Run, response: Response, wait: bool) -> schemas.RunExecuted:
@@ -232,6 +235,7 @@ def shown_result(
         cost_usd=result.usage.cost_usd,
         pass_at_k=trials.pass_at_k if trials else None,
         pass_all_k=trials.pass_all_k if trials else None,
+        verdict_cid=result.verdict_cid,
         created_at=result.created_at,
     )
 
@@ -267,7 +271,8 @@ def _cost_per_pass(run: Run) -> float | None:
     return run.cost_usd / run.passed_tests
 
 
-def _progress(run: Run) -> schemas.Progress:
+def progress(run: Run) -> schemas.Progress:
+    """How far a run is."""
     return schemas.Progress(
         run_id=run.id,
         status=run.status,

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query
 
 from arena import clock, schemas
 from arena.agents import Usage
-from arena.agents.pricing import priced
 from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.assembly import Arena
 from arena.errors import InvalidInput
+from arena.models.pricing import priced
 from arena.scoring import (
     Comparison,
     CostPoint,
@@ -112,6 +112,9 @@ async def get_leaderboard(
     min_coverage: Annotated[
         float, Query(ge=0, le=1, description="Only scores that rest on so much of the weight.")
     ] = 0.0,
+    agent_id: Annotated[
+        str | None, Query(max_length=100, description="Only its versions; ranks stay.")
+    ] = None,
     limit: paging.Limit = 20,
     cursor: paging.Cursor = None,
 ) -> schemas.Leaderboard:
@@ -122,7 +125,7 @@ async def get_leaderboard(
     offset = paging.decode_number(cursor)
     board = await house.scores.board(
         team,
-        wanted=BoardFilter(group=group, min_coverage=min_coverage),
+        wanted=BoardFilter(group=group, min_coverage=min_coverage, agent_id=agent_id),
         limit=limit,
         offset=offset,
     )

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.errors import InvalidInput, NotFound
-from arena.evaluation import Submission, read_standard_document
+from arena.evaluation import Submission
 from arena.reviews.review import (
     RULE,
     Answer,
@@ -97,7 +97,7 @@ def to_details(row: Row[Any], answers: list[RecordedAnswer]) -> ReviewDetails:
     return ReviewDetails(
         review=to_review(row),
         prompt=row.prompt,
-        standard=read_standard_document(row.standard),
+        document=row.standard,
         submission=Submission(output=row.submission, language=row.language),
         is_truncated=row.is_truncated,
         answers=tuple(answers),

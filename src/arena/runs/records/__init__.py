@@ -1,8 +1,13 @@
 """Runs and their results in the database: this room's one door to the tables."""
 
 from arena.runs.records.lease import LostLease, claim, lease_of, release, renew, take_over
+from arena.runs.records.overview import (
+    count_categories,
+    known_teams,
+    list_rows,
+    placed_result,
+)
 from arena.runs.records.results import (
-    Outcome,
     add_error,
     add_results,
     list_errors,
@@ -24,20 +29,23 @@ from arena.runs.records.settlement import settle_result
 __all__ = [
     "LostLease",
     "NewRun",
-    "Outcome",
     "add_error",
     "add_results",
     "benchmark_runs",
     "cancel",
     "claim",
+    "count_categories",
     "create_run",
     "finish",
     "get_run",
+    "known_teams",
     "lease_of",
     "list_errors",
     "list_results",
+    "list_rows",
     "list_runs",
     "pending_items",
+    "placed_result",
     "release",
     "renew",
     "settle_result",

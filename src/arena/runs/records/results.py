@@ -1,7 +1,7 @@
 """Results of a run: written under its lease and counted in the same transaction."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, and_, delete, insert, select, update
@@ -12,16 +12,12 @@ from arena.evaluation import Submission
 from arena.reviews import NewReview, ReviewSubject, SubjectKind
 from arena.reviews.records import open_reviews
 from arena.runs.records.lease import held_row
-from arena.runs.records.rows import from_result, to_result
-from arena.runs.run import Item, RecordedResult, Result, RunError
+from arena.runs.records.rows import OUTCOMES, from_result, to_result
+from arena.runs.run import Item, Outcome, RecordedResult, Result, RunError
 from arena.scoring import Execution, Source, Subject
 from arena.scoring.records import add_executions
 from arena.store import Database, whole
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
-
-Outcome = Literal["passed", "failed", "awaiting"]
-OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}
-"""What the column `passed` holds for each."""
 
 PAGE = 500
 """Tests of a run that are in memory at once."""
@@ -190,7 +186,7 @@ def _review(row: Row[Any], result: Result, reviewers_needed: int) -> NewReview:
         ),
         title=f"{test.name} ({row.agent_id} {row.agent_version})",
         prompt=test.prompt,
-        standard=test.standard_document,
+        standard=test.document,
         submission=Submission(output=str(shown.get("output", ""))),
         is_truncated=bool(shown.get("truncated")),
         reviewers_needed=reviewers_needed,

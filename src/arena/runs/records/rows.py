@@ -8,9 +8,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.agents import Usage
 from arena.errors import NotFound
-from arena.runs.run import RecordedResult, Result, Run, RunStatus
+from arena.runs.run import Outcome, RecordedResult, Result, Run, RunStatus
 from arena.scoring import CostContribution, ExecutionStatus
 from arena.store.tables import Runs
+
+OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}
+"""What the column `passed` holds for each."""
 
 RUN_COLUMNS = Run.__dataclass_fields__.keys()
 
@@ -62,6 +65,7 @@ def to_result(row: Row[Any]) -> RecordedResult:
         usage=usage,
         cost=_cost(row),
         created_at=row.created_at,
+        verdict_cid=row.verdict_cid,
     )
     return RecordedResult(id=row.id, sequence=row.sequence, result=result)
 
@@ -92,6 +96,7 @@ def from_result(run_id: UUID, sequence: int, result: Result) -> dict[str, object
         "earned_micropoints": result.cost.earned_micropoints if result.cost else None,
         "possible_micropoints": result.cost.possible_micropoints if result.cost else None,
         "created_at": result.created_at,
+        "verdict_cid": result.verdict_cid,
     }
 
 

@@ -19,7 +19,9 @@ from arena.store.tables import FrozenTests, Results, RunTests
 
 
 @whole
-async def settle_result(database: Database, review: Review, verdict: Verdict) -> UUID | None:
+async def settle_result(
+    database: Database, review: Review, verdict: Verdict, verdict_cid: str | None
+) -> UUID | None:
     """Give a result its verdict, exactly once; the run it is of, None where nothing was to do."""
     run_id = UUID(review.subject.id)
     test_id, _, trial = review.subject.part.rpartition(":")
@@ -32,7 +34,9 @@ async def settle_result(database: Database, review: Review, verdict: Verdict) ->
         result, test = await _result_and_test(connection, run_id, test_id, int(trial))
         outcome = judged(test, to_result(result).result.usage, verdict)
         await connection.execute(
-            update(Results).where(Results.id == result.id).values(**_columns(outcome))
+            update(Results)
+            .where(Results.id == result.id)
+            .values(verdict_cid=verdict_cid, **_columns(outcome))
         )
         await change(
             connection,

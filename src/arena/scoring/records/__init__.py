@@ -10,6 +10,7 @@ from arena.scoring.records.board import (
     BoardRow,
     has_open_intervals,
     heal_intervals,
+    last_change,
     read_board,
     score_row,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "has_open_intervals",
     "has_repeats",
     "heal_intervals",
+    "last_change",
     "list_votes",
     "outcomes_of_run",
     "read_board",

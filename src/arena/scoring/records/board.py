@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, collate, func, select, update
@@ -47,6 +48,8 @@ class BoardFilter:
     group: tuple[str, str] | None = None
     """`("category", name)` or `("tag", name)`: only those tests count."""
     min_coverage: float = 0.0
+    agent_id: str | None = None
+    """Only this agent's versions; their ranks stay those of the board they are taken from."""
 
     @property
     def is_empty(self) -> bool:
@@ -70,10 +73,14 @@ async def read_board(
     """A page of the team's leaderboard; what a filter leaves is ranked among itself."""
     weights = await stored_weights(connection)
     if wanted.is_empty:
-        rows = await _page(connection, team_id, weights, limit, offset)
-        total = (await connection.execute(select(_count(team_id, IS_SCORED)))).scalar_one()
+        rows = await _page(connection, team_id, weights, wanted.agent_id, limit, offset)
+        is_meant = () if wanted.agent_id is None else (OTHER.c.agent_id == wanted.agent_id,)
+        counting = select(_count(team_id, IS_SCORED, *is_meant))
+        total = (await connection.execute(counting)).scalar_one()
         return Board(rows=rows, total=total, weights=weights)
     every = await _filtered(connection, team_id, weights, wanted)
+    if wanted.agent_id is not None:
+        every = [row for row in every if row.subject.agent_id == wanted.agent_id]
     return Board(rows=every[offset : offset + limit], total=len(every), weights=weights)
 
 
@@ -87,7 +94,12 @@ async def score_row(connection: AsyncConnection, subject: Subject) -> BoardRow |
 
 
 async def _page(
-    connection: AsyncConnection, team_id: str, weights: Weights, limit: int, offset: int
+    connection: AsyncConnection,
+    team_id: str,
+    weights: Weights,
+    agent_id: str | None,
+    limit: int,
+    offset: int,
 ) -> list[BoardRow]:
     # Ranks are stored and their ranges are counted by index: a page costs about the same whether
     # the board has ten entries or thousands.
@@ -102,6 +114,8 @@ async def _page(
         .limit(limit)
         .offset(offset)
     )
+    if agent_id is not None:
+        query = query.where(Scores.agent_id == agent_id)
     return [_row(row, weights) for row in await connection.execute(query)]
 
 
@@ -145,6 +159,12 @@ async def heal_intervals(connection: AsyncConnection, team_id: str) -> None:
         columns = columns_of(sums_of(row), weights)
         open_ones = {name: columns[name] for name in ("overall_low", "overall_high")}
         await connection.execute(update(Scores).where(Scores.id == row.id).values(**open_ones))
+
+
+async def last_change(connection: AsyncConnection, team_id: str) -> datetime | None:
+    """When a score of the team last changed; None where it has none."""
+    query = select(func.max(Scores.updated_at)).where(Scores.team_id == team_id)
+    return (await connection.execute(query)).scalar_one()
 
 
 async def has_open_intervals(connection: AsyncConnection, team_id: str) -> bool:

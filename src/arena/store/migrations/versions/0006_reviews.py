@@ -1,15 +1,15 @@
 """Reviews by people, and results of runs that wait for them.
 
-Revision: 0003
-Follows: 0002
+Revision: 0006
+Follows: 0005
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0003"
-down_revision = "0002"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 

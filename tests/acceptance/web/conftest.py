@@ -1,0 +1,175 @@
+"""A real browser before a real server: Debian's chromium, `arena serve`, the bundled agents.
+
+Everything lasts for a module, not for the session: Playwright keeps an event loop running in its
+thread while it is open, and other tests of the same worker want one of their own.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from acceptance.conftest import Shell
+from acceptance.web.furniture import furnish
+from arena.dashboard.built import DIST
+from conftest import missing
+
+AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+SIZES = {"phone": (380, 760), "desk": (1600, 1000)}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker for all of this folder: one browser at a time is enough for two cores."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("web"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """How a page is looked at."""
+
+    size: str
+    scheme: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        width, height = SIZES[self.size]
+        return {
+            "viewport": {"width": width, "height": height},
+            "color_scheme": self.scheme,
+            "reduced_motion": "reduce",
+            "locale": "en-GB",
+            "timezone_id": "UTC",
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """A page of the browser, and everything it complained of."""
+
+    page: Page
+    url: str
+    faults: list[str] = field(default_factory=list)
+
+    def go(self, path: str = "") -> Page:
+        """Open a view of the dashboard, and wait until it is there."""
+        self.page.goto(f"{self.url}/agent-dashboard{path}")
+        self.settle()
+        return self.page
+
+    def settle(self) -> None:
+        """Wait until nothing is loading any more."""
+        self.page.locator("main h1").first.wait_for()
+        self.page.wait_for_function("document.querySelector('[aria-busy=true]') === null")
+
+    def check_accessibility(self) -> None:
+        """axe-core finds nothing to complain of."""
+        if not AXE.exists():
+            missing("axe-core (scripts/npm ci)")
+        self.settle()
+        self.page.evaluate(AXE.read_text())
+        report = self.page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+        found = [
+            f"{one['id']} ({one['impact']}): {node['html'][:160]} | {node['failureSummary'][:300]}"
+            for one in report["violations"]
+            for node in one["nodes"]
+        ]
+        assert found == [], "\n".join(found)
+
+    def check_no_overflow(self) -> None:
+        """Nothing sticks out to the right: the page itself never scrolls sideways."""
+        width = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert width[0] <= width[1], f"the page is {width[0]} px wide, the window {width[1]}"
+
+
+def _listen(visit: Visit) -> None:
+    """Note every script error and every refusal of the content security policy."""
+
+    def note(message: Any) -> None:
+        told = message.text
+        # A server that is away, or a 404 that a test asks for, is no fault of the page.
+        if message.type == "error" and not re.search(r"Failed to load resource|ERR_", told):
+            visit.faults.append(told)
+
+    visit.page.on("console", note)
+    visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's chromium; nothing is ever downloaded."""
+    program = shutil.which("chromium")
+    if program is None:
+        missing("chromium (apt-get install chromium)")
+    if not (DIST / "index.html").exists():
+        missing("the built dashboard (python hatch_build.py)")
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with agents, tests, runs and ratings; made once, copied for each module."""
+    home = tmp_path_factory.mktemp("furnished")
+    furnish(Shell(home=home))
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """`arena serve` on a furnished home."""
+    home = tmp_path_factory.mktemp("web") / "home"
+    shutil.copytree(furnished, home)
+    with Shell(home=home).serving() as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """`arena serve` as it is on the first day."""
+    with Shell(home=tmp_path_factory.mktemp("empty")).serving() as client:
+        yield client
+
+
+@pytest.fixture
+def visit_as(browser: Browser, server: httpx.Client) -> Iterator[Callable[..., Visit]]:
+    """Opens the dashboard with a look of the caller's choice; faults of the page fail the test."""
+    opened: list[Visit] = []
+
+    def open_with(look: Look, url: str | None = None) -> Visit:
+        page = browser.new_context(**look.options).new_page()
+        page.set_default_timeout(10_000)
+        visit = Visit(page=page, url=url or str(server.base_url).rstrip("/"))
+        _listen(visit)
+        opened.append(visit)
+        return visit
+
+    yield open_with
+    for visit in opened:
+        visit.page.context.close()
+    assert [fault for visit in opened for fault in visit.faults] == []
+
+
+@pytest.fixture
+def visit(visit_as: Callable[..., Visit]) -> Visit:
+    """The dashboard on a desk, in light colours."""
+    return visit_as(Look(size="desk", scheme="light"))
+
+
+@pytest.fixture(params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")], ids=str)
+def look(request: pytest.FixtureRequest) -> Look:
+    """Each size in each scheme."""
+    size, scheme = request.param
+    return Look(size=size, scheme=scheme)

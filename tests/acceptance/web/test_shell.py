@@ -1,0 +1,87 @@
+"""What every page stands in: the tabs, the team, the colours, the connection."""
+
+import re
+from collections.abc import Callable
+
+import httpx
+from playwright.sync_api import expect
+
+from acceptance.web.conftest import Look, Visit
+
+TABS = ("Agents", "Benchmarks", "Leaderboard", "Compare", "Catalog", "Reviews", "Market", "Judges")
+
+
+def test_the_front_door_leads_to_the_agents(visit: Visit):
+    visit.page.goto(visit.url)
+    visit.settle()
+    assert visit.page.url == f"{visit.url}/agent-dashboard"
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Agents")
+
+
+def test_every_tab_is_an_address_of_its_own(visit_as: Callable[..., Visit], look: Look):
+    visit = visit_as(look)
+    page = visit.go()
+    for name in TABS:
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_title(re.compile(f"^{name}"))
+        current = page.get_by_role("navigation").locator("[aria-current=page]")
+        expect(current).to_have_text(name)
+        address = page.url
+        visit.check_no_overflow()
+        page.reload()
+        expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text(name)
+        assert page.url == address
+
+
+def test_the_first_key_skips_to_the_content(visit: Visit):
+    page = visit.go()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+
+
+def test_focus_follows_to_the_new_page(visit: Visit):
+    page = visit.go()
+    page.get_by_role("link", name="Leaderboard", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="Leaderboard")).to_be_focused()
+
+
+def test_a_chosen_team_is_part_of_the_address_and_of_every_request(visit: Visit):
+    asked: list[str] = []
+    page = visit.go()
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("button", name="Team: default").click()
+    page.get_by_label("Another team").fill("a/b ü")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Team: a/b ü")).to_be_visible()
+    page.get_by_role("link", name="Benchmarks", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name="Benchmarks")).to_be_visible()
+    assert page.url.endswith("/agent-dashboard/teams/a%2Fb%20%C3%BC/benchmarks")
+    page.reload()
+    expect(page.get_by_role("button", name="Team: a/b ü")).to_be_visible()
+    calls = [url for url in asked if "/api/" in url]
+    assert calls
+    assert all("team_id=a%2Fb" in url for url in calls), calls
+
+
+def test_colours_can_be_switched_and_stay(visit: Visit):
+    page = visit.go()
+    page.get_by_role("button", name="Switch to dark colours").click()
+    html = page.locator("html")
+    expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
+    page.reload()
+    expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
+
+
+def test_an_address_that_leads_nowhere_says_so(visit: Visit):
+    page = visit.go("/no/such/page")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+    page.get_by_role("link", name="To the agents").click()
+    expect(page.get_by_role("heading", level=1, name="Agents")).to_be_visible()
+
+
+def test_a_line_that_is_open_says_so(visit: Visit, server: httpx.Client):
+    page = visit.go()
+    expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()

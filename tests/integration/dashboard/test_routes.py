@@ -1,0 +1,113 @@
+"""The page is served safely, cached rightly, and says how to get it where it was left out."""
+
+import gzip
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from arena.dashboard import dashboard_router
+
+SCRIPT = "console.log('arena')" * 50
+
+
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    """A built page."""
+    folder = tmp_path / "dist"
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text('<meta property="csp-nonce" nonce="ARENA_NONCE">')
+    (folder / "assets" / "index-abc.js").write_text(SCRIPT)
+    (folder / "icon.svg").write_text("<svg/>")
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "assets" / "link.js").symlink_to(tmp_path / "secret.txt")
+    return folder
+
+
+def client_of(folder: Path) -> httpx.AsyncClient:
+    app = FastAPI()
+    app.include_router(dashboard_router(folder))
+    return httpx.AsyncClient(base_url="http://localhost", transport=httpx.ASGITransport(app))
+
+
+@pytest.fixture
+async def client(dist: Path) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(dist) as opened:
+        yield opened
+
+
+async def test_the_front_door_leads_to_the_page(client: httpx.AsyncClient):
+    answer = await client.get("/")
+    assert (answer.status_code, answer.headers["location"]) == (307, "/agent-dashboard")
+
+
+@pytest.mark.parametrize("path", ["", "/", "/runs/1/results/2", "/teams/a%2Fb/leaderboard"])
+async def test_every_view_is_the_page(client: httpx.AsyncClient, path: str):
+    answer = await client.get(f"/agent-dashboard{path}")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-cache"
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+async def test_the_policy_lets_in_own_scripts_and_styles_with_a_fresh_nonce_only(
+    client: httpx.AsyncClient,
+):
+    nonces = set()
+    for _ in range(3):
+        answer = await client.get("/agent-dashboard")
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy
+        for part in ("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"):
+            assert part in policy.split("; ")
+        (nonce,) = re.findall("'nonce-([^']{20,})'", policy)
+        assert f'nonce="{nonce}"' in answer.text
+        nonces.add(nonce)
+    assert len(nonces) == 3
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+async def test_assets_are_packed_and_kept_for_ever(client: httpx.AsyncClient):
+    path = "/agent-dashboard/assets/index-abc.js"
+    async with client.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as packed:
+        raw = b"".join([part async for part in packed.aiter_raw()])
+    assert gzip.decompress(raw).decode() == SCRIPT
+    plain = await client.get(path, headers={"Accept-Encoding": "identity"})
+    assert (plain.text, "content-encoding" in plain.headers) == (SCRIPT, False)
+    for answer in (packed, plain):
+        assert "immutable" in answer.headers["cache-control"]
+        assert "javascript" in answer.headers["content-type"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gone.js",
+        "..%2F..%2Fsecret.txt",
+        "%2e%2e/%2e%2e/secret.txt",
+        "link.js",
+        "",
+        "%00",
+        "x" * 300,
+    ],
+)
+async def test_only_files_of_the_page_can_be_asked_for(client: httpx.AsyncClient, name: str):
+    answer = await client.get(f"/agent-dashboard/assets/{name}")
+    assert "secret" not in answer.text
+    assert answer.status_code == 404
+    assert "immutable" not in answer.headers.get("cache-control", "")
+
+
+async def test_a_page_that_was_left_out_says_how_to_get_it(tmp_path: Path):
+    async with client_of(tmp_path / "nowhere") as client:
+        answer = await client.get("/agent-dashboard/leaderboard")
+        assert answer.status_code == 404
+        assert "pip install" in answer.text
+        assert "ARENA_SKIP_WEB" in answer.text
+        (nonce,) = re.findall("'nonce-([^']+)'", answer.headers["content-security-policy"])
+        assert f'<style nonce="{nonce}">' in answer.text

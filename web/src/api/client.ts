@@ -1,0 +1,42 @@
+import createClient, { type Client } from "openapi-fetch";
+import { ProblemError, unexpected, unreachable } from "./problem";
+import type { paths } from "./schema";
+import { authorization } from "./token";
+
+export type Api = Client<paths>;
+
+/** A client whose every request names the team and shows the token, if there is one. */
+export function apiOf(team: string): Api {
+  const client = createClient<paths>({ baseUrl: window.location.origin });
+  client.use({
+    onRequest({ request }) {
+      const url = new URL(request.url);
+      url.searchParams.set("team_id", team);
+      const named = new Request(url, request);
+      for (const [name, value] of Object.entries(authorization())) named.headers.set(name, value);
+      return named;
+    },
+    onError() {
+      return unreachable();
+    },
+  });
+  return client;
+}
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+/** What was asked for, or the problem thrown. */
+export async function asked<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (response.ok && data !== undefined) return data;
+  if (isProblem(error)) throw new ProblemError(error);
+  throw unexpected(response.status);
+}
+
+function isProblem(value: unknown): value is ProblemError["problem"] {
+  return typeof value === "object" && value !== null && "detail" in value && "code" in value;
+}

@@ -1,0 +1,9 @@
+/** Names of what is kept in the cache; what changes together begins with the same words. */
+export const keys = {
+  agents: ["agents"] as const,
+  catalog: ["catalog"] as const,
+  teams: ["teams"] as const,
+  runs: (team: string) => [team, "runs"] as const,
+  run: (team: string, runId: string) => [team, "run", runId] as const,
+  scores: (team: string) => [team, "scores"] as const,
+};

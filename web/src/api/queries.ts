@@ -1,0 +1,196 @@
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useTeam } from "../app/team";
+import { asked } from "./client";
+import { keys } from "./keys";
+import type { components } from "./schema";
+
+export type Schemas = components["schemas"];
+export type RunStatus = Schemas["Run"]["status"];
+
+/** As many results as one answer brings: enough to fill any window, little enough to read fast. */
+const PAGE = 500;
+
+export function useAgents() {
+  const { api } = useTeam();
+  return useQuery({ queryKey: keys.agents, queryFn: () => asked(api.GET("/api/agents")) });
+}
+
+export function useAgent(agentId: string) {
+  const { api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.agents, agentId],
+    queryFn: () =>
+      asked(api.GET("/api/agents/{agent_id}", { params: { path: { agent_id: agentId } } })),
+  });
+}
+
+export interface RunsWanted {
+  agentId?: string;
+  status?: RunStatus;
+}
+
+export function useRuns({ agentId, status }: RunsWanted, limit = 20) {
+  const { team, api } = useTeam();
+  return useInfiniteQuery({
+    queryKey: [...keys.runs(team), agentId, status, limit],
+    queryFn: ({ pageParam }) =>
+      asked(
+        api.GET("/api/benchmarks/runs", {
+          params: { query: { agent_id: agentId, status, limit, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useRun(runId: string) {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.run(team, runId), "details"],
+    queryFn: () =>
+      asked(
+        api.GET("/api/benchmarks/runs/{run_id}", {
+          // Its results come by themselves, without what was said.
+          params: { path: { run_id: runId }, query: { limit: 1 } },
+        }),
+      ),
+  });
+}
+
+export interface ResultsWanted {
+  outcome?: "passed" | "failed";
+  category?: string;
+  flaky?: boolean;
+}
+
+export function useResults(runId: string, wanted: ResultsWanted) {
+  const { team, api } = useTeam();
+  return useInfiniteQuery({
+    queryKey: [...keys.run(team, runId), "results", wanted],
+    queryFn: ({ pageParam }) =>
+      asked(
+        api.GET("/api/benchmarks/runs/{run_id}/results", {
+          params: { path: { run_id: runId }, query: { ...wanted, limit: PAGE, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useResult(runId: string, resultId: string) {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.run(team, runId), "result", resultId],
+    queryFn: () =>
+      asked(
+        api.GET("/api/benchmarks/runs/{run_id}/results/{result_id}", {
+          params: { path: { run_id: runId, result_id: resultId } },
+        }),
+      ),
+    // What was recorded does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export interface BoardWanted {
+  category?: string;
+  agentId?: string;
+}
+
+export function useLeaderboard({ category, agentId }: BoardWanted = {}) {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.scores(team), "board", category, agentId],
+    queryFn: () =>
+      asked(
+        api.GET("/api/benchmarks/leaderboard", {
+          params: { query: { limit: 200, category, agent_id: agentId } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function usePareto() {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.scores(team), "pareto"],
+    queryFn: () => asked(api.GET("/api/benchmarks/pareto")),
+  });
+}
+
+export function useFeedback(agentId: string) {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.scores(team), "feedback", agentId],
+    queryFn: () =>
+      asked(
+        api.GET("/api/benchmarks/feedback", {
+          params: { query: { agent_id: agentId, limit: 100 } },
+        }),
+      ),
+  });
+}
+
+/** Creates a run and sets it going; its id comes back at once. */
+export function useBenchmark() {
+  const { team, api } = useTeam();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (wanted: Schemas["RunCreate"]) => {
+      const created = await asked(api.POST("/api/benchmarks/run", { body: wanted }));
+      await asked(
+        api.POST("/api/benchmarks/run/{run_id}/execute", {
+          params: { path: { run_id: created.run_id }, query: { wait: false } },
+        }),
+      );
+      return created;
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.runs(team) }),
+  });
+}
+
+type RunAction = "execute" | "resume" | "cancel";
+
+export function useRunAction(runId: string) {
+  const { team, api } = useTeam();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (action: RunAction): Promise<unknown> => {
+      const params = { path: { run_id: runId }, query: { wait: false } };
+      if (action === "execute")
+        return asked(api.POST("/api/benchmarks/run/{run_id}/execute", { params }));
+      if (action === "resume")
+        return asked(api.POST("/api/benchmarks/runs/{run_id}/resume", { params }));
+      return asked(
+        api.POST("/api/benchmarks/runs/{run_id}/cancel", {
+          params: { path: { run_id: runId } },
+        }),
+      );
+    },
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: keys.run(team, runId) });
+      void queries.invalidateQueries({ queryKey: keys.runs(team) });
+    },
+  });
+}
+
+export function useRate() {
+  const { team, api } = useTeam();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (vote: Schemas["FeedbackCreate"]) =>
+      asked(api.POST("/api/benchmarks/feedback", { body: vote })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keys.scores(team) }),
+  });
+}

@@ -1,0 +1,16 @@
+const KEY = "arena.token";
+
+/** The token this tab shows to the server; gone when the tab is closed. */
+export function storedToken(): string | null {
+  return sessionStorage.getItem(KEY);
+}
+
+export function storeToken(token: string | null): void {
+  if (token) sessionStorage.setItem(KEY, token);
+  else sessionStorage.removeItem(KEY);
+}
+
+export function authorization(): Record<string, string> {
+  const token = storedToken();
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}

@@ -1,0 +1,65 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { lazy } from "react";
+import { Route, Switch } from "wouter";
+import { ProblemError } from "../api/problem";
+import { LiveProvider } from "./live";
+import { NotFoundPage } from "./NotFoundPage";
+import { Shell } from "./Shell";
+import { TeamProvider } from "./team";
+
+const AgentsPage = lazy(() => import("../pages/agents/AgentsPage"));
+const AgentPage = lazy(() => import("../pages/agent/AgentPage"));
+const BenchmarksPage = lazy(() => import("../pages/benchmarks/BenchmarksPage"));
+const LeaderboardPage = lazy(() => import("../pages/leaderboard/LeaderboardPage"));
+const RunPage = lazy(() => import("../pages/run/RunPage"));
+const ResultPage = lazy(() => import("../pages/result/ResultPage"));
+const ComparePage = lazy(() => import("../pages/compare/ComparePage"));
+const CatalogPage = lazy(() => import("../pages/catalog/CatalogPage"));
+const ReviewsPage = lazy(() => import("../pages/reviews/ReviewsPage"));
+const MarketPage = lazy(() => import("../pages/market/MarketPage"));
+const JudgesPage = lazy(() => import("../pages/judges/JudgesPage"));
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The event stream says when something has changed; nothing needs to be asked for again.
+      staleTime: 30_000,
+      retry: (count, failed) => count < 2 && isPassing(failed),
+      // A request that fails is told at once, whatever the browser believes of the network.
+      networkMode: "always",
+    },
+    mutations: { networkMode: "always" },
+  },
+});
+
+/** Whether it may go better next time: a server that is away or busy, not a request that is wrong. */
+function isPassing(failed: Error): boolean {
+  return failed instanceof ProblemError && [0, 502, 503, 504].includes(failed.problem.status);
+}
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <TeamProvider>
+        <LiveProvider>
+          <Shell>
+            <Switch>
+              <Route path="/" component={AgentsPage} />
+              <Route path="/agents/:agentId" component={AgentPage} />
+              <Route path="/benchmarks" component={BenchmarksPage} />
+              <Route path="/runs/:runId" component={RunPage} />
+              <Route path="/runs/:runId/results/:resultId" component={ResultPage} />
+              <Route path="/leaderboard" component={LeaderboardPage} />
+              <Route path="/compare" component={ComparePage} />
+              <Route path="/catalog/*?" component={CatalogPage} />
+              <Route path="/reviews/*?" component={ReviewsPage} />
+              <Route path="/market/*?" component={MarketPage} />
+              <Route path="/judges/*?" component={JudgesPage} />
+              <Route component={NotFoundPage} />
+            </Switch>
+          </Shell>
+        </LiveProvider>
+      </TeamProvider>
+    </QueryClientProvider>
+  );
+}

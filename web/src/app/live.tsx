@@ -1,0 +1,126 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { eventsOf, type ServerEvent } from "../api/events";
+import { Heard, type Progress } from "./heard";
+import { useTeam } from "./team";
+
+export type Connection = "connecting" | "live" | "lost";
+
+interface Live {
+  connection: Connection;
+  /** The newest word about each run that was heard of. */
+  progress: ReadonlyMap<string, Progress>;
+}
+
+const LiveContext = createContext<Live>({ connection: "connecting", progress: new Map() });
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 10_000;
+/** The server gives a sign of life every 15 seconds. */
+const SILENCE_MS = 40_000;
+
+export function useConnection(): Connection {
+  return useContext(LiveContext).connection;
+}
+
+export function useProgress(runId: string): Progress | undefined {
+  return useContext(LiveContext).progress.get(runId);
+}
+
+/**
+ * Keeps one stream of events open for the whole page and tells the caches what has changed.
+ * Nothing is asked for in a loop; a page that nobody sees lets the stream go.
+ */
+export function LiveProvider({ children }: { children: ReactNode }) {
+  const { team } = useTeam();
+  const queries = useQueryClient();
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const [progress, setProgress] = useState<ReadonlyMap<string, Progress>>(new Map());
+
+  useEffect(() => {
+    const heard = new Heard((progresses, stale) => {
+      if (progresses.size) setProgress((known) => new Map([...known, ...progresses]));
+      for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
+    });
+    const stop = keepListening(
+      team,
+      (event) => heard.take(team, event),
+      (now) =>
+        setConnection((before) => {
+          // What happened while nobody listened was not told: look again at everything.
+          if (now === "live" && before === "lost") void queries.invalidateQueries();
+          return now;
+        }),
+    );
+    return () => {
+      stop();
+      heard.stop();
+    };
+  }, [team, queries]);
+
+  return <LiveContext value={{ connection, progress }}>{children}</LiveContext>;
+}
+
+/** Listens until the returned function is called; a broken line is taken up again. */
+function keepListening(
+  team: string,
+  hear: (event: ServerEvent) => void,
+  tell: (connection: Connection) => void,
+): () => void {
+  const path = `/api/events?team_id=${encodeURIComponent(team)}`;
+  let stopped = false;
+  let current = new AbortController();
+  let wake = () => {};
+  let wait = FIRST_WAIT_MS;
+
+  const listen = async () => {
+    current = new AbortController();
+    let silence: number | undefined;
+    const sign = () => {
+      window.clearTimeout(silence);
+      silence = window.setTimeout(() => current.abort(), SILENCE_MS);
+      wait = FIRST_WAIT_MS;
+      tell("live");
+    };
+    try {
+      for await (const event of eventsOf(path, current.signal, sign)) hear(event);
+    } catch {
+      // Whatever it was, the answer is the same: wait, and try again.
+    } finally {
+      window.clearTimeout(silence);
+    }
+  };
+
+  const loop = async () => {
+    while (!stopped) {
+      if (!document.hidden) {
+        await listen();
+        if (stopped) return;
+        if (!document.hidden) tell("lost");
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (!document.hidden) window.setTimeout(resolve, wait);
+      });
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    }
+  };
+
+  const changed = () => {
+    if (document.hidden) current.abort();
+    else {
+      wait = FIRST_WAIT_MS;
+      wake();
+    }
+  };
+  document.addEventListener("visibilitychange", changed);
+  window.addEventListener("online", changed);
+  void loop();
+  return () => {
+    stopped = true;
+    current.abort();
+    wake();
+    document.removeEventListener("visibilitychange", changed);
+    window.removeEventListener("online", changed);
+  };
+}

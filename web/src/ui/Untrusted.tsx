@@ -1,0 +1,21 @@
+import { useMemo } from "react";
+import { pieces } from "./marks";
+import classes from "./Untrusted.module.css";
+
+/** A short text that somebody else wrote, within a line; it cannot turn the line around. */
+export function Untrusted({ text }: { text: string }) {
+  const parts = useMemo(() => pieces(text), [text]);
+  return (
+    <bdi className={classes.inline}>
+      {parts.map((piece) =>
+        piece.mark ? (
+          <span key={piece.at} className={classes.mark} title={piece.mark}>
+            {piece.text}
+          </span>
+        ) : (
+          piece.text
+        ),
+      )}
+    </bdi>
+  );
+}

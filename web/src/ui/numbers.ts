@@ -1,0 +1,46 @@
+/** Numbers as people read them; nothing known is a dash, never a zero. */
+
+const NOTHING = "–";
+const whole = new Intl.NumberFormat("en-GB");
+const one = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+
+export function count(value: number | null | undefined): string {
+  return value == null ? NOTHING : whole.format(value);
+}
+
+export function score(value: number | null | undefined): string {
+  return value == null ? NOTHING : one.format(value);
+}
+
+export function percent(value: number | null | undefined): string {
+  return value == null ? NOTHING : `${one.format(value)} %`;
+}
+
+export function range(interval: { low: number; high: number } | null | undefined): string {
+  return interval ? `${one.format(interval.low)}–${one.format(interval.high)}` : NOTHING;
+}
+
+export function dollars(value: number | null | undefined): string {
+  if (value == null) return NOTHING;
+  if (value === 0) return "$0";
+  const digits = value >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(value)));
+  return `$${value.toFixed(digits)}`;
+}
+
+export function seconds(value: number | null | undefined): string {
+  if (value == null) return NOTHING;
+  if (value < 1) return `${Math.round(value * 1000)} ms`;
+  if (value < 120) return `${one.format(value)} s`;
+  return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+}
+
+export function bytes(characters: number): string {
+  if (characters < 10_000) return `${whole.format(characters)} characters`;
+  if (characters < 1_000_000) return `${Math.round(characters / 1000)} thousand characters`;
+  return `${(characters / 1_000_000).toFixed(1)} million characters`;
+}
+
+/** "1 test", "3 tests". */
+export function amount(number: number, singular: string, plural = `${singular}s`): string {
+  return `${whole.format(number)} ${number === 1 ? singular : plural}`;
+}
