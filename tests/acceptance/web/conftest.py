@@ -129,6 +129,8 @@ def browser() -> Iterator[Browser]:
     if not (DIST / "index.html").exists():
         missing("the built dashboard (python hatch_build.py)")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    # Long, because it is only waited out where something is wrong, and machines can be busy.
+    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=arguments)
         yield opened
@@ -166,7 +168,7 @@ def visit_as(browser: Browser, server: httpx.Client) -> Iterator[Callable[..., V
 
     def open_with(look: Look, url: str | None = None) -> Visit:
         page = browser.new_context(**look.options).new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(20_000)
         visit = Visit(page=page, url=url or str(server.base_url).rstrip("/"))
         _listen(visit)
         opened.append(visit)

@@ -76,7 +76,7 @@ def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
     row.get_by_role("link", name="87.5").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("scribe 2.0.0")
     page.go_back()
-    page.get_by_label("Tests that count").click()
+    page.get_by_role("combobox", name="Tests that count").click()
     page.get_by_role("option", name="letters").click()
     expect(page).to_have_url(re.compile(r"category=letters"))
     expect(board.get_by_role("row").filter(has_text="qa-web-manager")).to_have_count(0)
@@ -112,7 +112,7 @@ def test_flaky_tests_and_faults_of_the_infrastructure_are_told_apart(
     visit: Visit, server: httpx.Client
 ):
     page = visit.go(f"/runs/{newest_run(server, 'coin')['id']}")
-    page.get_by_text("Flaky only").click()
+    page.get_by_role("switch", name="Flaky only").click()
     expect(page).to_have_url(re.compile(r"flaky=true"))
     expect(page.get_by_text("12 results fit the filter")).to_be_visible()
     page = visit.go(f"/runs/{newest_run(server, 'broken')['id']}")
@@ -128,7 +128,7 @@ def test_a_run_is_seen_going_on_and_cancelled_only_after_a_question(
     page = visit.go("/benchmarks")
     page.get_by_role("button", name="Run benchmark").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Agent").click()
+    dialog.get_by_role("combobox", name="Agent").click()
     page.get_by_role("option", name="slow").click()
     dialog.get_by_label("Trials").fill("50")
     dialog.get_by_role("button", name="Run", exact=True).click()
