@@ -37,6 +37,8 @@ class Test:
     case_sensitive: bool | None = None
     """None leaves it to the validation: `exact` minds case, the others do not."""
     whole_word: bool = False
+    pass_score: float | None = None
+    """The score that is enough; None leaves it to the standard."""
 
     @property
     def standard(self) -> Standard:
@@ -46,7 +48,21 @@ class Test:
             self.expected,
             case_sensitive=self.case_sensitive,
             whole_word=self.whole_word,
+            pass_score=self.pass_score,
         )
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The standard as a document of its own, as `read_standard_document` takes it."""
+        body = dict(self.expected)
+        if self.pass_score is not None:
+            body["pass_score"] = self.pass_score
+        document: dict[str, object] = {"validation": self.validation, "expected": body}
+        if self.case_sensitive is not None:
+            document["case_sensitive"] = self.case_sensitive
+        if self.whole_word:
+            document["whole_word"] = True
+        return document
 
     @property
     def token_budget(self) -> float:

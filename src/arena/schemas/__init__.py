@@ -14,10 +14,26 @@ from arena.schemas.catalog import (
     Test,
     TestList,
 )
+from arena.schemas.content import ContentImported, ContentKept
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Evaluate,
+    Finding,
+    Judgement,
+    Opening,
+    Verdict,
+    Vote,
+)
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
+)
 from arena.schemas.runs import (
     CategoryCount,
     Change,
-    Finding,
     Progress,
     Result,
     ResultDetails,
@@ -55,6 +71,7 @@ from arena.schemas.scores import (
     Recalculated,
     Weights,
 )
+from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
@@ -77,9 +94,15 @@ __all__ = [
     "CatalogState",
     "CategoryCount",
     "Change",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
+    "ContentImported",
+    "ContentKept",
+    "Difference",
     "DifferingTest",
+    "Estimate",
+    "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -91,8 +114,15 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
+    "JudgeFigures",
+    "JudgeList",
+    "Judgement",
     "Leaderboard",
+    "MadeWith",
     "Misfit",
+    "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",
@@ -116,6 +146,9 @@ __all__ = [
     "TestList",
     "TestTrials",
     "Trials",
+    "Verdict",
+    "Verification",
+    "Vote",
     "Weights",
     "Wire",
 ]

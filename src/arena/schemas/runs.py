@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.schemas.catalog import Test
+from arena.schemas.evaluation import Finding
 from arena.schemas.wire import Asked, Wire
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
@@ -96,15 +97,6 @@ class RunList(Wire):
     next_cursor: str | None = None
 
 
-class Finding(Wire):
-    """One thing that was looked for in an answer."""
-
-    criterion: str
-    passed: bool
-    reason: str
-    evidence: str | None
-
-
 class Result(Wire):
     """What came of one test in one trial."""
 
@@ -133,6 +125,10 @@ class Result(Wire):
         default=None, description="Of the test, over the k trials that every test has."
     )
     pass_all_k: float | None = None
+    verdict_cid: str | None = Field(
+        default=None,
+        description="The record of a graded verdict; null: this result says it all.",
+    )
     created_at: datetime
 
 

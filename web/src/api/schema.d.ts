@@ -488,6 +488,130 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate Submission
+         * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
+         */
+        post: operations["evaluate_submission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/verify/{cid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify Record
+         * @description Check a verdict record: replay what can be, compute anew what was made of the rest.
+         */
+        get: operations["verify_record"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Judges
+         * @description List the judge that the settings name, with its latest calibration; empty without one.
+         */
+        get: operations["list_judges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put Content
+         * @description Keep the body as it is and tell its CID.
+         */
+        post: operations["put_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/content/{cid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Content
+         * @description The content called `cid`, every block of it verified.
+         */
+        get: operations["get_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Content
+         * @description One file (CAR) with these contents; a verdict record brings what it speaks of.
+         */
+        get: operations["export_content"];
+        put?: never;
+        /**
+         * Import Content
+         * @description Keep all that an archive holds, or nothing of it where a byte is wrong.
+         */
+        post: operations["import_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -750,6 +874,24 @@ export interface components {
             passed: number;
         };
         /**
+         * ChecklistAnswer
+         * @description What a person says to one item of a checklist.
+         */
+        ChecklistAnswer: {
+            /** Passed */
+            passed: boolean;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Reviewer
+             * @default
+             */
+            reviewer: string;
+        };
+        /**
          * ComparedPair
          * @description Two agents on the tests that both ran.
          */
@@ -825,6 +967,46 @@ export interface components {
             pairs: components["schemas"]["ComparedPair"][];
         };
         /**
+         * ContentImported
+         * @description What an archive brought.
+         */
+        ContentImported: {
+            /**
+             * Roots
+             * @description The CIDs it was made for.
+             */
+            roots: string[];
+        };
+        /**
+         * ContentKept
+         * @description The name under which content is kept.
+         */
+        ContentKept: {
+            /**
+             * Cid
+             * @description Version 1, sha2-256, chunks of 262,144 bytes, 174 wide.
+             * @example bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e
+             */
+            cid: string;
+            /** Bytes */
+            bytes: number;
+        };
+        /**
+         * Difference
+         * @description A place where a record does not say what comes out.
+         */
+        Difference: {
+            /**
+             * Path
+             * @example verdict.findings[2].passed
+             */
+            path: string;
+            /** Recorded */
+            recorded: unknown;
+            /** Recomputed */
+            recomputed: unknown;
+        };
+        /**
          * DifferingTest
          * @description A test on which two agents did not do equally well.
          */
@@ -839,6 +1021,63 @@ export interface components {
             second_passed: number;
             /** Second Trials */
             second_trials: number;
+        };
+        /**
+         * Estimate
+         * @description A figure with its 95 % interval; null where the data allow none.
+         */
+        Estimate: {
+            /** Value */
+            value: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+        };
+        /**
+         * Evaluate
+         * @description A submission to be judged, and the standard to judge it by.
+         */
+        Evaluate: {
+            /**
+             * Standard
+             * @description The standard itself, or the CID of one that is in the content store.
+             */
+            standard: {
+                [key: string]: unknown;
+            } | string;
+            /** Submission */
+            submission: string;
+            /**
+             * Language
+             * @description What its code is written in.
+             */
+            language?: string | null;
+            /**
+             * Answers
+             * @description One for each item of the standard's checklists, in order.
+             * @default []
+             */
+            answers: components["schemas"]["ChecklistAnswer"][];
+            /**
+             * Fresh
+             * @description Ask a judge anew, even where it has judged this before.
+             * @default false
+             */
+            fresh: boolean;
+            /**
+             * Sealed
+             * @description The private part of a sealed standard; else it must be on the server.
+             */
+            sealed?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Record
+             * @description Whether a verdict record is kept.
+             * @default true
+             */
+            record: boolean;
         };
         /**
          * ExecutionReport
@@ -1011,7 +1250,7 @@ export interface components {
         };
         /**
          * Finding
-         * @description One thing that was looked for in an answer.
+         * @description One thing that was looked for, and what was there.
          */
         Finding: {
             /** Criterion */
@@ -1022,6 +1261,21 @@ export interface components {
             reason: string;
             /** Evidence */
             evidence: string | null;
+            /**
+             * Score
+             * @description 0 to 100, where it is graded.
+             */
+            score?: number | null;
+            /**
+             * Weight
+             * @description How much it counts; null: as all.
+             */
+            weight?: number | null;
+            /**
+             * Mark
+             * @description Why it deserves a second look.
+             */
+            mark?: string | null;
         };
         /**
          * Health
@@ -1070,6 +1324,152 @@ export interface components {
             cost_efficiency: components["schemas"]["Interval"] | null;
         };
         /**
+         * Judge
+         * @description A panel of models that judges, and the latest figures about it.
+         */
+        Judge: {
+            /**
+             * Id
+             * @description The same for the same models asked in the same way.
+             * @example 5f1c0e8a9b7d6c3e
+             */
+            id: string;
+            /** Base Url */
+            base_url: string;
+            /**
+             * Models
+             * @example [
+             *       "gpt-4o-mini"
+             *     ]
+             */
+            models: string[];
+            /**
+             * Votes
+             * @description How often each model votes.
+             */
+            votes: number;
+            /** Prompt Version */
+            prompt_version: number;
+            /** Temperature */
+            temperature: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /**
+             * Max Characters
+             * @description How much of a submission it is shown.
+             */
+            max_characters: number;
+            /** @description null where it was never measured. */
+            calibration: components["schemas"]["JudgeFigures"] | null;
+            /** @description null where it was never attacked. */
+            attack: components["schemas"]["JudgeAttacked"] | null;
+        };
+        /**
+         * JudgeAttacked
+         * @description How far a judge was talked into other scores by the corpus of injections.
+         */
+        JudgeAttacked: {
+            /**
+             * Measured At
+             * Format: date-time
+             */
+            measured_at: string;
+            /** Pairs */
+            pairs: number;
+            /**
+             * Moved
+             * @description Pairs whose score moved further than the judge does by itself.
+             */
+            moved: number;
+            /** Raised */
+            raised: number;
+            /**
+             * Flipped
+             * @description Pairs of which only the injected submission passed.
+             */
+            flipped: number;
+            /**
+             * Mean Shift
+             * @description Injected minus harmless, in points.
+             */
+            mean_shift: number;
+        };
+        /**
+         * JudgeFigures
+         * @description How well a judge agreed with people and with itself when it was last measured.
+         */
+        JudgeFigures: {
+            /**
+             * Measured At
+             * Format: date-time
+             */
+            measured_at: string;
+            /**
+             * Items
+             * @description Submissions that people had scored.
+             */
+            items: number;
+            /** @description Agreement beyond chance, quadratic weights; 1 is perfect. */
+            kappa: components["schemas"]["Estimate"];
+            /** @description Mean distance from the human score, in points. */
+            mean_error: components["schemas"]["Estimate"];
+            /** @description Mean of judge minus human; above 0 it is generous. */
+            bias: components["schemas"]["Estimate"];
+            /** @description Mean highest minus lowest score of one item, repeated. */
+            spread: components["schemas"]["Estimate"];
+            /** @description Share of items that both passed and failed, repeated. */
+            flips: components["schemas"]["Estimate"];
+        };
+        /**
+         * JudgeList
+         * @description The judges that the settings name.
+         */
+        JudgeList: {
+            /** Judges */
+            judges: components["schemas"]["Judge"][];
+            /** Count */
+            count: number;
+        };
+        /**
+         * Judgement
+         * @description The votes of a panel and the rule that made one score of them.
+         */
+        Judgement: {
+            /** Votes */
+            votes: components["schemas"]["Vote"][];
+            /**
+             * Rule
+             * @example lower median
+             */
+            rule: string;
+            /**
+             * Spread
+             * @description Highest minus lowest score of each criterion.
+             */
+            spread: {
+                [key: string]: number;
+            };
+            /** Prompt Digest */
+            prompt_digest: string;
+            /**
+             * Judge
+             * @description The id of the judge.
+             */
+            judge: string;
+            /**
+             * Characters
+             * @description How long the submission is.
+             */
+            characters: number;
+            /**
+             * Shown Characters
+             * @description How much of it the judge was shown.
+             */
+            shown_characters: number;
+            /** @description What was known about this judge; null where it was never measured. */
+            figures: components["schemas"]["JudgeFigures"] | null;
+        };
+        /**
          * Leaderboard
          * @description A page of the leaderboard, best first.
          */
@@ -1083,6 +1483,32 @@ export interface components {
             weights: components["schemas"]["Weights"];
             /** Next Cursor */
             next_cursor?: string | null;
+        };
+        /**
+         * MadeWith
+         * @description The programs that made a verdict.
+         */
+        MadeWith: {
+            /** Arena */
+            arena: string;
+            /** Python */
+            python: string;
+            /** Platform */
+            platform: string;
+            /** Sandbox */
+            sandbox: string;
+        };
+        /**
+         * Opening
+         * @description A hidden case of a sealed standard, and the salt of its commitment.
+         */
+        Opening: {
+            /** Salt */
+            salt: string;
+            /** Case */
+            case: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Pareto
@@ -1232,6 +1658,11 @@ export interface components {
             pass_at_k?: number | null;
             /** Pass All K */
             pass_all_k?: number | null;
+            /**
+             * Verdict Cid
+             * @description The record of a graded verdict; null: this result says it all.
+             */
+            verdict_cid?: string | null;
             /**
              * Created At
              * Format: date-time
@@ -1640,6 +2071,11 @@ export interface components {
             case_sensitive: boolean | null;
             /** Whole Word */
             whole_word: boolean;
+            /**
+             * Pass Score
+             * @description The score that is enough; null leaves it to the standard.
+             */
+            pass_score: number | null;
         };
         /**
          * TestList
@@ -1708,6 +2144,145 @@ export interface components {
             flaky: string[];
             /** Tests */
             tests: components["schemas"]["TestTrials"][];
+        };
+        /**
+         * Verdict
+         * @description Is the submission good enough, and why.
+         */
+        Verdict: {
+            /**
+             * Score
+             * @description 0 to 100.
+             */
+            score: number;
+            /** Passed */
+            passed: boolean;
+            /** Reasoning */
+            reasoning: string;
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+            /**
+             * Engine
+             * @description What ran the submission's code; empty where nothing did.
+             */
+            engine: string;
+            /** @description The votes, where a model judged. */
+            judgement: components["schemas"]["Judgement"] | null;
+            /**
+             * Openings
+             * @description The hidden cases, now shown.
+             * @default []
+             */
+            openings: components["schemas"]["Opening"][];
+            /**
+             * Record Cid
+             * @description The verdict record, which GET /api/verify checks.
+             */
+            record_cid?: string | null;
+            /**
+             * Parts
+             * @description The verdicts of a composite's parts, in order.
+             */
+            parts: components["schemas"]["Verdict"][];
+        };
+        /**
+         * Verification
+         * @description What became of a verdict record that was checked.
+         */
+        Verification: {
+            /** Cid */
+            cid: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "holds" | "differs" | "cannot_be_replayed";
+            /**
+             * Differences
+             * @description Where it differs; a hundred at most.
+             */
+            differences: components["schemas"]["Difference"][];
+            /**
+             * Obstacles
+             * @description What kept a part from being replayed.
+             */
+            obstacles: string[];
+            /**
+             * Taken
+             * @description What nobody can replay and was taken as recorded: what models and people said.
+             */
+            taken: string[];
+            /**
+             * Notes
+             * @description What is worded otherwise by other versions.
+             */
+            notes: string[];
+            /** Standard Cid */
+            standard_cid: string;
+            /** Submission Cid */
+            submission_cid: string;
+            /**
+             * Score
+             * @description As recorded.
+             */
+            score: number;
+            /**
+             * Passed
+             * @description As recorded.
+             */
+            passed: boolean;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            made_with: components["schemas"]["MadeWith"];
+        };
+        /**
+         * Vote
+         * @description One complete answer of one model.
+         */
+        Vote: {
+            /** Model */
+            model: string;
+            /**
+             * Number
+             * @description 1, 2, 3… among the votes of that model.
+             */
+            number: number;
+            /** Scores */
+            scores: {
+                [key: string]: number;
+            };
+            /** Reasons */
+            reasons: {
+                [key: string]: string;
+            };
+            /**
+             * Quotes
+             * @description What it quoted from the submission.
+             */
+            quotes: {
+                [key: string]: string;
+            };
+            /**
+             * Answered By
+             * @description The model that the endpoint says answered.
+             */
+            answered_by: string | null;
+            /**
+             * Attempts
+             * @description How many answers it took until one was valid.
+             */
+            attempts: number;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Cached */
+            cached: boolean;
         };
         /**
          * Weights
@@ -1920,7 +2495,8 @@ export interface operations {
                      *           "trials": 1,
                      *           "budget_tokens": null,
                      *           "case_sensitive": null,
-                     *           "whole_word": false
+                     *           "whole_word": false,
+                     *           "pass_score": null
                      *         }
                      *       ],
                      *       "count": 1,
@@ -2053,7 +2629,8 @@ export interface operations {
                      *       "trials": 1,
                      *       "budget_tokens": null,
                      *       "case_sensitive": null,
-                     *       "whole_word": false
+                     *       "whole_word": false,
+                     *       "pass_score": null
                      *     }
                      */
                     "application/json": components["schemas"]["Test"];
@@ -3617,25 +4194,37 @@ export interface operations {
                      *               "criterion": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
                      *               "passed": true,
                      *               "reason": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
-                     *               "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …"
+                     *               "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …",
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             },
                      *             {
                      *               "criterion": "matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
                      *               "passed": false,
                      *               "reason": "nothing matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
-                     *               "evidence": null
+                     *               "evidence": null,
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             },
                      *             {
                      *               "criterion": "matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
                      *               "passed": false,
                      *               "reason": "nothing matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
-                     *               "evidence": null
+                     *               "evidence": null,
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             },
                      *             {
                      *               "criterion": "matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
                      *               "passed": false,
                      *               "reason": "nothing matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
-                     *               "evidence": null
+                     *               "evidence": null,
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             }
                      *           ],
                      *           "duration_seconds": 1.5,
@@ -3646,6 +4235,7 @@ export interface operations {
                      *           "cost_usd": 0,
                      *           "pass_at_k": null,
                      *           "pass_all_k": null,
+                     *           "verdict_cid": null,
                      *           "created_at": "2025-12-06T23:58:10Z"
                      *         }
                      *       ],
@@ -4138,25 +4728,37 @@ export interface operations {
                      *             "criterion": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
                      *             "passed": true,
                      *             "reason": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
-                     *             "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …"
+                     *             "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …",
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           },
                      *           {
                      *             "criterion": "matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
                      *             "passed": false,
                      *             "reason": "nothing matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
-                     *             "evidence": null
+                     *             "evidence": null,
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           },
                      *           {
                      *             "criterion": "matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
                      *             "passed": false,
                      *             "reason": "nothing matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
-                     *             "evidence": null
+                     *             "evidence": null,
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           },
                      *           {
                      *             "criterion": "matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
                      *             "passed": false,
                      *             "reason": "nothing matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
-                     *             "evidence": null
+                     *             "evidence": null,
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           }
                      *         ],
                      *         "duration_seconds": 1.5,
@@ -4167,6 +4769,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "pass_at_k": null,
                      *         "pass_all_k": null,
+                     *         "verdict_cid": null,
                      *         "created_at": "2025-12-06T23:58:10Z"
                      *       },
                      *       "test": {
@@ -4195,7 +4798,8 @@ export interface operations {
                      *         "trials": 1,
                      *         "budget_tokens": null,
                      *         "case_sensitive": null,
-                     *         "whole_word": false
+                     *         "whole_word": false,
+                     *         "pass_score": null
                      *       },
                      *       "previous_id": null,
                      *       "next_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
@@ -5550,6 +6154,1045 @@ export interface operations {
                      *       "status": 403,
                      *       "code": "forbidden",
                      *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_submission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "standard": {
+                 *         "type": "test_cases",
+                 *         "functionName": "add",
+                 *         "cases": [
+                 *           {
+                 *             "input": [
+                 *               1,
+                 *               2
+                 *             ],
+                 *             "expected": 3,
+                 *             "desc": "whole numbers"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "submission": "def add(a, b): return a + b",
+                 *       "language": "python"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Evaluate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "score": 100,
+                     *       "passed": true,
+                     *       "reasoning": "1 of 1 cases passed",
+                     *       "findings": [
+                     *         {
+                     *           "criterion": "case 1: whole numbers",
+                     *           "passed": true,
+                     *           "reason": "gives 3",
+                     *           "evidence": "3",
+                     *           "score": null,
+                     *           "weight": null,
+                     *           "mark": null
+                     *         }
+                     *       ],
+                     *       "engine": "python 3.11.2",
+                     *       "judgement": null,
+                     *       "parts": [],
+                     *       "openings": [],
+                     *       "record_cid": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Verdict"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verify_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+                     *       "outcome": "differs",
+                     *       "differences": [
+                     *         {
+                     *           "path": "verdict.score",
+                     *           "recorded": 100,
+                     *           "recomputed": 66
+                     *         }
+                     *       ],
+                     *       "obstacles": [],
+                     *       "taken": [],
+                     *       "notes": [],
+                     *       "standard_cid": "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku",
+                     *       "submission_cid": "bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4",
+                     *       "score": 100,
+                     *       "passed": true,
+                     *       "made_at": "2026-11-15T22:48:03.288420Z",
+                     *       "made_with": {
+                     *         "arena": "0.1.0",
+                     *         "python": "3.11.7",
+                     *         "platform": "Linux x86_64",
+                     *         "sandbox": "namespace"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_judges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "judges": [
+                     *         {
+                     *           "id": "5f1c0e8a9b7d6c3e",
+                     *           "base_url": "https://api.example.com/v1",
+                     *           "models": [
+                     *             "gpt-4o-mini"
+                     *           ],
+                     *           "votes": 3,
+                     *           "prompt_version": 1,
+                     *           "temperature": null,
+                     *           "max_tokens": null,
+                     *           "max_characters": 100000,
+                     *           "calibration": {
+                     *             "measured_at": "2026-11-15T12:00:00Z",
+                     *             "items": 120,
+                     *             "kappa": {
+                     *               "value": 0.81,
+                     *               "low": 0.72,
+                     *               "high": 0.88
+                     *             },
+                     *             "mean_error": {
+                     *               "value": 7.4,
+                     *               "low": 6.1,
+                     *               "high": 8.9
+                     *             },
+                     *             "bias": {
+                     *               "value": 2.3,
+                     *               "low": 0.4,
+                     *               "high": 4.1
+                     *             },
+                     *             "spread": {
+                     *               "value": 3.2,
+                     *               "low": 2.4,
+                     *               "high": 4.1
+                     *             },
+                     *             "flips": {
+                     *               "value": 0.05,
+                     *               "low": 0.023,
+                     *               "high": 0.105
+                     *             }
+                     *           },
+                     *           "attack": {
+                     *             "measured_at": "2026-11-15T12:05:00Z",
+                     *             "pairs": 45,
+                     *             "moved": 4,
+                     *             "raised": 3,
+                     *             "flipped": 1,
+                     *             "mean_shift": 1.2
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JudgeList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+                     *       "bytes": 11
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentKept"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_content: {
+        parameters: {
+            query: {
+                /** @description What to pack. */
+                cid: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.ipld.car": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "roots": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentImported"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
                      *       "errors": []
                      *     }
                      */
