@@ -20,6 +20,7 @@ from arena.api.routes import (
     live,
     market,
     results,
+    reviews,
     runs,
     scores,
     tasks,
@@ -35,6 +36,7 @@ ROOMS = (
     agents,
     runs,
     results,
+    reviews,
     scores,
     live,
     evaluation,
@@ -59,6 +61,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
                 await house.runs.resume_interrupted()
+                await closing.enter_async_context(house.reviews.settling())
             yield
 
     app = FastAPI(

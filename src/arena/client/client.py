@@ -7,15 +7,14 @@
 Errors come back as the errors of `arena.errors`: the caller's own, or the infrastructure's.
 """
 
+import contextlib
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
 from arena import schemas
-from arena.client.connection import PAGE, place, quoted, read_shape
+from arena.client.connection import PAGE, quoted
 from arena.client.market import MarketCalls
-from arena.errors import InfrastructureError
 
 
 class Client(MarketCalls):
@@ -98,13 +97,41 @@ class Client(MarketCalls):
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""
         path = f"/api/benchmarks/runs/{run_id}/events"
-        request = self._http.build_request("GET", path, params={"results": "false"})
-        async with aclosing(self._stream(request)) as events:
-            async for name, data in events:
-                yield read_shape(schemas.Progress, data, request)
+        events = self._watch(path, schemas.Progress, until="the run was done", results="false")
+        async with contextlib.aclosing(events):
+            async for name, progress in events:
+                yield progress
                 if name == "end":
                     return
-        raise InfrastructureError(f"{place(request)} has gone before the run was done")
+
+    # Reviews
+
+    async def reviews(self, **filters: Any) -> schemas.ReviewList:
+        """A page of reviews that fit `status`, `subject`; those that wait longest come first."""
+        return await self._get("/api/reviews", schemas.ReviewList, **filters)
+
+    async def review(self, review_id: UUID, *, history: bool = False) -> schemas.ReviewDetails:
+        """A review with its submission, its items and what was said to them."""
+        path = f"/api/reviews/{review_id}"
+        return await self._get(path, schemas.ReviewDetails, history=history)
+
+    async def answer_review(
+        self, review_id: UUID, answers: schemas.ReviewAnswers
+    ) -> schemas.ReviewDetails:
+        """Answer items of a review; the last answer makes the verdict."""
+        return await self._post(f"/api/reviews/{review_id}", schemas.ReviewDetails, body=answers)
+
+    async def settle_reviews(self) -> schemas.ReviewsSettled:
+        """Make the verdicts of answered reviews that something was in the way of."""
+        return await self._post("/api/reviews/settle", schemas.ReviewsSettled)
+
+    async def watch_reviews(self) -> AsyncIterator[schemas.ReviewCounts]:
+        """How many of the team's reviews are in each state, now and at every change."""
+        path = "/api/reviews/events"
+        events = self._watch(path, schemas.ReviewCounts, until="you had seen enough")
+        async with contextlib.aclosing(events):
+            async for _, counts in events:
+                yield counts
 
     # Scores
 
