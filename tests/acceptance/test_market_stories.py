@@ -133,9 +133,7 @@ def test_the_story_through_http(shell: Any):
         assert standard == STANDARD
         result = http.get(f"/api/content/{shown['resultHash']}").text
         verdict = done(
-            http.post(
-                "/api/evaluate", json={"standard": standard, "submission": result, "record": True}
-            )
+            http.post("/api/evaluate", json={"standard": standard, "submission": result})
         )
         assert int(verdict["score"]) == 66
         # 7. judgeAndPay
@@ -144,7 +142,7 @@ def test_the_story_through_http(shell: Any):
             "score": int(verdict["score"]),
             "winner": agent.name,
             "resultHash": shown["resultHash"],
-            "reasonURI": verdict["record"],
+            "reasonURI": verdict["record_cid"],
         }
         receipt = done(http.post(f"{path}/judge", json=judged))
         # 8. 66 is enough.

@@ -94,6 +94,11 @@ class MarketCalls(Connection):
         )
         return await self._move(task_id, "submit", body)
 
+    async def review_task(self, task_id: int, *, by: str) -> schemas.Review:
+        """Have people answer a submitted task's checklists, as its judge."""
+        body = schemas.TaskReview(by=by)
+        return await self._post(f"/api/tasks/{task_id}/review", schemas.Review, body=body)
+
     async def judge(self, task_id: int, verdict: schemas.TaskJudge) -> schemas.Receipt:
         """Give the one verdict; without a dispute window it settles at once."""
         return await self._move(task_id, "judge", verdict)

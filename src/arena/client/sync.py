@@ -122,6 +122,7 @@ class SyncClient:
     assign = _blocking(Client.assign)
     commit = _blocking(Client.commit)
     submit = _blocking(Client.submit)
+    review_task = _blocking(Client.review_task)
     judge = _blocking(Client.judge)
     dispute = _blocking(Client.dispute)
     resolve = _blocking(Client.resolve)
