@@ -97,6 +97,6 @@ async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, s
     await reader.answer_review(review.id, body)
     task = (await reader.task(task_id)).task
     assert (task.state, task.score, task.judged_by) == (state, sum(passes) * 100 // 3, "judy")
-    assert (await reader.review(review.id)).status == "done"
+    assert (await reader.review(review.id)).review.status == "done"
     assert task.reason_uri is not None
     assert (await reader.verify(task.reason_uri)).outcome == "holds"
