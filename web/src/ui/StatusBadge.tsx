@@ -6,6 +6,7 @@ type Status = components["schemas"]["Run"]["status"];
 const COLOURS: Record<Status, string> = {
   pending: "gray",
   running: "blue",
+  awaiting_review: "grape",
   completed: "teal",
   failed: "red",
   cancelled: "gray",
