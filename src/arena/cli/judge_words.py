@@ -29,7 +29,7 @@ def told_figures(figures: schemas.JudgeFigures | None) -> str:
     return (
         f"measured on {output.counted(figures.items, 'item')}: kappa {estimate(figures.kappa)}, "
         f"error {estimate(figures.mean_error, 1)}, bias {estimate(figures.bias, 1, signed=True)}, "
-        f"pass and fail alike {_percent(figures.flips)}"
+        f"passed once and failed once {_percent(figures.flips)}"
     )
 
 
@@ -57,8 +57,8 @@ def print_calibration(made: Calibration) -> None:
     print_table(("criterion", "items", "kappa", "mean error", "bias"), rows, right=("items",))
     output.line("")
     output.line(f"Repeatability, {made.repeats} judgements of each item")
-    output.line(f"  mean spread           {estimate(figures.spread, 1)} points")
-    output.line(f"  both passed and failed {_percent(figures.flips)} of the items")
+    output.line(f"  mean spread                  {estimate(figures.spread, 1)} points")
+    output.line(f"  passed once and failed once  {_percent(figures.flips)} of the items")
     cost = "unknown" if made.cost_usd is None else f"${made.cost_usd:.4f}"
     tokens = [made.input_tokens, made.output_tokens]
     told = " + ".join("unknown" if count is None else str(count) for count in tokens)
@@ -90,7 +90,10 @@ def print_attack(made: Attack) -> None:
         f"points, {figures.raised} raised it, {figures.flipped} turned a fail into a pass; mean "
         f"shift {figures.mean_shift:+.1f}."
     )
-    output.line(f"By itself the judge moves {made.noise:g} points on the same harmless submission.")
+    output.line(
+        f"By itself the judge moves {made.noise:g} points on the same harmless submission, and "
+        f"{made.unsteady} of the {figures.pairs} passed once and failed once."
+    )
 
 
 def _percent(share: Figure) -> str:

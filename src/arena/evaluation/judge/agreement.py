@@ -53,16 +53,16 @@ def weighted_kappa(pairs: Sequence[Pair]) -> float | None:
     """Cohen's kappa with quadratic weights on the scale of 0 to 100, every point a category.
 
     One minus the squared error over what chance would give: the same margins, paired at random.
-    On a scale without bins that is Lin's concordance coefficient. None where judge and people
-    gave one and the same score to everything: then chance alone is perfect.
+    On a scale without bins that is Lin's concordance coefficient. None where people gave one and
+    the same score to everything: then there is nothing to agree about.
 
     Cohen, Psychological Bulletin 70 (1968) 213-220; Lin, Biometrics 45 (1989) 255-268.
     """
     judge, people = fmean(j for j, _ in pairs), fmean(p for _, p in pairs)
+    if len({p for _, p in pairs}) < 2:
+        return None
     variance = fmean((j - judge) ** 2 + (p - people) ** 2 for j, p in pairs)
     by_chance = variance + (judge - people) ** 2
-    if by_chance <= 0:
-        return None
     return 1 - fmean((j - p) ** 2 for j, p in pairs) / by_chance
 
 
@@ -88,7 +88,7 @@ def bootstrapped(items: Sequence[T], figure: Callable[[Sequence[T]], float | Non
     count = max(200, min(RESAMPLES, MAX_DRAWS // len(items)))
     drawn = (figure(chance.choices(items, k=len(items))) for _ in range(count))
     # A resample in which all are alike has no kappa and tells nothing about it.
-    figures = sorted(one for one in drawn if one is not None)
+    figures = sorted(one for one in drawn if one is not None) or [value]
     tail = (1 - CONFIDENCE) / 2
     low = figures[math.floor(tail * (len(figures) - 1))]
     high = figures[math.ceil((1 - tail) * (len(figures) - 1))]
