@@ -1659,6 +1659,11 @@ export interface components {
             /** Pass All K */
             pass_all_k?: number | null;
             /**
+             * Verdict Cid
+             * @description The record of a graded verdict; null: this result says it all.
+             */
+            verdict_cid?: string | null;
+            /**
              * Created At
              * Format: date-time
              */
@@ -4230,6 +4235,7 @@ export interface operations {
                      *           "cost_usd": 0,
                      *           "pass_at_k": null,
                      *           "pass_all_k": null,
+                     *           "verdict_cid": null,
                      *           "created_at": "2025-12-06T23:58:10Z"
                      *         }
                      *       ],
@@ -4763,6 +4769,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "pass_at_k": null,
                      *         "pass_all_k": null,
+                     *         "verdict_cid": null,
                      *         "created_at": "2025-12-06T23:58:10Z"
                      *       },
                      *       "test": {
