@@ -277,9 +277,9 @@ class MarketMachine(RuleBasedStateMachine):
         if self.flaw in ("content", "anything"):
             match chance.randrange(3):
                 case 0:
-                    winner = chance.choice(AGENTS)
+                    winner = chance.choice([agent for agent in AGENTS if agent != winner])
                 case 1:
-                    result = chance.choice([*HASHES.values()])
+                    result = chance.choice([name for name in HASHES.values() if name != result])
                 case _:
                     score = chance.choice([-1, 101])
         judgement = Judgement(score=score, winner=winner, result_hash=result, reason_uri="why")
