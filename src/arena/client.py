@@ -9,7 +9,7 @@ Errors come back as the errors of `arena.errors`: the caller's own, or the infra
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
@@ -158,18 +158,41 @@ class Client:
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""
         path = f"/api/benchmarks/runs/{run_id}/events"
-        request = self._http.build_request("GET", path, params={"results": "false"})
-        response = await self._send(request, stream=True)
-        try:
-            async for name, data in _events(response.aiter_lines()):
-                yield _read(schemas.Progress, data, request)
+        events = self._watch(path, schemas.Progress, until="the run was done", results="false")
+        async with contextlib.aclosing(events):
+            async for name, progress in events:
+                yield progress
                 if name == "end":
                     return
-        except httpx.HTTPError as wrong:
-            raise InfrastructureError(f"{_place(request)} has gone: {wrong}") from wrong
-        finally:
-            await response.aclose()
-        raise InfrastructureError(f"{_place(request)} has gone before the run was done")
+
+    # Reviews
+
+    async def reviews(self, **filters: Any) -> schemas.ReviewList:
+        """A page of reviews that fit `status`, `subject`; those that wait longest come first."""
+        return await self._get("/api/reviews", schemas.ReviewList, **filters)
+
+    async def review(self, review_id: UUID, *, history: bool = False) -> schemas.ReviewDetails:
+        """A review with its submission, its items and what was said to them."""
+        path = f"/api/reviews/{review_id}"
+        return await self._get(path, schemas.ReviewDetails, history=history)
+
+    async def answer_review(
+        self, review_id: UUID, answers: schemas.ReviewAnswers
+    ) -> schemas.ReviewDetails:
+        """Answer items of a review; the last answer makes the verdict."""
+        return await self._post(f"/api/reviews/{review_id}", schemas.ReviewDetails, body=answers)
+
+    async def settle_reviews(self) -> schemas.ReviewsSettled:
+        """Make the verdicts of answered reviews that something was in the way of."""
+        return await self._post("/api/reviews/settle", schemas.ReviewsSettled)
+
+    async def watch_reviews(self) -> AsyncIterator[schemas.ReviewCounts]:
+        """How many of the team's reviews are in each state, now and at every change."""
+        path = "/api/reviews/events"
+        events = self._watch(path, schemas.ReviewCounts, until="you had seen enough")
+        async with contextlib.aclosing(events):
+            async for _, counts in events:
+                yield counts
 
     # Scores
 
@@ -259,6 +282,21 @@ class Client:
         content = None if body is None else body.model_dump(mode="json", exclude_none=True)
         request = self._http.build_request("POST", path, params=_given(query), json=content)
         return _read(shape, (await self._send(request)).content, request)
+
+    async def _watch(
+        self, path: str, shape: type[Shape], *, until: str, **query: Any
+    ) -> AsyncGenerator[tuple[str, Shape]]:
+        """Name and data of each event; an error where the stream ends before its reader does."""
+        request = self._http.build_request("GET", path, params=query)
+        response = await self._send(request, stream=True)
+        try:
+            async for name, data in _events(response.aiter_lines()):
+                yield name, _read(shape, data, request)
+        except httpx.HTTPError as wrong:
+            raise InfrastructureError(f"{_place(request)} has gone: {wrong}") from wrong
+        finally:
+            await response.aclose()
+        raise InfrastructureError(f"{_place(request)} has gone before {until}")
 
     async def _send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:

@@ -18,6 +18,7 @@ from arena.api.routes import (
     judges,
     live,
     results,
+    reviews,
     runs,
     scores,
     tests,
@@ -32,6 +33,7 @@ ROOMS = (
     agents,
     runs,
     results,
+    reviews,
     scores,
     live,
     evaluation,
@@ -53,6 +55,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
                 await house.runs.resume_interrupted()
+                await closing.enter_async_context(house.reviews.settling())
             yield
 
     app = FastAPI(

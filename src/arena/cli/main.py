@@ -18,6 +18,7 @@ from arena.errors import ArenaError, CallerError
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("arena.cli.run", "Benchmark an agent and show how it did."),
     "runs": ("arena.cli.runs", "List, show, resume and cancel benchmark runs."),
+    "review": ("arena.cli.review", "Judge what waits for people, item by item."),
     "leaderboard": ("arena.cli.leaderboard", "Show the agents, best first."),
     "compare": ("arena.cli.compare", "Set agents side by side: where do they differ?"),
     "feedback": ("arena.cli.feedback", "Rate an agent with 1 to 5 stars."),

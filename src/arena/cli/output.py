@@ -20,6 +20,11 @@ STYLES = {
     "error": "red",
     "cancelled": "yellow",
     "running": "cyan",
+    "awaiting_review": "magenta",
+    "awaiting": "magenta",
+    "open": "cyan",
+    "answered": "yellow",
+    "done": "green",
     "pending": "dim",
 }
 
