@@ -1,12 +1,20 @@
-import { Check, Cross } from "./icons";
+import { Check, Clock, Cross } from "./icons";
 import classes from "./Outcome.module.css";
 
-/** Passed or failed: by word, by shape and by colour. */
-export function Outcome({ passed, children }: { passed: boolean; children?: string }) {
+interface OutcomeProps {
+  /** Null while people have yet to judge. */
+  passed: boolean | null;
+  /** Another word than passed, failed or awaits review. */
+  children?: string;
+}
+
+/** Passed, failed, or not judged yet: by word, by shape and by colour. */
+export function Outcome({ passed, children }: OutcomeProps) {
+  const word = passed === null ? "awaits review" : passed ? "passed" : "failed";
   return (
-    <span className={classes.outcome} data-passed={passed}>
-      {passed ? <Check /> : <Cross />}
-      {children ?? (passed ? "passed" : "failed")}
+    <span className={classes.outcome} data-passed={passed ?? "open"}>
+      {passed === null ? <Clock /> : passed ? <Check /> : <Cross />}
+      {children ?? word}
     </span>
   );
 }
