@@ -43,6 +43,8 @@ from arena.schemas.reviews import (
     ReviewList,
     ReviewsSettled,
     ReviewSubject,
+    ReviewSuggestion,
+    ReviewSuggestions,
     StandingAnswer,
 )
 from arena.schemas.runs import (
@@ -157,6 +159,8 @@ __all__ = [
     "ReviewItem",
     "ReviewList",
     "ReviewSubject",
+    "ReviewSuggestion",
+    "ReviewSuggestions",
     "ReviewerAgreement",
     "ReviewsSettled",
     "Run",
