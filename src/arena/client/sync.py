@@ -110,6 +110,7 @@ class SyncClient:
     reviews = _blocking(Client.reviews)
     review = _blocking(Client.review)
     answer_review = _blocking(Client.answer_review)
+    suggest_answers = _blocking(Client.suggest_answers)
     settle_reviews = _blocking(Client.settle_reviews)
     watch_reviews = _iterating(Client.watch_reviews)
     submit_feedback = _blocking(Client.submit_feedback)

@@ -82,6 +82,8 @@ from arena.schemas.reviews import (
     ReviewList,
     ReviewsSettled,
     ReviewSubject,
+    ReviewSuggestion,
+    ReviewSuggestions,
     StandingAnswer,
 )
 from arena.schemas.runs import (
@@ -215,6 +217,8 @@ __all__ = [
     "ReviewItem",
     "ReviewList",
     "ReviewSubject",
+    "ReviewSuggestion",
+    "ReviewSuggestions",
     "ReviewerAgreement",
     "ReviewsSettled",
     "Run",
