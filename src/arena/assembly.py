@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from arena.agents import Registry
 from arena.catalog import LiveCatalog
+from arena.content import LocalStore
+from arena.evaluation import Means
+from arena.evaluation.judge import Judge, open_judge
 from arena.runs import Changes, Engine, Owner, Retries, Runs
+from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
@@ -21,6 +25,9 @@ class Arena:
     database: Database
     catalog: LiveCatalog
     registry: Registry
+    content: LocalStore
+    means: Means
+    judge: Judge
     runs: Runs
     scores: Scores
 
@@ -35,11 +42,17 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])
+        sandbox = open_sandbox(settings)
+        closing.push_async_callback(sandbox.close)
+        judge = open_judge(settings)
+        closing.push_async_callback(judge.close)
+        means = Means(sandbox=sandbox, judge=judge)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
             changes=Changes(),
             token=owner.token,
+            means=means,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
         runs = Runs(database, catalog, registry, owner, engine)
@@ -49,6 +62,18 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             database=database,
             catalog=catalog,
             registry=registry,
+            content=LocalStore(settings.content_folder),
+            means=means,
+            judge=judge,
             runs=runs,
             scores=scores,
         )
+
+
+def open_sandbox(settings: Settings) -> SandboxProvider:
+    """The provider the settings name. Nothing is started before the first submission."""
+    options: dict[str, object] = {}
+    if settings.sandbox == "daytona":
+        key = settings.daytona_api_key
+        options["api_key"] = key.get_secret_value() if key else ""
+    return provider_named(settings.sandbox)(**options)

@@ -208,7 +208,38 @@ class Client:
         path = "/api/benchmarks/scores/recalculate"
         return await self._post(path, schemas.Recalculated, agent_id=agent_id, version=version)
 
+    # Content
+
+    async def put_content(self, data: bytes) -> schemas.ContentKept:
+        """Keep bytes; their CID."""
+        return await self._upload("/api/content", schemas.ContentKept, data)
+
+    async def content(self, cid: str) -> bytes:
+        """The bytes that a CID names."""
+        request = self._http.build_request("GET", f"/api/content/{_quoted(cid)}")
+        return (await self._send(request)).content
+
+    async def export_content(self, cids: Sequence[str]) -> bytes:
+        """An archive of these contents."""
+        request = self._http.build_request("GET", "/api/archive", params={"cid": list(cids)})
+        return (await self._send(request)).content
+
+    async def import_content(self, archive: bytes) -> schemas.ContentImported:
+        """Keep all that an archive holds."""
+        return await self._upload("/api/archive", schemas.ContentImported, archive)
+
+    # Judging
+
+    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Verdict:
+        """Judge a submission by a standard."""
+        return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
+
     # The wire
+
+    async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:
+        headers = {"Content-Type": "application/octet-stream"}
+        request = self._http.build_request("POST", path, content=data, headers=headers)
+        return _read(shape, (await self._send(request)).content, request)
 
     async def _get(self, path: str, shape: type[Shape], **query: Any) -> Shape:
         request = self._http.build_request("GET", path, params=_given(query))

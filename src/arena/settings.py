@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -54,6 +55,34 @@ class Settings(BaseSettings):
     """More folders with tests, besides `home/benchmarks`."""
     agents: Annotated[tuple[Path, ...], NoDecode] = ()
     """More folders with agent files, besides `home/agents`."""
+    sandbox: str = "namespace"
+    """Where submitted code runs: namespace, docker, daytona, or what a package brings."""
+    daytona_api_key: SecretStr | None = None
+    judge_base_url: str | None = None
+    """The OpenAI-compatible endpoint whose models judge, like https://api.example.com/v1."""
+    judge_api_key: SecretStr | None = None
+    judge_models: Annotated[tuple[str, ...], NoDecode] = ()
+    """The models that judge together."""
+    judge_votes: int = Field(default=1, ge=1, le=25)
+    """How often each of them votes on one submission."""
+    judge_temperature: float | None = Field(default=None, ge=0, le=2)
+    judge_max_tokens: int | None = Field(default=None, ge=1)
+    """Of one answer; like the temperature, what is not set is not sent."""
+    judge_max_characters: int = Field(default=100_000, ge=100, le=10_000_000)
+    """How much of a submission a judge is shown."""
+    judge_concurrency: int = Field(default=8, ge=1, le=1000)
+    """How many questions an endpoint is asked at once."""
+    judge_per_minute: int | None = Field(default=None, ge=1)
+    """How many questions an endpoint is asked a minute."""
+    judge_timeout_seconds: float = Field(default=120, gt=0, le=3600)
+    judge_retries: int = Field(default=3, ge=0, le=20)
+    """How often a judge is asked again after a fault or an answer that is not valid."""
+    judge_cache_entries: int = Field(default=10_000, ge=0)
+    """How many answers are kept, so that the same question is not paid for twice."""
+    judge_allowed_models: Annotated[tuple[str, ...], NoDecode] = ()
+    """More models that a standard may ask for; `*` for any."""
+    judge_allowed_urls: Annotated[tuple[str, ...], NoDecode] = ()
+    """More endpoints that a standard may ask for; they get no key."""
     retries: int = Field(default=2, ge=0, le=20)
     """How often a test is tried again after a fault of the infrastructure."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
@@ -62,9 +91,11 @@ class Settings(BaseSettings):
     """What the components of a score count for; together 1. Those not named keep their default."""
     log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
 
-    @field_validator("tokens", mode="before")
+    @field_validator(
+        "tokens", "judge_models", "judge_allowed_models", "judge_allowed_urls", mode="before"
+    )
     @classmethod
-    def _split_tokens(cls, value: object) -> object:
+    def _split_list(cls, value: object) -> object:
         return _split(value, ",")
 
     @field_validator("tests", "agents", mode="before")
@@ -87,6 +118,22 @@ class Settings(BaseSettings):
         if len(set(known)) < len(known):
             raise ValueError("two entries have the same token: each must be of one team")
         return tokens
+
+    @field_validator("judge_base_url", "judge_allowed_urls")
+    @classmethod
+    def _check_urls(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        for url in (value,) if isinstance(value, str) else value or ():
+            if wrong := address_fault(url):
+                raise ValueError(wrong)
+        return value
+
+    @field_validator("judge_api_key")
+    @classmethod
+    def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
+        told = key.get_secret_value().strip() if key else ""
+        if not (told.isascii() and told.isprintable()):
+            raise ValueError("has characters that no header can carry")
+        return SecretStr(told) if told else None
 
     @field_validator("home")
     @classmethod
@@ -114,6 +161,16 @@ class Settings(BaseSettings):
         """Which team a token stands for."""
         entries = (entry.get_secret_value().partition(":") for entry in self.tokens)
         return {token: team for team, _, token in entries}
+
+    @property
+    def content_folder(self) -> Path:
+        """Where content is kept by its CID."""
+        return self.home / "content"
+
+    @property
+    def sealed_folder(self) -> Path:
+        """Where the private parts of sealed standards are kept."""
+        return self.home / "sealed"
 
     @property
     def database(self) -> str:
@@ -180,3 +237,20 @@ def _split(value: object, separator: str) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(separator) if part.strip())
     return value
+
+
+def address_fault(url: str) -> str | None:
+    """Why `url` cannot be the address of a model's endpoint; None where it can."""
+    try:
+        parts = urlsplit(url)
+        host, credentials = parts.hostname, parts.username or parts.password
+        _ = parts.port
+    except ValueError as error:
+        return str(error)
+    if parts.scheme not in ("http", "https") or not host:
+        return "must be like https://api.example.com/v1"
+    if credentials:
+        return "must not hold a name or a password; the key has a setting of its own"
+    if parts.query or parts.fragment:
+        return "must not have a query or a fragment"
+    return None

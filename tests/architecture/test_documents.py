@@ -22,10 +22,10 @@ def pages(pattern: str) -> list[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize(
-    ("page", "link"), pages(r"\]\((?!https?:|#)([^)\s]+)\)"), ids=lambda value: str(value)[-40:]
+    ("document", "link"), pages(r"\]\((?!https?:|#)([^)\s]+)\)"), ids=lambda value: str(value)[-40:]
 )
-def test_a_link_leads_somewhere(page: Path, link: str):
-    assert (page.parent / link.partition("#")[0]).exists()
+def test_a_link_leads_somewhere(document: Path, link: str):
+    assert (document.parent / link.partition("#")[0]).exists()
 
 
 def test_every_room_has_its_row_in_the_architecture():

@@ -8,8 +8,7 @@ from a2a.types import Artifact, Message, Part, StreamResponse, Task, TaskState, 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 
-from arena.agents.answers import usage_from
-from arena.agents.connector import Usage
+from arena.models.usage import Usage, usage_from
 
 # Compared by number: an enum of protobuf is an int.
 _FAILED = {

@@ -1,16 +1,11 @@
 """From what an agent sent to an `Answer`: one reading of output and usage for all connectors."""
 
 import json
-import math
-from collections.abc import Mapping
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
-from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Usage
+from arena.agents.connector import MAX_OUTPUT_BYTES, Answer
 from arena.errors import AgentSaidNothing
-
-_MAX_TOKENS = 2_000_000_000
-"""Fits an integer column everywhere; a larger figure is a mistake, not a usage."""
-_MAX_MODEL_LENGTH = 200
+from arena.models.usage import Usage, storable, usage_from
 
 
 def answer_from_bytes(raw: bytes, *, truncated: bool = False) -> Answer:
@@ -44,20 +39,6 @@ def answer_from_text(text: str, *, usage: Usage | None = None, truncated: bool =
     return Answer(output=output, usage=usage or Usage(), truncated=truncated or is_cut)
 
 
-def usage_from(value: object) -> Usage:
-    """The usage an agent reports about itself; what makes no sense is unknown."""
-    if not isinstance(value, Mapping):
-        return Usage()
-    fields = cast(Mapping[str, object], value)
-    model = fields.get("model")
-    return Usage(
-        input_tokens=_tokens(fields.get("input_tokens")),
-        output_tokens=_tokens(fields.get("output_tokens")),
-        model=_storable(model)[0][:_MAX_MODEL_LENGTH] if isinstance(model, str) else None,
-        cost_usd=_dollars(fields.get("cost_usd")),
-    )
-
-
 def _json(text: str) -> object:
     try:
         return json.loads(text)
@@ -76,22 +57,7 @@ def _storable(text: str) -> tuple[str, bool]:
     """`text` as every database keeps it, and whether it was cut at the cap."""
     if len(text) <= MAX_OUTPUT_BYTES and text.isascii() and "\0" not in text:
         return text, False
-    # JSON can smuggle in half a surrogate pair, which is no character, and PostgreSQL keeps no
-    # zero byte: both become the replacement character.
-    raw = text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass")
-    raw = raw.decode("utf-16", "replace").encode()
+    raw = storable(text).encode()
     if len(raw) <= MAX_OUTPUT_BYTES:
         return raw.decode(), False
     return raw[:MAX_OUTPUT_BYTES].decode(errors="ignore"), True
-
-
-def _tokens(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return int(value) if 0 <= value <= _MAX_TOKENS and value == int(value) else None
-
-
-def _dollars(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value <= 1e9 else None

@@ -4,6 +4,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from arena.errors import AgentUnavailable
+from arena.models.usage import Usage
+
+__all__ = [
+    "MAX_OUTPUT_BYTES",
+    "AgentBusy",
+    "Answer",
+    "Connector",
+    "Question",
+    "Usage",
+]
 
 MAX_OUTPUT_BYTES = 1024 * 1024
 """An answer is cut here, and the answer says so (`truncated`)."""
@@ -17,16 +27,6 @@ class Question:
     """Names the question; the same for every try at it."""
     prompt: str
     timeout_seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What an answer took, as far as it is known; None means unknown, never zero."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    model: str | None = None
-    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

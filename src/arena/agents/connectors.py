@@ -25,7 +25,7 @@ BUILTIN: Mapping[str, str] = {
     "a2a": "arena.agents.a2a:connect",
 }
 
-_EXTRAS = {"openai": "openai", "a2a": "a2a"}
+_EXTRAS = {"a2a": "a2a"}
 """Types that need an optional package, and the extra that brings it."""
 
 Connect = Callable[[Agent, Secrets], Connector]

@@ -10,13 +10,14 @@ import httpx
 from pydantic import JsonValue
 
 from arena.agents.agent import Agent
-from arena.agents.answers import answer_from_bytes, answer_from_value, usage_from
+from arena.agents.answers import answer_from_bytes, answer_from_value
 from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Connector, Question, Usage
 from arena.agents.pointer import NotThere, value_at
 from arena.agents.secrets import Secrets
 from arena.agents.spec import HttpSpec, UsagePointers
 from arena.agents.status_faults import fault_of_status, shortened
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
+from arena.models.usage import usage_from
 
 CONNECT_SECONDS = 10.0
 

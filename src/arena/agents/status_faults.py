@@ -1,13 +1,10 @@
 """Whose fault an HTTP status is: the same answer for every connector that speaks HTTP."""
 
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-
 from arena.agents.connector import AgentBusy
 from arena.errors import AgentCrashed, AgentUnavailable, ArenaError
+from arena.models.retry_after import seconds_to_wait
 
 MAX_EXCERPT = 300
-_MAX_RETRY_AFTER_SECONDS = 3600.0
 
 _BUSY = {429, 502, 503, 504}
 _REMEDIES = {
@@ -32,23 +29,6 @@ def fault_of_status(status: int, *, excerpt: str, retry_after: str | None = None
         message = f"the agent redirects (status {status}); give its final address as url"
         return AgentUnavailable(message, retryable=False)
     return AgentCrashed(f"the agent answered with status {status}{said}")
-
-
-def seconds_to_wait(retry_after: str | None) -> float | None:
-    """The header Retry-After in seconds: it holds seconds or a date."""
-    if not retry_after:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            date = parsedate_to_datetime(retry_after)
-        except ValueError:
-            return None
-        date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        seconds = (date - datetime.now(UTC)).total_seconds()
-    # Written so that a NaN fails it too.
-    return min(max(seconds, 0.0), _MAX_RETRY_AFTER_SECONDS) if seconds == seconds else None
 
 
 def shortened(text: str) -> str:

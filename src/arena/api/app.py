@@ -10,10 +10,32 @@ from arena.api.access import Access, authorize
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import agents, health, live, results, runs, scores, tests
+from arena.api.routes import (
+    agents,
+    content,
+    evaluation,
+    health,
+    live,
+    results,
+    runs,
+    scores,
+    tests,
+)
 from arena.assembly import open_arena
 from arena.dashboard import dashboard_router
 from arena.settings import Settings
+
+ROOMS = (
+    tests,
+    agents,
+    runs,
+    results,
+    scores,
+    evaluation,
+    content,
+    live,
+)
+"""The modules with routes that need a team, in the order the description lists them."""
 
 
 def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
@@ -42,19 +64,13 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         # Names that read well in generated clients: listTests, not listTestsApiBenchmarksTestsGet.
         generate_unique_id_function=lambda route: route.name,
     )
+    app.state.serves = serves
     app.state.access = Access(settings.team_by_token)
     app.add_middleware(BodyLimit)
     add_problems(app)
     app.include_router(health.router)
-    for router in (
-        tests.router,
-        agents.router,
-        runs.router,
-        results.router,
-        scores.router,
-        live.router,
-    ):
-        app.include_router(router, dependencies=[Depends(authorize)])
+    for room in ROOMS:
+        app.include_router(room.router, dependencies=[Depends(authorize)])
     app.include_router(dashboard_router())
     complete_openapi(app)
     return app

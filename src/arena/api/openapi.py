@@ -18,7 +18,9 @@ TAGS = {
     "tests": "What is asked: the tests and the state of their files.",
     "agents": "Who answers.",
     "runs": "Benchmark runs: create, execute, watch, read.",
+    "evaluation": "Is it good: a submission held against a standard.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
+    "content": "Bytes by CID, and archives to carry them elsewhere.",
     "server": "The server itself.",
 }
 

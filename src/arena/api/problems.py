@@ -43,6 +43,7 @@ EXAMPLES = {
     403: "the token is not of team 'mine'",
     404: "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
     409: "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+    413: "the body is larger than 8 MiB",
     422: "body.trials: Input should be greater than or equal to 1",
     503: "the database does not answer: connection refused",
 }
@@ -110,10 +111,11 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unforeseen)
 
 
-async def _arena_error(_request: Request, error: Exception) -> JSONResponse:
+async def _arena_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ArenaError)
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    if status >= 500:
+    # Without a server the one who asked sits in front of it and is told anyway.
+    if status >= 500 and request.app.state.serves:
         log.error("%s", error.message)
     return problem(status, error.code, error.message)
 

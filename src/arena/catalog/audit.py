@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 from arena.catalog.null_agents import null_answers
 from arena.catalog.test import Test
-from arena.evaluation import Standard, Submission, evaluate
+from arena.evaluation import (
+    NOTHING,
+    Means,
+    NotJudged,
+    ReviewNeeded,
+    Standard,
+    Submission,
+    evaluate,
+)
 from arena.evaluation.standard import Composite, Keywords
 from arena.evaluation.text import find_keyword, fold
 
@@ -28,16 +36,19 @@ class AuditFinding:
         return f"{self.test_id}: {self.agent} can pass it: {self.reason}"
 
 
-async def audit(tests: Iterable[Test]) -> list[AuditFinding]:
-    """A finding for each null agent that passes an active test, and for each impossible test."""
+async def audit(tests: Iterable[Test], means: Means = NOTHING) -> list[AuditFinding]:
+    """A finding for each null agent that passes an active test, and for each impossible test.
+
+    What only a model or a person can judge is left out: that would cost, and decide nothing.
+    """
     findings: list[AuditFinding] = []
     for test in tests:
         if test.active:
-            findings += await _audit_one(test)
+            findings += await _audit_one(test, means)
     return findings
 
 
-async def _audit_one(test: Test) -> list[AuditFinding]:
+async def _audit_one(test: Test, means: Means) -> list[AuditFinding]:
     standard = test.standard
     contradiction = _contradiction(standard)
     if contradiction is not None:
@@ -46,7 +57,10 @@ async def _audit_one(test: Test) -> list[AuditFinding]:
     for agent, answer in null_answers(test.prompt):
         if agent in findings:
             continue  # one wording that passes is enough to know
-        verdict = await evaluate(standard, Submission(output=answer))
+        try:
+            verdict = await evaluate(standard, Submission(output=answer), means)
+        except (NotJudged, ReviewNeeded):
+            return []
         if verdict.passed:
             findings[agent] = AuditFinding(
                 test_id=test.id, agent=agent, answer=answer, reason=verdict.reasoning

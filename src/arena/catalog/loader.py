@@ -166,12 +166,12 @@ class _Reading:
         if not isinstance(validation, str) or not isinstance(body.get("expected"), dict):
             return False
         try:
-            read_standard(validation, body["expected"])
+            read_standard(validation, body["expected"], pass_score=_number(body.get("pass_score")))
         except InvalidStandard as wrong:
             for fault in wrong.faults:
                 place = node.place(fault.path, of_key=fault.of_key)
-                at = fault.path[:-1] if fault.of_key else fault.path
-                self.problems.add(place, f"{dotted(at)}: {fault.message}")
+                at = dotted(fault.path[:-1] if fault.of_key else fault.path)
+                self.problems.add(place, f"{at}: {fault.message}" if at else fault.message)
             return False
         return True
 
@@ -194,11 +194,19 @@ class _Reading:
             budget_tokens=keys.budget_tokens,
             case_sensitive=keys.case_sensitive,
             whole_word=keys.whole_word,
+            pass_score=keys.pass_score,
         )
 
     def _shared(self, words: list[str]) -> tuple[str, ...]:
         listed = tuple(map(sys.intern, words))
         return self._tuples.setdefault(listed, listed)
+
+
+def _number(value: object) -> float | None:
+    """The value where it is a number; what is wrong with another is told by the keys' own check."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
 
 
 TEST_KEYS = tuple(TestKeys.model_fields)

@@ -40,6 +40,7 @@ class TestKeys(BaseModel):
     budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000_000)
     case_sensitive: bool | None = None
     whole_word: bool = False
+    pass_score: float | None = Field(default=None, gt=0, le=100, allow_inf_nan=False)
 
 
 class FileKeys(BaseModel):
@@ -70,6 +71,7 @@ ALLOWED = {
     "budget_tokens": "a whole number from 1 to 1000000000",
     "case_sensitive": "true or false",
     "whole_word": "true or false",
+    "pass_score": "a number above 0, at most 100",
     "category": "one line of text of at most 100 characters",
     "tests": "a list of at least one test",
 }

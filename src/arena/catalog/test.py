@@ -37,6 +37,8 @@ class Test:
     case_sensitive: bool | None = None
     """None leaves it to the validation: `exact` minds case, the others do not."""
     whole_word: bool = False
+    pass_score: float | None = None
+    """The score that is enough; None leaves it to the standard."""
 
     @property
     def standard(self) -> Standard:
@@ -46,6 +48,7 @@ class Test:
             self.expected,
             case_sensitive=self.case_sensitive,
             whole_word=self.whole_word,
+            pass_score=self.pass_score,
         )
 
     @property

@@ -24,7 +24,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "scores": ("arena.cli.scores", "Recalculate scores from the raw data."),
     "tests": ("arena.cli.tests", "List, show, lint and audit the tests."),
     "agents": ("arena.cli.agents", "List, show and check the agents."),
+    "evaluate": ("arena.cli.evaluate", "Judge a submission by a standard."),
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
+    "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }
 """Each command's module (its `app`) and the line that `--help` shows."""

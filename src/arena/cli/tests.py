@@ -1,16 +1,19 @@
 """`arena tests`: what is asked."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from arena import schemas
-from arena.catalog import audit, lint, load_catalog
+from arena.assembly import open_sandbox
+from arena.catalog import AuditFinding, Test, audit, lint, load_catalog
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
+from arena.evaluation import Means
 from arena.settings import Settings
 
 app = commands("The tests.")
@@ -124,7 +127,7 @@ def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = 
     settings = settings_of(context, tests)
     catalog = load_catalog(settings.tests, home=settings.home / "benchmarks")
     active = [test for test in catalog.tests if test.active]
-    findings = wait_for(audit(active))
+    findings = wait_for(_audit(settings, active))
     if as_json:
         told = [{"test_id": f.test_id, "agent": f.agent, "reason": f.reason} for f in findings]
         output.print_json({"findings": told, "tests": len(active)})
@@ -135,3 +138,11 @@ def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = 
         weak = len({finding.test_id for finding in findings})
         output.line(f"{weak} of {len(active)} tests can be passed without doing anything")
     raise typer.Exit(1 if findings else 0)
+
+
+async def _audit(settings: Settings, tests: Sequence[Test]) -> list[AuditFinding]:
+    sandbox = open_sandbox(settings)
+    try:
+        return await audit(tests, Means(sandbox=sandbox))
+    finally:
+        await sandbox.close()

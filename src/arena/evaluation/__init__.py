@@ -4,29 +4,61 @@ A *standard* says what a good answer is, a *submission* is the answer, and `eval
 into a *verdict*: a score, pass or fail, and the findings with their evidence. It is the only judge
 in the house: a benchmark test and a paid task differ only in what happens after the verdict.
 
-This room imports no other room but what lies below it; it knows no database and no web.
+Its means come from outside: the sandbox for test cases, a model for a judge's criteria, people's
+answers for a checklist. It knows no database and no web.
 """
 
-from arena.evaluation.evaluate import evaluate
-from arena.evaluation.standard import (
-    VALIDATIONS,
-    Fault,
-    InvalidStandard,
-    Standard,
-    dotted,
-    read_standard,
+from arena.evaluation.evaluate import checklists, evaluate
+from arena.evaluation.faults import Fault, InvalidStandard, dotted
+from arena.evaluation.judgement import Judgement, Vote
+from arena.evaluation.means import (
+    NOTHING,
+    JudgeError,
+    Judging,
+    Means,
+    NotJudged,
+    Place,
+    ReviewNeeded,
 )
-from arena.evaluation.verdict import Finding, Submission, Verdict
+from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
+from arena.evaluation.standard import (
+    MIN_PASS_SCORE,
+    Checklist,
+    JudgeChoice,
+    JudgePrompt,
+    Standard,
+    TestCases,
+    passes_from,
+)
+from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
 
 __all__ = [
+    "MIN_PASS_SCORE",
+    "NOTHING",
     "VALIDATIONS",
+    "Checklist",
     "Fault",
     "Finding",
     "InvalidStandard",
+    "ItemAnswer",
+    "JudgeChoice",
+    "JudgeError",
+    "JudgePrompt",
+    "Judgement",
+    "Judging",
+    "Means",
+    "NotJudged",
+    "Place",
+    "ReviewNeeded",
     "Standard",
     "Submission",
+    "TestCases",
     "Verdict",
+    "Vote",
+    "checklists",
     "dotted",
     "evaluate",
+    "passes_from",
     "read_standard",
+    "read_standard_document",
 ]

@@ -1,31 +1,121 @@
 """The core: a standard and a submission in, a verdict out."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from arena.evaluation.standard import Composite, JsonSchema, Pattern, Standard
+from arena.evaluation.cases import judge_cases
+from arena.evaluation.checklist import judge_checklist
+from arena.evaluation.means import NOTHING, Means, NotJudged, Place, ReviewNeeded
+from arena.evaluation.sealed import Opening, seal_name, unopened
+from arena.evaluation.standard import (
+    Checklist,
+    Composite,
+    Graded,
+    JsonSchema,
+    JudgePrompt,
+    Pattern,
+    Simple,
+    Standard,
+    TestCases,
+)
 from arena.evaluation.text import excerpt
 from arena.evaluation.validators import check
 from arena.evaluation.verdict import Finding, Submission, Verdict
+
+Leaf = Simple | Graded
+"""A standard that is not made of others."""
+Judge = Callable[[Leaf, Place], Awaitable[Verdict]]
+"""Judges one part of a standard, at its place."""
 
 LONG_CHARACTERS = 100_000
 """An answer longer than this is looked through in a thread, whatever is looked for."""
 
 
-async def evaluate(standard: Standard, submission: Submission) -> Verdict:
-    """Is the submission good, by this standard? The same two always give the same verdict."""
-    verdict = await _judge(standard, submission)
+async def evaluate(standard: Standard, submission: Submission, means: Means = NOTHING) -> Verdict:
+    """Judge the submission by the standard.
+
+    Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` where
+    people have not yet answered, and `NotJudged` where the means for a verdict are missing.
+    """
+    waiting = {
+        place: checklist
+        for place, checklist in checklists(standard).items()
+        if place not in means.answers
+    }
+    if waiting:
+        raise ReviewNeeded(waiting)
+
+    async def judge(part: Leaf, at: Place) -> Verdict:
+        return await _judge(part, submission, means, at)
+
+    return await judged_by(judge, standard, submission)
+
+
+async def judged_by(judge: Judge, standard: Standard, submission: Submission) -> Verdict:
+    """The verdict on the whole, added up from those that `judge` gives on its parts."""
+    verdict = await _added_up(standard, judge, ())
     if verdict.passed:
         return verdict
     return replace(verdict, reasoning=f"{verdict.reasoning} (read: {_read(submission)})")
 
 
-async def _judge(standard: Standard, submission: Submission) -> Verdict:
-    """The verdict; what was read is not told yet, so that parts do not repeat it."""
+def checklists(standard: Standard, at: Place = ()) -> Mapping[Place, Checklist]:
+    """Every checklist in a standard, with its place."""
+    if isinstance(standard, Checklist):
+        return {at: standard}
+    found: dict[Place, Checklist] = {}
     if isinstance(standard, Composite):
-        verdicts = [await _judge(part, submission) for part in standard.parts]
-        return _all(verdicts, standard.weights) if standard.needed == "all" else _any(verdicts)
+        for i, part in enumerate(standard.parts):
+            found |= checklists(part, (*at, i))
+    return found
+
+
+async def _added_up(standard: Standard, judge: Judge, at: Place) -> Verdict:
+    """The verdict; what was read is not told yet, so that parts do not repeat it."""
+    if not isinstance(standard, Composite):
+        return await judge(standard, at)
+    parts = enumerate(standard.parts)
+    verdicts = [await _added_up(part, judge, (*at, i)) for i, part in parts]
+    return _all(standard, verdicts) if standard.needed == "all" else _any(verdicts)
+
+
+async def _judge(standard: Leaf, submission: Submission, means: Means, at: Place) -> Verdict:
+    match standard:
+        case TestCases():
+            openings = await _unsealed(standard, means)
+            return await judge_cases(standard, submission, means.sandbox, openings)
+        case JudgePrompt():
+            if means.judge is None:
+                raise NotJudged(
+                    "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
+                    retryable=False,
+                )
+            return await means.judge(standard, submission)
+        case Checklist():
+            return judge_checklist(standard, means.answers[at])
+        case _:
+            return await validate(standard, submission)
+
+
+async def _unsealed(standard: TestCases, means: Means) -> Sequence[Opening]:
+    """The hidden cases; a sealed standard is never judged by its public ones alone."""
+    if not standard.sealed:
+        return ()
+    name = seal_name(standard.sealed)
+    found = None
+    if means.unseal is not None:
+        found = await asyncio.to_thread(means.unseal, standard.sealed)
+    if found is None:
+        told = f"the standard has {len(standard.sealed)} sealed cases and their private part"
+        raise NotJudged(f"{told} ({name}.json) is not here", retryable=False)
+    if wrong := unopened(standard.sealed, found):
+        raise NotJudged(f"the private part {name} does not open {wrong}", retryable=False)
+    return found
+
+
+async def validate(standard: Simple, submission: Submission) -> Verdict:
+    """The verdict of a plain validator: 100 or 0."""
     if isinstance(standard, Pattern | JsonSchema) or len(submission.output) > LONG_CHARACTERS:
         # A pattern may search for seconds; other work must go on meanwhile.
         findings = await asyncio.to_thread(check, standard, submission.output)
@@ -37,13 +127,25 @@ async def _judge(standard: Standard, submission: Submission) -> Verdict:
     return Verdict(score=score, passed=passed, reasoning=reasoning, findings=findings)
 
 
-def _all(verdicts: Sequence[Verdict], weights: Sequence[float]) -> Verdict:
+def _all(standard: Composite, verdicts: Sequence[Verdict]) -> Verdict:
     """The weighted mean of the parts; what is told is what was missed, or all of it."""
-    weighed = zip(verdicts, weights, strict=True)
-    score = sum(verdict.score * weight for verdict, weight in weighed) / sum(weights)
-    passed = all(verdict.passed for verdict in verdicts)
-    told = "; ".join(verdict.reasoning for verdict in verdicts if verdict.passed is passed)
-    return Verdict(score=score, passed=passed, reasoning=told, findings=_findings(verdicts))
+    score = weighted([verdict.score for verdict in verdicts], standard.weights)
+    every = all(verdict.passed for verdict in verdicts)
+    passed = every if standard.pass_score is None else score >= standard.pass_score
+    told = "; ".join(verdict.reasoning for verdict in verdicts if verdict.passed is every)
+    return Verdict(
+        score=score,
+        passed=passed,
+        reasoning=told,
+        findings=_findings(verdicts),
+        parts=tuple(verdicts),
+    )
+
+
+def weighted(scores: Sequence[float], weights: Sequence[float]) -> float:
+    """The mean of the scores by their weights."""
+    total = sum(score * weight for score, weight in zip(scores, weights, strict=True))
+    return total / sum(weights)
 
 
 def _any(verdicts: Sequence[Verdict]) -> Verdict:
@@ -52,7 +154,13 @@ def _any(verdicts: Sequence[Verdict]) -> Verdict:
     told = best.reasoning
     if not best.passed and len(verdicts) > 1:
         told = f"none of {len(verdicts)} alternatives fits; the nearest: {told}"
-    return replace(best, reasoning=told, findings=_findings(verdicts))
+    return Verdict(
+        score=best.score,
+        passed=best.passed,
+        reasoning=told,
+        findings=_findings(verdicts),
+        parts=tuple(verdicts),
+    )
 
 
 def _nearness(verdict: Verdict) -> tuple[bool, float, float]:

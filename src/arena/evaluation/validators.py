@@ -11,11 +11,9 @@ import regex
 
 from arena.evaluation.json_schema import first_misfit
 from arena.evaluation.pattern import TooSlow, search
-from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern
+from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern, Simple
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
-
-Simple = Exact | Keywords | Pattern | JsonSchema | Number
 
 
 def check(standard: Simple, text: str) -> tuple[Finding, ...]:

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
-from arena.agents.pricing import priced
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
-from arena.evaluation import Submission, Verdict, evaluate
+from arena.evaluation import Means, Submission, Verdict, evaluate
+from arena.models.pricing import priced
 from arena.runs.run import Item, Result
 from arena.scoring import CostContribution, ExecutionStatus, cost_contribution
 
@@ -42,10 +42,11 @@ class NotExecuted(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How an agent is reached: the connector, and whose turn it is."""
+    """How an agent is reached, whose turn it is, and how its answers are judged."""
 
     connector: Connector
     limiter: Limiter
+    means: Means
 
 
 async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> Result:
@@ -54,17 +55,40 @@ async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> 
     while True:
         try:
             async with way.limiter.turn():
-                return await _attempt(way.connector, run_id, item, attempt)
+                asked = await _ask(way.connector, run_id, item)
+            break
         except InfrastructureError as fault:
             if not fault.retryable or attempt > retries.count:
                 raise NotExecuted(item, attempt, fault) from fault
             wait = retries.delay(attempt, fault)
         await asyncio.sleep(wait)
         attempt += 1
+    outcome = asked.outcome
+    if isinstance(outcome, AgentFault):
+        return _result(item, attempt, asked, outcome)
+    try:
+        submission = Submission(output=outcome.output)
+        verdict = await evaluate(item.test.standard, submission, way.means)
+    except InfrastructureError as fault:
+        # The agent has answered; to ask it again would not mend what judges it.
+        raise NotExecuted(item, attempt, fault) from fault
+    return _result(item, attempt, asked, verdict)
 
 
-async def _attempt(connector: Connector, run_id: UUID, item: Item, attempt: int) -> Result:
-    """One try: whatever the agent does becomes a result."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What the agent did with a question, and how long it took."""
+
+    outcome: Answer | AgentFault
+    duration_seconds: float
+
+    @property
+    def answer(self) -> Answer | None:
+        return None if isinstance(self.outcome, AgentFault) else self.outcome
+
+
+async def _ask(connector: Connector, run_id: UUID, item: Item) -> _Asked:
+    """One try: whatever the agent does is an outcome."""
     test = item.test
     question = Question(
         id=f"{run_id}:{test.id}:{item.trial}",
@@ -72,17 +96,11 @@ async def _attempt(connector: Connector, run_id: UUID, item: Item, attempt: int)
         timeout_seconds=test.timeout_seconds,
     )
     started = time.monotonic()
-    answer: Answer | None = None
-    verdict: Verdict | None = None
-    fault: AgentFault | None = None
     try:
-        answer = await ask(connector, question)
+        outcome: Answer | AgentFault = await ask(connector, question)
     except AgentFault as failed:
-        fault = failed
-    duration = time.monotonic() - started
-    if answer is not None and fault is None:
-        verdict = await evaluate(test.standard, Submission(output=answer.output))
-    return _result(item, attempt, duration, answer, verdict or fault)
+        outcome = failed
+    return _Asked(outcome=outcome, duration_seconds=time.monotonic() - started)
 
 
 async def ask(connector: Connector, question: Question) -> Answer:
@@ -97,14 +115,8 @@ async def ask(connector: Connector, question: Question) -> Answer:
     return replace(answer, output=output, usage=usage)
 
 
-def _result(
-    item: Item,
-    attempt: int,
-    duration: float,
-    answer: Answer | None,
-    outcome: Verdict | AgentFault | None,
-) -> Result:
-    test = item.test
+def _result(item: Item, attempt: int, asked: _Asked, outcome: Verdict | AgentFault) -> Result:
+    test, answer = item.test, asked.answer
     verdict = outcome if isinstance(outcome, Verdict) else None
     fault = outcome if isinstance(outcome, AgentFault) else None
     passed = verdict is not None and verdict.passed
@@ -122,7 +134,7 @@ def _result(
         actual_output=_shown(answer),
         failure_reason=storable(reason) if reason else None,
         findings=_findings(verdict),
-        duration_seconds=round(duration, 6),
+        duration_seconds=round(asked.duration_seconds, 6),
         attempts=attempt,
         usage=usage,
         cost=_cost(item, usage) if passed else None,
@@ -159,6 +171,9 @@ def _findings(verdict: Verdict | None) -> list[dict[str, object]]:
             "passed": finding.passed,
             "reason": finding.reason,
             "evidence": finding.evidence,
+            "score": finding.score,
+            "weight": finding.weight,
+            "mark": finding.mark,
         }
         for finding in (verdict.findings if verdict else ())
     ]

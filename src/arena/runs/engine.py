@@ -8,6 +8,7 @@ from typing import cast
 
 from arena.agents import Agent, Limiter, Limits, connect
 from arena.errors import InfrastructureError
+from arena.evaluation import Means
 from arena.runs import records
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes
@@ -38,6 +39,8 @@ class Engine:
     token: str
     """What this executor writes into the leases of its runs."""
     retries: Retries
+    means: Means
+    """What answers are judged with."""
     limiters: dict[tuple[str, Limits], Limiter] = field(
         default_factory=dict[tuple[str, Limits], Limiter]
     )
@@ -94,7 +97,7 @@ class _Work:
         limits = self._agent.limits
         key = self._agent.reference, limits
         limiter = self._engine.limiters.setdefault(key, Limiter(limits))
-        way = Way(connector=connector, limiter=limiter)
+        way = Way(connector=connector, limiter=limiter, means=self._engine.means)
         try:
             async with asyncio.TaskGroup() as group:
                 done = asyncio.Event()

@@ -6,7 +6,7 @@ comes back with what was expected, on this side of the wall. A submission's fail
 a machine that cannot isolate is an error. May import `arena.errors` and `arena.clock`.
 """
 
-from arena.sandbox.cases import CaseOptions, calc_score, run_tests
+from arena.sandbox.cases import FUNCTION_LANGUAGES, CaseOptions, calc_score, run_tests
 from arena.sandbox.errors import (
     InvalidPath,
     LimitReached,
@@ -31,9 +31,11 @@ from arena.sandbox.ports import (
     TestCase,
 )
 from arena.sandbox.providers import provider_named
+from arena.sandbox.submission import checked_name, normal_language
 from arena.sandbox.values import UNDEFINED, MapValue, SetValue, equal
 
 __all__ = [
+    "FUNCTION_LANGUAGES",
     "UNDEFINED",
     "CaseOptions",
     "CaseResult",
@@ -60,7 +62,9 @@ __all__ = [
     "ToolchainMissing",
     "UnsafeFile",
     "calc_score",
+    "checked_name",
     "equal",
+    "normal_language",
     "provider_named",
     "run_tests",
 ]

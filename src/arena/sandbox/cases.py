@@ -97,6 +97,8 @@ def _joined(outcomes: Sequence[FunctionOutcome]) -> FunctionOutcome:
 def _judged(
     case: TestCase, outcome: CaseOutcome, engine: str, tolerance: float | None
 ) -> CaseResult:
+    if case.tolerance is not None:
+        tolerance = case.tolerance
     passed = outcome.error is None and equal(outcome.value, case.expected, tolerance)
     return CaseResult(
         desc=case.desc,

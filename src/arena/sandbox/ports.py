@@ -74,6 +74,8 @@ class TestCase:
     input: Sequence[object]
     expected: object
     desc: str = ""
+    tolerance: float | None = None
+    """The difference that two numbers may have; None: what holds for all the cases."""
 
     @classmethod
     def from_json(cls, document: Mapping[str, object]) -> "TestCase":

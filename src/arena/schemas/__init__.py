@@ -14,10 +14,18 @@ from arena.schemas.catalog import (
     Test,
     TestList,
 )
+from arena.schemas.content import ContentImported, ContentKept
+from arena.schemas.evaluation import (
+    ChecklistAnswer,
+    Evaluate,
+    Finding,
+    Judgement,
+    Verdict,
+    Vote,
+)
 from arena.schemas.runs import (
     CategoryCount,
     Change,
-    Finding,
     Progress,
     Result,
     ResultDetails,
@@ -77,9 +85,13 @@ __all__ = [
     "CatalogState",
     "CategoryCount",
     "Change",
+    "ChecklistAnswer",
     "ComparedPair",
     "Comparison",
+    "ContentImported",
+    "ContentKept",
     "DifferingTest",
+    "Evaluate",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -91,6 +103,7 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judgement",
     "Leaderboard",
     "Misfit",
     "Pareto",
@@ -116,6 +129,8 @@ __all__ = [
     "TestList",
     "TestTrials",
     "Trials",
+    "Verdict",
+    "Vote",
     "Weights",
     "Wire",
 ]

@@ -29,6 +29,9 @@ class Test(Wire):
     budget_tokens: int | None
     case_sensitive: bool | None
     whole_word: bool
+    pass_score: float | None = Field(
+        description="The score that is enough; null leaves it to the standard."
+    )
 
 
 class TestList(Wire):

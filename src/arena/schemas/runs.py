@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.schemas.catalog import Test
+from arena.schemas.evaluation import Finding
 from arena.schemas.wire import Asked, Wire
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
@@ -94,15 +95,6 @@ class RunList(Wire):
     runs: list[Run]
     count: int
     next_cursor: str | None = None
-
-
-class Finding(Wire):
-    """One thing that was looked for in an answer."""
-
-    criterion: str
-    passed: bool
-    reason: str
-    evidence: str | None
 
 
 class Result(Wire):

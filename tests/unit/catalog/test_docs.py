@@ -7,7 +7,8 @@ import pytest
 
 from arena.catalog import Source, audit, lint, read_source
 from arena.catalog.schema import FILE_KEYS, TestKeys
-from arena.evaluation import VALIDATIONS, Submission, evaluate
+from arena.evaluation import VALIDATIONS, Means, Submission, evaluate
+from arena.sandbox.namespace.provider import NamespaceProvider
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/reference/test-format.md").read_text()
@@ -40,15 +41,18 @@ async def test_every_answer_on_the_page_is_judged_as_it_says(
     tmp_path: Path, text: str, passes: bool, answer: str
 ) -> None:
     (test,) = load(tmp_path, text).tests
-    verdict = await evaluate(test.standard, Submission(output=answer))
+    async with NamespaceProvider() as sandbox:
+        means = Means(sandbox=sandbox)
+        verdict = await evaluate(test.standard, Submission(output=answer), means)
     assert verdict.passed is passes, verdict.reasoning
 
 
 def test_every_validation_has_an_example_with_right_and_wrong_answers(tmp_path: Path) -> None:
     judged = {(load(tmp_path, text).tests[0].validation, passes) for text, passes, _ in ANSWERS}
     assert judged == {(name, passes) for name in VALIDATIONS for passes in (True, False)} - {
-        ("any_of", True),
-        ("any_of", False),
+        (name, passes)
+        for name in ("any_of", "judge_prompt", "checklist")
+        for passes in (True, False)
     }
 
 

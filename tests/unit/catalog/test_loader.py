@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from arena.catalog import Source, read_source
 from arena.catalog.loader import MAX_FILE_BYTES
+from arena.evaluation import Checklist
 
 WHOLE = """\
 category: speech
@@ -58,6 +59,17 @@ def one(*lines: str) -> str:
     return "tests:\n  - " + "\n    ".join(line for line in keys.values() if line) + "\n"
 
 
+def test_a_pass_score_reaches_the_standard_and_is_refused_where_it_means_nothing(
+    path: Path,
+) -> None:
+    graded = one("pass_score: 80", "validation: checklist", "expected: {items: [a, b]}")
+    (test,) = read(path, graded).tests
+    assert test.standard == Checklist(items=("a", "b"), pass_score=80)
+    assert problems(path, one("pass_score: 80")) == [
+        "6:5: contains gives 100 or 0: a pass_score changes nothing; leave it out"
+    ]
+
+
 def test_every_key_reaches_the_test(path: Path) -> None:
     source = read(path, WHOLE)
     assert source.problems == ()
@@ -80,6 +92,7 @@ def test_every_key_reaches_the_test(path: Path) -> None:
         "budget_tokens": 500,
         "case_sensitive": True,
         "whole_word": True,
+        "pass_score": None,
     }
     assert source.places[0] == (4, 9)
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.evaluation import VALIDATIONS, InvalidStandard, dotted, read_standard
+from arena.evaluation.reading import MAX_DEPTH
 from arena.evaluation.standard import (
-    MAX_DEPTH,
     Composite,
     Exact,
     JsonSchema,

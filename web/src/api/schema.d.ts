@@ -448,6 +448,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate Submission
+         * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
+         */
+        post: operations["evaluate_submission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put Content
+         * @description Keep the body as it is and tell its CID.
+         */
+        post: operations["put_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/content/{cid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Content
+         * @description The content called `cid`, every block of it verified.
+         */
+        get: operations["get_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Content
+         * @description One file (CAR) with these contents; a verdict record brings what it speaks of.
+         */
+        get: operations["export_content"];
+        put?: never;
+        /**
+         * Import Content
+         * @description Keep all that an archive holds, or nothing of it where a byte is wrong.
+         */
+        post: operations["import_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/teams": {
         parameters: {
             query?: never;
@@ -750,6 +834,24 @@ export interface components {
             passed: number;
         };
         /**
+         * ChecklistAnswer
+         * @description What a person says to one item of a checklist.
+         */
+        ChecklistAnswer: {
+            /** Passed */
+            passed: boolean;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Reviewer
+             * @default
+             */
+            reviewer: string;
+        };
+        /**
          * ComparedPair
          * @description Two agents on the tests that both ran.
          */
@@ -825,6 +927,31 @@ export interface components {
             pairs: components["schemas"]["ComparedPair"][];
         };
         /**
+         * ContentImported
+         * @description What an archive brought.
+         */
+        ContentImported: {
+            /**
+             * Roots
+             * @description The CIDs it was made for.
+             */
+            roots: string[];
+        };
+        /**
+         * ContentKept
+         * @description The name under which content is kept.
+         */
+        ContentKept: {
+            /**
+             * Cid
+             * @description Version 1, sha2-256, chunks of 262,144 bytes, 174 wide.
+             * @example bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e
+             */
+            cid: string;
+            /** Bytes */
+            bytes: number;
+        };
+        /**
          * DifferingTest
          * @description A test on which two agents did not do equally well.
          */
@@ -839,6 +966,32 @@ export interface components {
             second_passed: number;
             /** Second Trials */
             second_trials: number;
+        };
+        /**
+         * Evaluate
+         * @description A submission to be judged, and the standard to judge it by.
+         */
+        Evaluate: {
+            /**
+             * Standard
+             * @description The standard itself, or the CID of one that is in the content store.
+             */
+            standard: {
+                [key: string]: unknown;
+            } | string;
+            /** Submission */
+            submission: string;
+            /**
+             * Language
+             * @description What its code is written in.
+             */
+            language?: string | null;
+            /**
+             * Answers
+             * @description One for each item of the standard's checklists, in order.
+             * @default []
+             */
+            answers: components["schemas"]["ChecklistAnswer"][];
         };
         /**
          * ExecutionReport
@@ -1011,7 +1164,7 @@ export interface components {
         };
         /**
          * Finding
-         * @description One thing that was looked for in an answer.
+         * @description One thing that was looked for, and what was there.
          */
         Finding: {
             /** Criterion */
@@ -1022,6 +1175,21 @@ export interface components {
             reason: string;
             /** Evidence */
             evidence: string | null;
+            /**
+             * Score
+             * @description 0 to 100, where it is graded.
+             */
+            score?: number | null;
+            /**
+             * Weight
+             * @description How much it counts; null: as all.
+             */
+            weight?: number | null;
+            /**
+             * Mark
+             * @description Why it deserves a second look.
+             */
+            mark?: string | null;
         };
         /**
          * Health
@@ -1068,6 +1236,28 @@ export interface components {
             user_rating: components["schemas"]["Interval"] | null;
             success_rate: components["schemas"]["Interval"] | null;
             cost_efficiency: components["schemas"]["Interval"] | null;
+        };
+        /**
+         * Judgement
+         * @description The votes of a panel and the rule that made one score of them.
+         */
+        Judgement: {
+            /** Votes */
+            votes: components["schemas"]["Vote"][];
+            /**
+             * Rule
+             * @example lower median
+             */
+            rule: string;
+            /**
+             * Spread
+             * @description Highest minus lowest score of each criterion.
+             */
+            spread: {
+                [key: string]: number;
+            };
+            /** Prompt Digest */
+            prompt_digest: string;
         };
         /**
          * Leaderboard
@@ -1640,6 +1830,11 @@ export interface components {
             case_sensitive: boolean | null;
             /** Whole Word */
             whole_word: boolean;
+            /**
+             * Pass Score
+             * @description The score that is enough; null leaves it to the standard.
+             */
+            pass_score: number | null;
         };
         /**
          * TestList
@@ -1708,6 +1903,60 @@ export interface components {
             flaky: string[];
             /** Tests */
             tests: components["schemas"]["TestTrials"][];
+        };
+        /**
+         * Verdict
+         * @description Is the submission good enough, and why.
+         */
+        Verdict: {
+            /**
+             * Score
+             * @description 0 to 100.
+             */
+            score: number;
+            /** Passed */
+            passed: boolean;
+            /** Reasoning */
+            reasoning: string;
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+            /**
+             * Engine
+             * @description What ran the submission's code; empty where nothing did.
+             */
+            engine: string;
+            /** @description The votes, where a model judged. */
+            judgement: components["schemas"]["Judgement"] | null;
+            /**
+             * Parts
+             * @description The verdicts of a composite's parts, in order.
+             */
+            parts: components["schemas"]["Verdict"][];
+        };
+        /**
+         * Vote
+         * @description One complete answer of one model.
+         */
+        Vote: {
+            /** Model */
+            model: string;
+            /**
+             * Number
+             * @description 1, 2, 3… among the votes of that model.
+             */
+            number: number;
+            /** Scores */
+            scores: {
+                [key: string]: number;
+            };
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Cached */
+            cached: boolean;
         };
         /**
          * Weights
@@ -1920,7 +2169,8 @@ export interface operations {
                      *           "trials": 1,
                      *           "budget_tokens": null,
                      *           "case_sensitive": null,
-                     *           "whole_word": false
+                     *           "whole_word": false,
+                     *           "pass_score": null
                      *         }
                      *       ],
                      *       "count": 1,
@@ -2053,7 +2303,8 @@ export interface operations {
                      *       "trials": 1,
                      *       "budget_tokens": null,
                      *       "case_sensitive": null,
-                     *       "whole_word": false
+                     *       "whole_word": false,
+                     *       "pass_score": null
                      *     }
                      */
                     "application/json": components["schemas"]["Test"];
@@ -3617,25 +3868,37 @@ export interface operations {
                      *               "criterion": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
                      *               "passed": true,
                      *               "reason": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
-                     *               "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …"
+                     *               "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …",
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             },
                      *             {
                      *               "criterion": "matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
                      *               "passed": false,
                      *               "reason": "nothing matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
-                     *               "evidence": null
+                     *               "evidence": null,
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             },
                      *             {
                      *               "criterion": "matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
                      *               "passed": false,
                      *               "reason": "nothing matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
-                     *               "evidence": null
+                     *               "evidence": null,
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             },
                      *             {
                      *               "criterion": "matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
                      *               "passed": false,
                      *               "reason": "nothing matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
-                     *               "evidence": null
+                     *               "evidence": null,
+                     *               "score": null,
+                     *               "weight": null,
+                     *               "mark": null
                      *             }
                      *           ],
                      *           "duration_seconds": 1.5,
@@ -4138,25 +4401,37 @@ export interface operations {
                      *             "criterion": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
                      *             "passed": true,
                      *             "reason": "matches /\\b8\\b\\D{0,80}\\b12\\b|\\b12\\b\\D{0,80}\\b8\\b/",
-                     *             "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …"
+                     *             "evidence": "coverage summary for web: 8 of 12 (67 %) requirements are covered by 8 testcases. Evidence: 6 verified, 2 failing, 0 never executed, 4 uncovered. By p …",
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           },
                      *           {
                      *             "criterion": "matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
                      *             "passed": false,
                      *             "reason": "nothing matches /\\b7\\b\\D{0,80}\\b10\\b|\\b10\\b\\D{0,80}\\b7\\b/",
-                     *             "evidence": null
+                     *             "evidence": null,
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           },
                      *           {
                      *             "criterion": "matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
                      *             "passed": false,
                      *             "reason": "nothing matches /\\b9\\b\\D{0,80}\\b11\\b|\\b11\\b\\D{0,80}\\b9\\b/",
-                     *             "evidence": null
+                     *             "evidence": null,
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           },
                      *           {
                      *             "criterion": "matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
                      *             "passed": false,
                      *             "reason": "nothing matches /\\b24\\b\\D{0,80}\\b33\\b|\\b33\\b\\D{0,80}\\b24\\b/",
-                     *             "evidence": null
+                     *             "evidence": null,
+                     *             "score": null,
+                     *             "weight": null,
+                     *             "mark": null
                      *           }
                      *         ],
                      *         "duration_seconds": 1.5,
@@ -4195,7 +4470,8 @@ export interface operations {
                      *         "trials": 1,
                      *         "budget_tokens": null,
                      *         "case_sensitive": null,
-                     *         "whole_word": false
+                     *         "whole_word": false,
+                     *         "pass_score": null
                      *       },
                      *       "previous_id": null,
                      *       "next_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
@@ -5343,6 +5619,747 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_submission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "standard": {
+                 *         "type": "test_cases",
+                 *         "functionName": "add",
+                 *         "cases": [
+                 *           {
+                 *             "input": [
+                 *               1,
+                 *               2
+                 *             ],
+                 *             "expected": 3,
+                 *             "desc": "whole numbers"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "submission": "def add(a, b): return a + b",
+                 *       "language": "python"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Evaluate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "score": 100,
+                     *       "passed": true,
+                     *       "reasoning": "1 of 1 cases passed",
+                     *       "findings": [
+                     *         {
+                     *           "criterion": "case 1: whole numbers",
+                     *           "passed": true,
+                     *           "reason": "gives 3",
+                     *           "evidence": "3",
+                     *           "score": null,
+                     *           "weight": null,
+                     *           "mark": null
+                     *         }
+                     *       ],
+                     *       "engine": "python 3.11.2",
+                     *       "judgement": null,
+                     *       "parts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Verdict"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+                     *       "bytes": 11
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentKept"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_content: {
+        parameters: {
+            query: {
+                /** @description What to pack. */
+                cid: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.ipld.car": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "roots": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentImported"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
                      *       "errors": []
                      *     }
                      */

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query
 
 from arena import clock, schemas
 from arena.agents import Usage
-from arena.agents.pricing import priced
 from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.assembly import Arena
 from arena.errors import InvalidInput
+from arena.models.pricing import priced
 from arena.scoring import (
     Comparison,
     CostPoint,

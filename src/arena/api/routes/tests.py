@@ -93,4 +93,5 @@ def shown(test: Test) -> schemas.Test:
         budget_tokens=test.budget_tokens,
         case_sensitive=test.case_sensitive,
         whole_word=test.whole_word,
+        pass_score=test.pass_score,
     )

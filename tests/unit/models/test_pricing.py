@@ -1,7 +1,7 @@
 import pytest
 
 from arena.agents import Usage
-from arena.agents.pricing import priced
+from arena.models.pricing import priced
 
 
 def usage(**fields: object) -> Usage:

@@ -1,6 +1,6 @@
 """What tokens cost in dollars, from the price list of genai-prices (no network needed)."""
 
-from arena.agents.connector import Usage
+from arena.models.usage import Usage
 
 
 def priced(usage: Usage, *, base_url: str | None = None, cached_tokens: int = 0) -> Usage:

@@ -1,0 +1,67 @@
+"""Is it good: a submission held against a standard."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter
+
+from arena import schemas
+from arena.api.arena import House
+from arena.api.problems import responses
+from arena.content import LocalStore
+from arena.errors import InvalidInput
+from arena.evaluation import (
+    ItemAnswer,
+    Place,
+    Standard,
+    Submission,
+    checklists,
+    evaluate,
+    read_standard_document,
+)
+
+router = APIRouter(prefix="/api", tags=["evaluation"])
+
+MAX_STANDARD_BYTES = 8 * 1024 * 1024
+
+
+@router.post("/evaluate", responses=responses(404, 409))
+async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Verdict:
+    """Judge a submission by a standard: 409 where people have to answer a checklist first."""
+    document = body.standard
+    if isinstance(document, str):
+        document = await asyncio.to_thread(_fetched, house.content, document)
+    # Thousands of cases take a while to read, as do regular expressions to compile.
+    standard = await asyncio.to_thread(read_standard_document, document)
+    means = replace(house.means, answers=_placed(standard, body.answers))
+    submission = Submission(output=body.submission, language=body.language)
+    return schemas.Verdict.model_validate(await evaluate(standard, submission, means))
+
+
+def _fetched(store: LocalStore, cid: str) -> Any:
+    """The document that a CID names."""
+    data = store.get(cid, max_bytes=MAX_STANDARD_BYTES)
+    try:
+        return json.loads(data)
+    except ValueError as wrong:
+        raise InvalidInput(f"{cid} is no standard: it is not JSON ({wrong})") from wrong
+
+
+def _placed(
+    standard: Standard, answers: Sequence[schemas.ChecklistAnswer]
+) -> Mapping[Place, Sequence[ItemAnswer]]:
+    """The answers dealt out to the checklists of a standard, in order."""
+    if not answers:
+        return {}
+    waiting = checklists(standard)
+    count = sum(len(checklist.items) for checklist in waiting.values())
+    if len(answers) != count:
+        raise InvalidInput(f"answers: {len(answers)} for {count} items; give one for each")
+    left = iter(answers)
+    return {
+        place: [ItemAnswer(**next(left).model_dump()) for _ in checklist.items]
+        for place, checklist in waiting.items()
+    }

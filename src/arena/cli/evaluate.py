@@ -1,0 +1,144 @@
+"""`arena evaluate`: judge a submission, or a file full of them."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.batch import Batch
+from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.files import read_file
+from arena.cli.options import Json, commands
+from arena.content import parse_cid
+from arena.errors import Conflict, InvalidInput
+from arena.settings import Settings
+
+app = commands()
+
+MAX_BYTES = 8 * 1024 * 1024
+MAX_FINDINGS = 40
+"""How many findings are shown; a standard may have thousands of cases."""
+NOT_JUDGED = 3
+
+
+@app.command()
+def evaluate(
+    context: typer.Context,
+    standard: Annotated[
+        str | None, typer.Argument(metavar="STANDARD", help="A JSON file, a CID, or -.")
+    ] = None,
+    submission: Annotated[
+        str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What the code is written in.")
+    ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
+    ] = None,
+    batch: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Of a batch: write there, resume."),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1000, metavar="N", help="Of a batch: how many at a time.")
+    ] = 16,
+    as_json: Json = False,
+) -> None:
+    """Judge a submission: exit 0 where it passes, 1 where it fails, 3 where nobody could judge."""
+    settings = settings_of(context)
+    if batch is not None:
+        if standard or submission or language or answers:
+            raise InvalidInput("--batch names everything in its lines; give nothing beside it")
+        outcome = wait_for(_judge_batch(settings, Batch(batch, to, concurrency)))
+        raise typer.Exit(outcome)
+    if standard is None or submission is None:
+        raise InvalidInput("name the standard and the submission: arena evaluate STANDARD CODE")
+    if standard == submission == "-":
+        raise InvalidInput("only one of the two can come from standard input")
+    request = asked(
+        schemas.Evaluate,
+        standard=_standard(standard),
+        submission=_text(submission),
+        language=language,
+        answers=_json(answers) if answers else [],
+    )
+    try:
+        verdict = wait_for(_judge(settings, request))
+    except Conflict as waiting:
+        output.line(f"not judged: {waiting.message}; answer with --answers FILE")
+        raise typer.Exit(NOT_JUDGED) from None
+    if as_json:
+        output.print_json(verdict)
+    else:
+        _print(verdict)
+    raise typer.Exit(0 if verdict.passed else 1)
+
+
+async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Verdict:
+    async with connected(settings) as client:
+        return await client.evaluate(request)
+
+
+async def _judge_batch(settings: Settings, batch: Batch) -> int:
+    async with connected(settings) as client:
+        return await batch.judge(client)
+
+
+def _standard(name: str) -> Any:
+    """The document in a file; the name itself where it is a CID and no file."""
+    if name != "-" and not Path(name).exists():
+        try:
+            return str(parse_cid(name))
+        except InvalidInput:
+            pass  # then it is a file that is not there, and reading it says so
+    return _json(name)
+
+
+def _json(name: str) -> Any:
+    try:
+        return json.loads(_text(name), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as wrong:
+        told = f"{name}:{wrong.lineno}:{wrong.colno}: not JSON: {wrong.msg}"
+        raise InvalidInput(told) from None
+    except RecursionError:
+        raise InvalidInput(f"{name}: nested too deep") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise InvalidInput(f"{name} is not JSON: a standard has values that JSON can hold")
+
+
+def _text(name: str) -> str:
+    try:
+        return read_file(name, max_bytes=MAX_BYTES).decode()
+    except UnicodeDecodeError as wrong:
+        raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
+
+
+def _print(verdict: schemas.Verdict) -> None:
+    """The verdict for people: the outcome, why, and each finding."""
+    screen = output.console()
+    word = output.status("passed" if verdict.passed else "failed")
+    ran = f"  ({verdict.engine})" if verdict.engine else ""
+    screen.print(word, f" {verdict.score:g} of 100{ran}", sep="")
+    screen.print(output.plain(verdict.reasoning))
+    shown = sorted(verdict.findings, key=lambda finding: finding.passed)[:MAX_FINDINGS]
+    is_graded = any(finding.score is not None for finding in shown)
+    columns = ("", "criterion", "score", "why") if is_graded else ("", "criterion", "why")
+    table = output.table("", *columns, right=("score",))
+    for finding in [one for one in verdict.findings if one in shown]:
+        told = f"{finding.reason} ({finding.mark})" if finding.mark else finding.reason
+        score = [f"{finding.score:g}" if finding.score is not None else ""] if is_graded else []
+        mark = "✔" if finding.passed else "✘"
+        table.add_row(mark, output.plain(finding.criterion), *score, output.plain(told))
+    screen.print(table)
+    if len(verdict.findings) > len(shown):
+        screen.print(f"… and {len(verdict.findings) - len(shown)} more (--json shows all)")

@@ -1,0 +1,53 @@
+"""Files that the user names: read with a limit, written whole or not at all."""
+
+import os
+import sys
+from pathlib import Path
+
+from arena.errors import InvalidInput
+
+
+def read_file(name: str, *, max_bytes: int) -> bytes:
+    """The bytes of a file, or of standard input for `-`."""
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(max_bytes + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(max_bytes + 1)
+    except OSError as wrong:
+        raise InvalidInput(f"{name} cannot be read: {wrong.strerror}") from None
+    if len(data) > max_bytes:
+        raise InvalidInput(f"{name} is too large: at most {max_bytes} bytes are read")
+    return data
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put a whole file at `path`; what was there is replaced only then."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        try:
+            partial.write_bytes(data)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as wrong:
+        raise InvalidInput(f"{path} cannot be written: {wrong.strerror}") from None
+
+
+def create_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+    """Put a new file at `path`; one that is there stays as it is, and that is an error."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError:
+        raise InvalidInput(f"{path} is there already and is not overwritten") from None
+    except OSError as wrong:
+        raise InvalidInput(f"{path} cannot be written: {wrong.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

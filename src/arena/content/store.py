@@ -1,0 +1,182 @@
+"""Content on this machine: one file per block, named by its CID.
+
+    blocks/<two letters>/<CID>     the bytes of a block, never changed once they are there
+    partial/                       what is being written; a file gets its name when it is whole
+    pins/<CID>                     what must be kept
+
+A block is checked against its name on every read, so what the disk lost or somebody changed is an
+error and never an answer. Calls block: on an event loop use `asyncio.to_thread`. Any number of
+threads and processes may use one folder.
+"""
+
+import os
+import secrets
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from arena import clock
+from arena.content.cid import Cid, parse_cid
+from arena.content.errors import ContentCorrupt, ContentMissing, ContentTooLarge
+from arena.content.tree import V1, Block, Profile, cut, walk
+from arena.errors import InfrastructureError
+
+MAX_BYTES = 64 * 1024**2
+MAX_BLOCK_BYTES = 2 * 1024**2
+"""What the field exchanges at most as one block."""
+ABANDONED_SECONDS = 3600
+"""Nobody takes an hour to write a block: whoever began that file is gone."""
+
+
+class LocalStore:
+    """A folder of content."""
+
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES) -> None:
+        self.folder = folder
+        self.max_bytes = max_bytes
+        """The largest content that is taken or given."""
+        self._blocks, self._partial = folder / "blocks", folder / "partial"
+        self._pins = folder / "pins"
+
+    def put(self, data: bytes, *, profile: Profile = V1) -> str:
+        """Keep `data` and give its CID; once this returns it is on the disk."""
+        if len(data) > self.max_bytes:
+            told = f"{len(data)} bytes are too many: at most {self.max_bytes} are kept as one"
+            raise ContentTooLarge(told)
+        # The top comes last: who finds it finds the rest.
+        top = None
+        for top, block in cut(data, profile):
+            self.put_block(top, block)
+        return str(top)
+
+    def get(self, cid: str, *, max_bytes: int | None = None) -> bytes:
+        """The content called `cid`, every block of it verified."""
+        walked = walk(parse_cid(cid), self._read, max_bytes=self._limit(max_bytes))
+        return b"".join(own for _, _, own in walked)
+
+    def has(self, cid: str) -> bool:
+        """Whether every block of the content is here and sound."""
+        try:
+            for _ in self.blocks(cid):
+                pass
+        except (ContentMissing, ContentCorrupt):
+            return False
+        return True
+
+    def blocks(self, cid: str) -> Iterator[Block]:
+        """Every block of the content once, verified, its top first."""
+        seen: set[Cid] = set()
+        for found, block, _ in walk(parse_cid(cid), self._read, max_bytes=self.max_bytes):
+            if found.key not in seen:
+                seen.add(found.key)
+                yield found, block
+
+    def pin(self, cid: str) -> None:
+        """Mark content that must be kept; it has to be here, whole."""
+        for _ in self.blocks(cid):
+            pass
+        self._write(self._pins / str(parse_cid(cid).key), b"")
+
+    def unpin(self, cid: str) -> None:
+        """Take the mark off; content without one may be removed by `prune`."""
+        with _disk():
+            (self._pins / str(parse_cid(cid).key)).unlink(missing_ok=True)
+
+    def pins(self) -> list[str]:
+        """What is pinned."""
+        with _disk():
+            return sorted(path.name for path in _entries(self._pins))
+
+    def prune(self, *, unused_seconds: float = ABANDONED_SECONDS) -> int:
+        """Remove the blocks that no pin leads to, but for those put in the last hour."""
+        kept = {str(block.key) for pin in self.pins() for block, _ in self.blocks(pin)}
+        before = clock.now().timestamp() - unused_seconds
+        removed = 0
+        with _disk():
+            for path in [*self._blocks.glob("*/*"), *_entries(self._partial)]:
+                if path.name not in kept and path.stat().st_mtime <= before:
+                    path.unlink(missing_ok=True)
+                    removed += 1
+        return removed
+
+    def put_block(self, cid: Cid, block: bytes) -> None:
+        """Keep one block under its name, which must be its own."""
+        if not cid.names(block):
+            raise ContentCorrupt(f"these bytes are not what {cid} names")
+        path = self._path(cid)
+        with _disk(), suppress(FileNotFoundError):
+            # Damaged bytes under this name are mended by whoever has the right ones.
+            if path.read_bytes() == block:
+                os.utime(path)
+                return
+        self._write(path, block)
+
+    def _limit(self, max_bytes: int | None) -> int:
+        return self.max_bytes if max_bytes is None else min(max_bytes, self.max_bytes)
+
+    def _path(self, cid: Cid) -> Path:
+        name = str(cid.key)
+        # The last letter has few bits; the two before it spread evenly over 1,024 folders.
+        return self._blocks / name[-3:-1] / name
+
+    def _read(self, cid: Cid) -> bytes:
+        with _disk():
+            try:
+                with self._path(cid).open("rb") as file:
+                    block = file.read(MAX_BLOCK_BYTES + 1)
+            except FileNotFoundError:
+                raise ContentMissing(f"{cid} is not in {self.folder}") from None
+        if not cid.names(block):
+            told = f"{self._path(cid)} does not hold what {cid} names: it was damaged or changed"
+            raise ContentCorrupt(told)
+        return block
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Make the file appear whole or not at all, even if the power fails."""
+        with _disk():
+            for folder in (self._partial, path.parent):
+                _make(folder, self.folder)
+            partial = self._partial / secrets.token_hex(16)
+            try:
+                descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                partial.replace(path)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
+            _sync(path.parent)
+
+
+def _make(folder: Path, top: Path) -> None:
+    if folder.is_dir():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while folder != top:
+        folder = folder.parent
+        _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    """A new name in a folder outlives a power failure only once the folder is written, too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _entries(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+@contextmanager
+def _disk() -> Generator[None]:
+    """A fault of the disk is one of the infrastructure."""
+    try:
+        yield
+    except OSError as wrong:
+        told = f"the content store: {wrong.strerror}: {wrong.filename}"
+        raise InfrastructureError(told) from wrong

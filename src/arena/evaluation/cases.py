@@ -1,0 +1,152 @@
+"""Test cases: the submission's code runs in the sandbox, its values are compared outside."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from arena.errors import InvalidInput
+from arena.evaluation.faults import InvalidStandard
+from arena.evaluation.graded import with_hidden_cases
+from arena.evaluation.means import NotJudged
+from arena.evaluation.sealed import Opening
+from arena.evaluation.standard import TestCases
+from arena.evaluation.text import excerpt
+from arena.evaluation.verdict import Finding, Submission, Verdict
+from arena.sandbox import (
+    CaseOptions,
+    CaseResult,
+    MapValue,
+    SandboxProvider,
+    SetValue,
+    run_tests,
+)
+
+RUNNABLE = "the code can be run"
+"""The one criterion of a submission that never came to its cases."""
+
+
+async def judge_cases(
+    standard: TestCases,
+    submission: Submission,
+    sandbox: SandboxProvider | None,
+    openings: Sequence[Opening] = (),
+) -> Verdict:
+    """The share of the cases that pass, rounded down; hidden ones are opened."""
+    if sandbox is None:
+        raise NotJudged("test cases need a sandbox, and none is set up", retryable=False)
+    try:
+        whole = with_hidden_cases(standard, [opening.case for opening in openings])
+    except InvalidStandard as wrong:
+        raise NotJudged(f"the hidden cases cannot be used: {wrong}", retryable=False) from None
+    try:
+        results = await _run(whole, submission, sandbox)
+    except InvalidInput as wrong:
+        # The standard was checked when it was read: what is wrong here is the submission.
+        finding = Finding(criterion=RUNNABLE, passed=False, reason=wrong.message)
+        return Verdict(
+            score=0,
+            passed=False,
+            reasoning=wrong.message,
+            findings=(finding,),
+            openings=tuple(openings),
+        )
+    public = len(standard.cases)
+    score = score_of([result.passed for result in results], public)
+    engines = dict.fromkeys(result.engine for result in results if result.engine)
+    return Verdict(
+        score=score,
+        passed=score >= standard.pass_score,
+        reasoning=_told(results, public),
+        findings=tuple(_finding(i, result, public) for i, result in enumerate(results)),
+        engine=", ".join(engines),
+        openings=tuple(openings),
+    )
+
+
+def recount(standard: TestCases, verdict: Verdict) -> Verdict:
+    """The verdict that recorded findings come to, where the code itself cannot run here."""
+    count = len(standard.cases) + len(standard.sealed)
+    passed = [finding.passed for finding in verdict.findings]
+    if passed == [False] and verdict.findings[0].criterion == RUNNABLE:
+        score = 0
+    elif len(passed) == count:
+        score = score_of(passed, len(standard.cases))
+    else:
+        raise InvalidInput(f"{len(passed)} findings for {count} cases")
+    return replace(verdict, score=score, passed=score >= standard.pass_score)
+
+
+def score_of(passed: Sequence[bool], public: int) -> int:
+    """The share that passed, of all or of the hidden ones alone, whichever is less.
+
+    So the public cases of a sealed standard, which anybody can answer from memory, buy nothing.
+    """
+    shares = [part for part in (passed, passed[public:]) if part]
+    return min(sum(part) * 100 // len(part) for part in shares)
+
+
+async def _run(
+    standard: TestCases, submission: Submission, sandbox: SandboxProvider
+) -> list[CaseResult]:
+    """One result per case, in order; the cases of one language share one run."""
+    options = CaseOptions(tolerance=standard.tolerance)
+    groups: dict[str | None, list[int]] = {}
+    for place, language in enumerate(standard.languages):
+        groups.setdefault(language or submission.language, []).append(place)
+    results: dict[int, CaseResult] = {}
+    for language, places in groups.items():
+        given = await run_tests(
+            sandbox,
+            submission.output,
+            standard.function_name,
+            [standard.cases[place] for place in places],
+            language=language,
+            options=options,
+        )
+        results |= zip(places, given, strict=True)
+    return [results[place] for place in range(len(standard.cases))]
+
+
+def _finding(place: int, result: CaseResult, public: int) -> Finding:
+    name = f"case {place + 1}" if place < public else f"case {place + 1} (sealed)"
+    name += f": {result.desc}" if result.desc else ""
+    got = _text(result.got)
+    if result.passed:
+        return Finding(criterion=name, passed=True, reason=f"gives {got}", evidence=got)
+    if result.error is not None:
+        return Finding(criterion=name, passed=False, reason=result.error)
+    reason = f"expected {_text(result.expected)}, got {got}"
+    return Finding(criterion=name, passed=False, reason=reason, evidence=got)
+
+
+def _told(results: Sequence[CaseResult], public: int) -> str:
+    """How many passed, and the first that did not."""
+    passed = sum(result.passed for result in results)
+    told = f"{passed} of {len(results)} cases passed"
+    hidden = results[public:]
+    if hidden:
+        told += f", {sum(result.passed for result in hidden)} of {len(hidden)} sealed ones"
+    for place, result in enumerate(results):
+        if not result.passed:
+            finding = _finding(place, result, public)
+            return f"{told}; {finding.criterion}: {finding.reason}"
+    return told
+
+
+def _text(value: object) -> str:
+    """A value as JSON writes it, on one line, cut where it is long."""
+    try:
+        return excerpt(json.dumps(value, ensure_ascii=False, default=_written))
+    except RecursionError:
+        return "a value nested too deep to show"
+
+
+def _written(value: object) -> object:
+    """What a function can return and JSON cannot say."""
+    match value:
+        case SetValue():
+            return {"Set": value.members}
+        case MapValue():
+            return {"Map": value.entries}
+        case _:
+            return str(value)

@@ -1,0 +1,105 @@
+"""Answers that were given already, by a hash of everything that was asked: files in a folder.
+
+Only the text and its usage are kept; whoever takes it out reads it as strictly as a new answer.
+"""
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import cast
+from uuid import uuid4
+
+from arena.models.usage import Usage, usage_from
+
+MAX_ENTRY_BYTES = 256 * 1024
+_KEPT_SHARE = 0.9
+"""What is left after tidying up, so that not every new entry tidies up again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A valid answer and what it took."""
+
+    text: str
+    usage: Usage
+    attempts: int
+
+
+class AnswerCache:
+    """Keeps at most `max_entries` answers; the ones not used for longest go first.
+
+    Several processes may share the folder: an entry is written beside and renamed, and one that
+    has gone or was damaged is simply not there. Its methods touch the disk: call them in a thread.
+    """
+
+    def __init__(self, folder: Path, *, max_entries: int) -> None:
+        self._folder = folder
+        self._max_entries = max_entries
+        self._count: int | None = None
+
+    def get(self, key: str) -> Kept | None:
+        """The answer to what `key` is the hash of."""
+        path = self._path(key)
+        try:
+            if path.stat().st_size > MAX_ENTRY_BYTES:
+                return None
+            entry: object = json.loads(path.read_bytes())
+            os.utime(path)  # used just now
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(entry, dict):
+            return None
+        fields = cast(dict[str, object], entry)
+        text, attempts = fields.get("text"), fields.get("attempts")
+        if fields.get("key") != key or not isinstance(text, str) or not isinstance(attempts, int):
+            return None
+        return Kept(text=text, usage=usage_from(fields.get("usage")), attempts=attempts)
+
+    def put(self, key: str, kept: Kept) -> None:
+        """Keep an answer. A full disk is no reason to lose the judgement it belongs to."""
+        entry = {"key": key, **asdict(kept)}
+        data = json.dumps(entry).encode()
+        if self._max_entries < 1 or len(data) > MAX_ENTRY_BYTES:
+            return
+        path = self._path(key)
+        beside = path.with_name(f".{uuid4().hex}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(data)
+            beside.replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+            return
+        self._count = self._counted() + 1
+        if self._count > self._max_entries:
+            self._tidy()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / key
+
+    def _counted(self) -> int:
+        return len(self._entries()) if self._count is None else self._count
+
+    def _entries(self) -> list[os.DirEntry[str]]:
+        entries: list[os.DirEntry[str]] = []
+        with contextlib.suppress(OSError), os.scandir(self._folder) as folders:
+            for folder in folders:
+                with contextlib.suppress(OSError), os.scandir(folder.path) as files:
+                    entries += files
+        return entries
+
+    def _tidy(self) -> None:
+        """Remove the entries not used for longest, and what a killed process left behind."""
+        aged: list[tuple[float, str]] = []
+        for entry in self._entries():
+            with contextlib.suppress(OSError):
+                aged.append((entry.stat().st_mtime, entry.path))
+        aged.sort(reverse=True)
+        keep = int(self._max_entries * _KEPT_SHARE)
+        for _, path in aged[keep:]:
+            with contextlib.suppress(OSError):
+                Path(path).unlink()
+        self._count = min(len(aged), keep)

@@ -1,0 +1,218 @@
+"""One endpoint that is asked for votes: in its turn, again after a fault, never for less."""
+
+import asyncio
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.evaluation.judge.answer import BadAnswer, Scored, read_answer, read_text
+from arena.evaluation.judge.cache import AnswerCache, Kept
+from arena.evaluation.judge.config import JudgeConfig, Panel
+from arena.evaluation.judge.prompt import Brief, new_delimiter, response_format
+from arena.evaluation.judgement import Vote, total
+from arena.evaluation.means import JudgeError
+from arena.models.client import ModelClient
+from arena.models.completion import Completion
+from arena.models.faults import ModelFault, Refused, Unreachable
+from arena.models.pricing import priced
+from arena.models.retry_after import seconds_to_wait
+from arena.models.turns import Turns, turns_at
+from arena.models.usage import Usage
+
+MAX_WAIT_SECONDS = 120.0
+"""An endpoint that asks for a longer pause gets a judge error instead of a judge that hangs."""
+MAX_BACK_OFF_SECONDS = 30.0
+_PASSING_STATUS = {408, 409, 425, 429}
+"""With those from 500 on, what another try may mend."""
+_MAX_EXCERPT = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """Which vote is asked for: the third of that model, say."""
+
+    model: str
+    number: int
+
+
+class Voter:
+    """Asks the models at one endpoint. It belongs to one event loop."""
+
+    def __init__(self, panel: Panel, config: JudgeConfig, cache: AnswerCache | None) -> None:
+        self._config = config
+        self._cache = cache
+        self._client = ModelClient(
+            panel.base_url, api_key=config.key_for(panel), max_connections=config.concurrency
+        )
+        self._turns: Turns = turns_at(
+            self._client.base_url,
+            max_concurrency=config.concurrency,
+            per_minute=config.per_minute,
+        )
+
+    async def vote(self, brief: Brief, panel: Panel, ballot: Ballot, *, fresh: bool) -> Vote:
+        """A valid vote: from the cache unless a `fresh` one is wanted, or by asking."""
+        key = _key(brief, panel, ballot)
+        cache = None if fresh else self._cache
+        if cache is not None:
+            kept = await asyncio.to_thread(cache.get, key)
+            if kept is not None and (scores := _scores_in(kept, brief)) is not None:
+                return _vote(panel, ballot, brief, scores, kept, cached=True)
+        answers, scores = await self._ask(brief, panel, ballot)
+        kept = await asyncio.to_thread(self._keep, answers, cache, key)
+        return _vote(panel, ballot, brief, scores, kept, cached=False)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+    async def _ask(
+        self, brief: Brief, panel: Panel, ballot: Ballot
+    ) -> tuple[Sequence[Completion], Sequence[Scored]]:
+        """Ask until an answer is valid: every answer, and the scores in the last.
+
+        Where the last try gives none either, the error says what was wrong with it.
+        """
+        answers: list[Completion] = []
+        for attempt in range(1, self._config.retries + 2):
+            is_last = attempt > self._config.retries
+            try:
+                async with self._turns.turn():
+                    answers.append(await self._complete(brief, panel, ballot))
+                return answers, read_answer(answers[-1], len(brief.standard.criteria))
+            except BadAnswer as wrong:
+                if is_last:
+                    told = f"gave no valid answer in {_times(attempt)}; the last: {wrong}"
+                    raise self._error(ballot, told) from None
+                await asyncio.sleep(self._back_off(attempt))
+            except ModelFault as fault:
+                if is_last or _is_lasting(fault):
+                    raise self._error_of(fault, ballot, attempt) from None
+                await self._wait(fault, ballot, attempt)
+        raise AssertionError("the last try returns or raises")
+
+    async def _complete(self, brief: Brief, panel: Panel, ballot: Ballot) -> Completion:
+        chat: dict[str, object] = {
+            "model": ballot.model,
+            "messages": brief.messages(new_delimiter()),
+            "response_format": response_format(len(brief.standard.criteria)),
+        }
+        if panel.temperature is not None:
+            chat["temperature"] = panel.temperature
+        if panel.max_tokens is not None:
+            chat["max_tokens"] = panel.max_tokens
+        return await self._client.complete(chat, timeout_seconds=self._config.timeout_seconds)
+
+    def _keep(self, answers: Sequence[Completion], cache: AnswerCache | None, key: str) -> Kept:
+        """The last answer with what all of them took, kept for the next time."""
+        url = self._client.base_url
+        usages = [
+            priced(answer.usage, base_url=url, cached_tokens=answer.cached_tokens)
+            for answer in answers
+        ]
+        kept = Kept(text=answers[-1].text or "", usage=_sum(usages), attempts=len(answers))
+        if cache is not None:
+            cache.put(key, kept)
+        return kept
+
+    async def _wait(self, fault: ModelFault, ballot: Ballot, attempt: int) -> None:
+        asked = seconds_to_wait(fault.retry_after) if isinstance(fault, Refused) else None
+        if asked is None:
+            await asyncio.sleep(self._back_off(attempt))
+            return
+        if asked > MAX_WAIT_SECONDS:
+            raise self._error(ballot, f"is busy and asks to be left alone for {asked:g} s")
+        # Everybody who asks there waits, not only the one who was told.
+        self._turns.rest(asked)
+        await asyncio.sleep(asked)
+
+    def _back_off(self, attempt: int) -> float:
+        delay = self._config.retry_delay_seconds * 2 ** (attempt - 1)
+        # Those who failed together should not all come back together.
+        return min(delay, MAX_BACK_OFF_SECONDS) * random.uniform(0.5, 1.0)
+
+    def _error_of(self, fault: ModelFault, ballot: Ballot, attempt: int) -> JudgeError:
+        lasting = _is_lasting(fault)
+        times = "" if lasting else f" (asked {_times(attempt)})"
+        match fault:
+            case Refused():
+                said = " ".join(fault.excerpt.split())[:_MAX_EXCERPT]
+                told = f"answered with status {fault.status}{times}{': ' if said else ''}{said}"
+            case Unreachable():
+                told = f"cannot be reached{times}: {fault.message}"
+            case _:
+                told = f"did not answer{times}: {fault.message}"
+        return self._error(ballot, told, retryable=not lasting)
+
+    def _error(self, ballot: Ballot, told: str, *, retryable: bool = True) -> JudgeError:
+        who = f"the judge {ballot.model} at {self._client.base_url}"
+        return JudgeError(f"{who} {told}", retryable=retryable)
+
+
+def _is_lasting(fault: ModelFault) -> bool:
+    if isinstance(fault, Refused):
+        return fault.status not in _PASSING_STATUS and fault.status < 500
+    return isinstance(fault, Unreachable) and fault.is_lasting
+
+
+def _key(brief: Brief, panel: Panel, ballot: Ballot) -> str:
+    """A hash of all that goes into a vote."""
+    asked = [
+        brief.digest,
+        panel.base_url,
+        panel.temperature,
+        panel.max_tokens,
+        ballot.model,
+        ballot.number,
+    ]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def _scores_in(kept: Kept, brief: Brief) -> Sequence[Scored] | None:
+    try:
+        return read_text(kept.text, len(brief.standard.criteria))
+    except BadAnswer:
+        return None
+
+
+def _vote(
+    panel: Panel,
+    ballot: Ballot,
+    brief: Brief,
+    scores: Sequence[Scored],
+    kept: Kept,
+    *,
+    cached: bool,
+) -> Vote:
+    said = dict(zip(brief.standard.criteria, scores, strict=True))
+    return Vote(
+        model=ballot.model,
+        number=ballot.number,
+        base_url=panel.base_url,
+        scores={name: one.score for name, one in said.items()},
+        reasons={name: one.reason for name, one in said.items()},
+        quotes={name: one.quote for name, one in said.items() if one.quote.strip()},
+        answered_by=kept.usage.model,
+        attempts=kept.attempts,
+        input_tokens=kept.usage.input_tokens,
+        output_tokens=kept.usage.output_tokens,
+        cost_usd=kept.usage.cost_usd,
+        cached=cached,
+    )
+
+
+def _sum(usages: Sequence[Usage]) -> Usage:
+    """What all attempts took that were answered; answers thrown away are paid for too."""
+    costs = [usage.cost_usd for usage in usages]
+    return Usage(
+        input_tokens=total([usage.input_tokens for usage in usages]),
+        output_tokens=total([usage.output_tokens for usage in usages]),
+        model=usages[-1].model,
+        cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+    )
+
+
+def _times(count: int) -> str:
+    return "one try" if count == 1 else f"{count} tries"

@@ -1,0 +1,210 @@
+"""Checks a verdict record: whether what it says follows from what it names.
+
+Plain validators and test cases are judged anew. What a model or a person said is taken as it was
+recorded, and everything that was made of it is computed anew: medians, weighted totals, shares,
+thresholds. Openings are checked against the commitments of the standard.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar, cast
+
+from arena import __version__
+from arena.content import (
+    ContentCorrupt,
+    ContentMalformed,
+    ContentMissing,
+    LocalStore,
+    NotCanonical,
+    read_canonical,
+)
+from arena.errors import InfrastructureError, InvalidInput
+from arena.evaluation.cases import judge_cases, recount
+from arena.evaluation.checklist import judge_checklist
+from arena.evaluation.differences import Difference, differences
+from arena.evaluation.evaluate import Leaf, judged_by, validate
+from arena.evaluation.faults import InvalidStandard, dotted
+from arena.evaluation.means import Place
+from arena.evaluation.panel_again import recombined
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
+from arena.evaluation.sealed import unopened
+from arena.evaluation.standard import Checklist, JudgePrompt, Standard, TestCases
+from arena.evaluation.verdict import Submission, Verdict
+from arena.sandbox import SandboxProvider
+
+Outcome = Literal["holds", "differs", "cannot_be_replayed"]
+WORDING = ("reasoning", "reason", "evidence")
+"""What another version of Arena, or of a language, may put in other words."""
+MAX_DIFFERENCES = 100
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What became of a record that was checked."""
+
+    cid: str
+    outcome: Outcome
+    differences: tuple[Difference, ...]
+    obstacles: tuple[str, ...]
+    """What kept a part from being replayed."""
+    taken: tuple[str, ...]
+    """What nobody can replay and was taken as recorded: what models and people said."""
+    notes: tuple[str, ...]
+    """What is worded otherwise, and why that decides nothing."""
+    record: Record
+
+
+async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
+    """Check the record called `cid`; raises only where there is no such record here."""
+    record = read_record(await asyncio.to_thread(store.get, cid, max_bytes=MAX_RECORD_BYTES))
+    check = _Check(record=record, sandbox=sandbox)
+    try:
+        standard = await asyncio.to_thread(_standard, store, record)
+        output = (await asyncio.to_thread(store.get, record.submission_cid)).decode()
+    except _Unusable as wrong:
+        check.obstacles.append(str(wrong))
+    except (ContentMissing, ContentCorrupt, ContentMalformed, InvalidInput) as wrong:
+        check.obstacles.append(wrong.message)
+    except UnicodeDecodeError:
+        check.obstacles.append(f"the submission {record.submission_cid} is not text")
+    else:
+        await check.replay(standard, Submission(output=output, language=record.language))
+    return check.verification(cid)
+
+
+class _Unusable(Exception):
+    """Something the record names is not what it must be."""
+
+
+def _standard(store: LocalStore, record: Record) -> Standard:
+    cid = record.standard_cid
+    try:
+        return read_standard_document(read_canonical(store.get(cid)))
+    except (InvalidStandard, NotCanonical) as wrong:
+        raise _Unusable(f"the standard {cid} cannot be used: {wrong.message}") from None
+
+
+class _Contradiction(Exception):
+    """The record does not even have the shape that its standard demands."""
+
+    def __init__(self, path: str, recorded: object, recomputed: object) -> None:
+        self.difference = Difference(path=path, recorded=recorded, recomputed=recomputed)
+
+
+@dataclass(kw_only=True)
+class _Check:
+    """One record on its way through the check."""
+
+    record: Record
+    sandbox: SandboxProvider | None
+    differences: list[Difference] = field(default_factory=list[Difference])
+    obstacles: list[str] = field(default_factory=list[str])
+    taken: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+
+    async def replay(self, standard: Standard, submission: Submission) -> None:
+        """Judge anew what can be, compute anew what was made of the rest, and compare."""
+
+        async def judge(part: Leaf, at: Place) -> Verdict:
+            return await self._part(part, submission, at)
+
+        try:
+            verdict = await judged_by(judge, standard, submission)
+        except _Contradiction as found:
+            self.differences.append(found.difference)
+            return
+        recorded, recomputed = (verdict_document(v) for v in (self.record.verdict, verdict))
+        same_words = self.record.made_with.arena == __version__ and _engines(recorded) == _engines(
+            recomputed
+        )
+        reworded = 0
+        for found in differences(recorded, recomputed, ("verdict",)):
+            key = found.path.rpartition(".")[2]
+            if key == "engine":
+                self.notes.append(f"it ran with {found.recorded}, here with {found.recomputed}")
+            elif key in WORDING and not same_words:
+                reworded += 1
+            else:
+                self.differences.append(found)
+        if reworded:
+            self.notes.append(
+                f"{reworded} texts are worded otherwise by other versions (the record: Arena "
+                f"{self.record.made_with.arena}, here: {__version__})"
+            )
+
+    async def _part(self, standard: Leaf, submission: Submission, at: Place) -> Verdict:
+        recorded = self._recorded(at)
+        path = _path(at)
+        match standard:
+            case TestCases():
+                return await self._cases(standard, submission, recorded, path)
+            case JudgePrompt():
+                self.taken.append(f"{path}: the votes of the models")
+                return _attempted(lambda: recombined(standard, recorded), path, "judgement")
+            case Checklist():
+                self.taken.append(f"{path}: the answers of people")
+                return _attempted(
+                    lambda: judge_checklist(standard, recorded.answers), path, "answers"
+                )
+            case _:
+                return await validate(standard, submission)
+
+    async def _cases(
+        self, standard: TestCases, submission: Submission, recorded: Verdict, path: str
+    ) -> Verdict:
+        wrong = unopened(standard.sealed, recorded.openings)
+        if wrong:
+            raise _Contradiction(
+                f"{path}.openings", f"openings that do not open {wrong}", "what was sealed"
+            )
+        try:
+            return await judge_cases(standard, submission, self.sandbox, recorded.openings)
+        except InfrastructureError as obstacle:
+            self.obstacles.append(f"{path}: {obstacle.message}")
+        return _attempted(lambda: recount(standard, recorded), path, "findings")
+
+    def _recorded(self, at: Place) -> Verdict:
+        verdict = self.record.verdict
+        for depth, place in enumerate(at):
+            if place >= len(verdict.parts):
+                found = f"{len(verdict.parts)} parts"
+                raise _Contradiction(f"{_path(at[:depth])}.parts", found, "one for each standard")
+            verdict = verdict.parts[place]
+        return verdict
+
+    def verification(self, cid: str) -> Verification:
+        """What it came to: a difference weighs more than an obstacle."""
+        outcome: Outcome = "cannot_be_replayed" if self.obstacles else "holds"
+        return Verification(
+            cid=cid,
+            outcome="differs" if self.differences else outcome,
+            differences=tuple(self.differences[:MAX_DIFFERENCES]),
+            obstacles=tuple(self.obstacles),
+            taken=tuple(self.taken),
+            notes=tuple(self.notes),
+            record=self.record,
+        )
+
+
+def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
+    """What the recorded parts come to; a contradiction where they do not even fit."""
+    try:
+        return compute()
+    except InvalidInput as wrong:
+        raise _Contradiction(
+            f"{path}.{key}", "what does not fit the standard", wrong.message
+        ) from None
+
+
+def _path(at: Place) -> str:
+    steps = (step for place in at for step in ("parts", place))
+    return dotted(("verdict", *steps))
+
+
+def _engines(document: Mapping[str, object]) -> list[object]:
+    parts = cast("list[Mapping[str, object]]", document["parts"])
+    return [document["engine"], *(engine for part in parts for engine in _engines(part))]

@@ -1,0 +1,56 @@
+"""What an answer took: tokens, the model, dollars."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+_MAX_TOKENS = 2_000_000_000
+"""Fits an integer column everywhere; a larger figure is a mistake, not a usage."""
+_MAX_MODEL_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an answer took, as far as it is known; None means unknown, never zero."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    model: str | None = None
+    cost_usd: float | None = None
+
+
+def usage_from(value: object) -> Usage:
+    """The usage that somebody reports about itself; what makes no sense is unknown."""
+    if not isinstance(value, Mapping):
+        return Usage()
+    fields = cast(Mapping[str, object], value)
+    model = fields.get("model")
+    return Usage(
+        input_tokens=_tokens(fields.get("input_tokens")),
+        output_tokens=_tokens(fields.get("output_tokens")),
+        model=storable(model)[:_MAX_MODEL_LENGTH] if isinstance(model, str) else None,
+        cost_usd=_dollars(fields.get("cost_usd")),
+    )
+
+
+def storable(text: str) -> str:
+    """`text` as every database keeps it."""
+    if text.isascii() and "\0" not in text:
+        return text
+    # JSON can smuggle in half a surrogate pair, which is no character, and PostgreSQL keeps no
+    # zero byte: both become the replacement character.
+    raw = text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass")
+    return raw.decode("utf-16", "replace")
+
+
+def _tokens(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value) if 0 <= value <= _MAX_TOKENS and value == int(value) else None
+
+
+def _dollars(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1e9 else None

@@ -1,0 +1,140 @@
+"""Graded standards judged for real: code in the sandbox, answers of people."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from arena.evaluation import (
+    ItemAnswer,
+    Judgement,
+    JudgePrompt,
+    Means,
+    NotJudged,
+    ReviewNeeded,
+    Submission,
+    Verdict,
+    evaluate,
+    read_standard_document,
+)
+from arena.sandbox.namespace.provider import NamespaceProvider
+
+ADD = {
+    "type": "test_cases",
+    "functionName": "add",
+    "cases": [{"input": [1, 2], "expected": 3}, {"input": [2, 2], "expected": 4}],
+}
+LISTED = {"type": "checklist", "items": ["a", "b", "c"]}
+YES, NO = ItemAnswer(passed=True), ItemAnswer(passed=False, note="not there")
+
+
+@pytest.fixture
+async def means() -> AsyncIterator[Means]:
+    async with NamespaceProvider() as sandbox:
+        yield Means(sandbox=sandbox)
+
+
+async def judge(
+    document: object, output: str, means: Means, language: str | None = None
+) -> Verdict:
+    submission = Submission(output=output, language=language)
+    return await evaluate(read_standard_document(document), submission, means)
+
+
+async def test_each_case_is_a_finding_and_the_engine_is_told(means: Means) -> None:
+    verdict = await judge(ADD, "def add(a, b): return 3", means)
+    assert (verdict.score, verdict.passed) == (50, False)
+    assert [finding.passed for finding in verdict.findings] == [True, False]
+    assert verdict.findings[1].reason == "expected 4, got 3"
+    assert verdict.engine.startswith("python")
+    assert verdict.reasoning.startswith("1 of 2 cases passed; case 2: expected 4, got 3")
+
+
+async def test_what_is_no_code_fails_and_is_no_error(means: Means) -> None:
+    verdict = await judge(ADD, "I cannot do that.", means)
+    assert (verdict.score, verdict.passed) == (0, False)
+
+
+async def test_a_language_that_has_no_functions_is_the_submissions_fault(means: Means) -> None:
+    verdict = await judge(ADD, "```rust\nfn add() {}\n```", means)
+    assert verdict.score == 0
+    assert "leave the function name out" in verdict.reasoning
+
+
+async def test_the_standards_language_wins_over_the_submissions(means: Means) -> None:
+    python = {**ADD, "language": "python"}
+    code = "def add(a, b): return a + b"
+    assert (await judge(python, code, means, "javascript")).score == 100
+    assert (await judge(ADD, code, means, "javascript")).score == 0
+
+
+async def test_cases_of_two_languages_are_run_in_both_and_kept_in_order(means: Means) -> None:
+    cases = [
+        {"input": [], "expected": "python", "language": "python"},
+        {"input": [], "expected": "javascript", "language": "javascript"},
+        {"input": [], "expected": "python", "language": "python"},
+    ]
+    both = '1//1 and 0 or ""\nf = lambda: "python"'
+    standard = {"type": "test_cases", "functionName": "f", "cases": cases}
+    verdict = await judge(standard, both, means)
+    assert [finding.passed for finding in verdict.findings] == [True, False, True]
+
+
+async def test_a_case_has_its_own_tolerance(means: Means) -> None:
+    cases = [
+        {"input": [], "expected": [{"x": 1.0}], "tolerance": 0.2},
+        {"input": [], "expected": [{"x": 1.0}]},
+    ]
+    standard = {"type": "test_cases", "functionName": "f", "cases": cases}
+    code = "def f(): return [{'x': 1.15}]"
+    passed = [finding.passed for finding in (await judge(standard, code, means)).findings]
+    assert passed == [True, False]
+    whole = {**standard, "tolerance": 1}
+    passed = [finding.passed for finding in (await judge(whole, code, means)).findings]
+    assert passed == [True, True]
+
+
+async def test_without_a_sandbox_nothing_is_judged() -> None:
+    with pytest.raises(NotJudged, match="need a sandbox"):
+        await judge(ADD, "def add(a, b): return a + b", Means())
+
+
+async def test_without_a_judge_nothing_is_judged() -> None:
+    with pytest.raises(NotJudged, match="ARENA_JUDGE_MODEL"):
+        await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Means())
+
+
+async def test_a_checklist_waits_for_people_and_then_counts_what_passed() -> None:
+    with pytest.raises(ReviewNeeded) as waiting:
+        await judge(LISTED, "x", Means())
+    assert waiting.value.checklists.keys() == {()}
+    verdict = await judge(LISTED, "x", Means(answers={(): [YES, NO, YES]}))
+    assert (verdict.score, verdict.passed) == (66, True)
+    assert verdict.findings[1].reason == "failed: not there"
+
+
+async def test_parts_are_weighed_and_kept(means: Means) -> None:
+    parts = [{**ADD, "weight": 3}, {**LISTED, "weight": 1}]
+    document = {"type": "all_of", "all_of": parts, "pass_score": 90}
+    with pytest.raises(ReviewNeeded) as waiting:
+        await judge(document, "def add(a, b): return a + b", means)
+    (place,) = waiting.value.checklists
+    answered = Means(sandbox=means.sandbox, answers={place: [YES, NO, NO]})
+    verdict = await judge(document, "def add(a, b): return a + b", answered)
+    assert [part.score for part in verdict.parts] == [100, 33]
+    assert verdict.score == pytest.approx((3 * 100 + 33) / 4)
+    assert not verdict.passed
+    lenient = {**document, "pass_score": 80}
+    assert (await judge(lenient, "def add(a, b): return a + b", answered)).passed
+
+
+async def test_a_judges_verdict_is_taken_as_it_is() -> None:
+    asked: list[JudgePrompt] = []
+    judgement = Judgement(votes=(), rule="lower median", spread={}, prompt_digest="")
+
+    async def say(standard: JudgePrompt, _: Submission) -> Verdict:
+        asked.append(standard)
+        return Verdict(score=71, passed=True, reasoning="", findings=(), judgement=judgement)
+
+    verdict = await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Means(judge=say))
+    assert (verdict.score, verdict.judgement) == (71, judgement)
+    assert [standard.prompt for standard in asked] == ["good?"]

@@ -1,0 +1,204 @@
+"""Hidden cases: fixed beforehand, told nobody, shown with the verdict."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.content import canonical
+from arena.errors import InfrastructureError, InvalidInput
+from arena.evaluation import InvalidStandard, Means, NotJudged, Submission, evaluate
+from arena.evaluation.cases import score_of
+from arena.evaluation.graded import with_hidden_cases
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.sealed import (
+    Opening,
+    SealedFolder,
+    read_private_part,
+    seal_name,
+    unopened,
+    write_private_part,
+)
+from arena.evaluation.sealing import seal
+
+STANDARD = {
+    "type": "test_cases",
+    "functionName": "add",
+    "language": "python",
+    "cases": [
+        {"input": [1, 2], "expected": 3},
+        {"input": [2, 2], "expected": 4, "hidden": True, "desc": "secret"},
+        {"input": [0, 0], "expected": 0, "hidden": False},
+        {"input": [5, 5], "expected": 10, "hidden": True, "language": "javascript"},
+    ],
+}
+
+
+def test_the_public_part_tells_nothing_of_the_hidden_cases():
+    before = copy.deepcopy(STANDARD)
+    public, openings = seal(STANDARD)
+    assert before == STANDARD
+    assert public["cases"] == [{"input": [1, 2], "expected": 3}, {"input": [0, 0], "expected": 0}]
+    assert [opening.case["input"] for opening in openings] == [[2, 2], [5, 5]]
+    assert "secret" not in json.dumps(public)
+    assert public["sealed"] == [opening.commitment for opening in openings]
+    assert read_standard_document(public).sealed == tuple(public["sealed"])
+
+
+def test_sealing_twice_gives_other_commitments():
+    first, second = seal(STANDARD)[0], seal(STANDARD)[0]
+    assert not set(first["sealed"]) & set(second["sealed"])
+
+
+def test_the_first_cases_can_be_the_public_ones():
+    cases = [{"input": [n], "expected": n} for n in range(5)]
+    public, openings = seal({**STANDARD, "cases": cases}, public=2)
+    assert public["cases"] == cases[:2]
+    assert [opening.case for opening in openings] == cases[2:]
+    everything, openings = seal({**STANDARD, "cases": cases}, public=0)
+    assert everything["cases"] == []
+    assert len(openings) == len(read_standard_document(everything).sealed) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"type": "checklist"}, "test_cases"),
+        ({"cases": "none"}, "list of cases"),
+        ({"cases": [{"input": [1], "expected": 1}]}, "no case is hidden"),
+        ({"cases": [{"input": [1], "expected": 1, "hidden": 1}]}, "true or false"),
+        ({"cases": [{"input": [1], "hidden": True}]}, "expected"),
+        ({"functionName": ""}, "functionName"),
+        ({"sealed": ["0" * 64]}, "sealed already"),
+        (
+            {
+                "cases": [
+                    {"input": [1], "expected": 1},
+                    {"input": [1], "expected": 1, "hidden": True},
+                ]
+            },
+            "hide nothing",
+        ),
+    ],
+)
+def test_what_cannot_be_sealed_is_refused(change: dict[str, object], why: str):
+    with pytest.raises(InvalidInput, match=why):
+        seal({**STANDARD, **change})
+    with pytest.raises(InvalidInput):
+        seal([1])
+
+
+def test_marks_and_a_number_do_not_go_together():
+    with pytest.raises(InvalidInput, match="marked"):
+        seal(STANDARD, public=1)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(json_values, json_values)
+def test_a_commitment_fixes_the_case_to_the_last_digit(one: object, other: object):
+    salt = "ab" * 32
+    first, second = (Opening(salt=salt, case={"expected": value}) for value in (one, other))
+    same = canonical(one) == canonical(other)
+    assert (first.commitment == second.commitment) is same
+    assert Opening(salt="ac" * 32, case={"expected": one}).commitment != first.commitment
+
+
+def test_openings_must_open_every_commitment_in_order():
+    public, openings = seal(STANDARD)
+    sealed = public["sealed"]
+    assert unopened(sealed, openings) is None
+    assert unopened(sealed, openings[::-1]) == "sealed[0]"
+    assert unopened(sealed, openings[:1]) is not None
+    changed = Opening(salt=openings[1].salt, case={**openings[1].case, "expected": 11})
+    assert unopened(sealed, [openings[0], changed]) == "sealed[1]"
+
+
+def test_a_private_part_reads_back(tmp_path: Path):
+    public, openings = seal(STANDARD)
+    data = write_private_part(openings)
+    assert read_private_part(data) == tuple(openings)
+    folder = SealedFolder(tmp_path)
+    assert folder(public["sealed"]) is None
+    folder.path(public["sealed"]).write_bytes(data)
+    assert folder.path(public["sealed"]).name == f"{seal_name(public['sealed'])}.json"
+    assert folder(public["sealed"]) == tuple(openings)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b'{"type":"test_cases"}',
+        b'{"cases":[{"case":{},"salt":"ab"}],"type":"sealed_cases"}',
+        b'{"cases":[{"case":[],"salt":"' + b"ab" * 32 + b'"}],"type":"sealed_cases"}',
+        b'{"cases":{},"type":"sealed_cases"}',
+    ],
+)
+def test_what_is_no_private_part_is_refused(tmp_path: Path, data: bytes):
+    with pytest.raises(InvalidInput):
+        read_private_part(data)
+    folder = SealedFolder(tmp_path)
+    folder.path(["a"]).write_bytes(data)
+    with pytest.raises(InfrastructureError, match="json"):
+        folder(["a"])
+
+
+def test_hidden_cases_come_behind_the_public_ones_in_their_own_language():
+    public, openings = seal(STANDARD)
+    whole = with_hidden_cases(read_standard_document(public), [o.case for o in openings])
+    assert [case.expected for case in whole.cases] == [3, 0, 4, 10]
+    assert whole.languages == ("python", "python", "python", "javascript")
+    with pytest.raises(InvalidStandard, match=r"sealed\[0\]"):
+        with_hidden_cases(read_standard_document(public), [{"input": []}])
+
+
+@pytest.mark.parametrize(
+    "sealed",
+    ["x", [], ["0" * 63], ["0" * 64, "0" * 64], ["G" * 64], [1]],
+)
+def test_commitments_that_are_none_are_refused(sealed: object):
+    with pytest.raises(InvalidStandard, match="sealed"):
+        read_standard_document({"type": "test_cases", "cases": [], "sealed": sealed})
+
+
+async def test_a_sealed_standard_is_never_judged_by_its_public_cases_alone():
+    public, openings = seal(STANDARD)
+    standard = read_standard_document(public)
+    submission = Submission(output="def add(a, b): return a + b")
+    with pytest.raises(NotJudged, match=seal_name(public["sealed"])):
+        await evaluate(standard, submission)
+    with pytest.raises(NotJudged, match="not here"):
+        await evaluate(standard, submission, Means(unseal=lambda _: None))
+    with pytest.raises(NotJudged, match=r"sealed\[0\]"):
+        await evaluate(standard, submission, Means(unseal=lambda _: openings[::-1]))
+    with pytest.raises(NotJudged, match="2 commitments with 0"):
+        await evaluate(standard, submission, Means(unseal=lambda _: ()))
+
+
+@pytest.mark.parametrize(
+    ("passed", "public", "score"),
+    [
+        ([True, True, False], 3, 66),  # nothing is hidden
+        ([True] * 99 + [False], 99, 0),  # knows the public ones by heart
+        ([True, True, True, False], 2, 50),
+        ([False, False, True, True], 2, 50),
+        ([False, True], 0, 50),  # all are hidden
+        ([True] * 4, 2, 100),
+    ],
+)
+def test_public_cases_of_a_sealed_standard_buy_nothing(passed: list[bool], public: int, score: int):
+    assert score_of(passed, public) == score
