@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from arena.agents import Registry
-from arena.catalog import LiveCatalog
+from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means
 from arena.evaluation.judge import Judge, open_judge
@@ -24,6 +24,7 @@ class Arena:
     settings: Settings
     database: Database
     catalog: LiveCatalog
+    audits: Audits
     registry: Registry
     content: LocalStore
     means: Means
@@ -61,6 +62,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             settings=settings,
             database=database,
             catalog=catalog,
+            audits=Audits(means),
             registry=registry,
             content=LocalStore(settings.content_folder),
             means=means,

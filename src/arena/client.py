@@ -103,6 +103,15 @@ class Client:
         """The files of the catalog and what is wrong with them."""
         return await self._get("/api/benchmarks/catalog", schemas.CatalogState)
 
+    async def audit(self) -> schemas.Audit:
+        """Which tests an agent that does nothing passes; while some are pending, ask again."""
+        return await self._get("/api/benchmarks/audit", schemas.Audit)
+
+    async def standing(self, test_id: str) -> schemas.Standing:
+        """How a test went with each agent, and whether it tells them apart."""
+        path = f"/api/benchmarks/tests/{_quoted(test_id)}/standing"
+        return await self._get(path, schemas.Standing)
+
     async def agents(self) -> schemas.AgentList:
         """Every agent in its newest version."""
         return await self._get("/api/agents", schemas.AgentList)
@@ -196,6 +205,11 @@ class Client:
         """Agents side by side, each as `agent:version`."""
         query = ",".join(agents)
         return await self._get("/api/benchmarks/compare", schemas.Comparison, agents=query)
+
+    async def matrix(self, agents: Sequence[str], **filters: Any) -> schemas.Matrix:
+        """A page of tests against agents (`agent:version`); `differing` leaves out equals."""
+        query = {"agents": ",".join(agents), **filters}
+        return await self._get("/api/benchmarks/compare/tests", schemas.Matrix, **query)
 
     async def pareto(self) -> schemas.Pareto:
         """Accuracy against cost."""

@@ -16,6 +16,8 @@ from arena.api.routes import (
     evaluation,
     health,
     live,
+    matrix,
+    quality,
     results,
     runs,
     scores,
@@ -27,10 +29,12 @@ from arena.settings import Settings
 
 ROOMS = (
     tests,
+    quality,
     agents,
     runs,
     results,
     scores,
+    matrix,
     evaluation,
     content,
     live,
