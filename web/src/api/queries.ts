@@ -194,3 +194,15 @@ export function useRate() {
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.scores(team) }),
   });
 }
+
+/** The categories of the catalog, in order. */
+export function useCategories() {
+  const { api } = useTeam();
+  return useQuery({
+    queryKey: [...keys.catalog, "categories"],
+    queryFn: async () => {
+      const { tests } = await asked(api.GET("/api/benchmarks/tests"));
+      return [...new Set(tests.map((test) => test.category))].sort();
+    },
+  });
+}

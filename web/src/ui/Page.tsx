@@ -1,5 +1,6 @@
 import { Group, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
+import { scrollToPlace } from "../app/scroll";
 
 interface PageProps {
   title: string;
@@ -24,7 +25,7 @@ export function Page({ title, tabTitle, lead, before, actions, children }: PageP
     // Not on the first page: there the reader begins at the top, as on any page.
     if (hasShownOne) heading.current?.focus({ preventScroll: true });
     hasShownOne = true;
-    window.scrollTo(0, 0);
+    scrollToPlace();
   }, []);
   return (
     <Stack gap="lg">

@@ -1,10 +1,64 @@
+import { Alert, List, SimpleGrid, Text } from "@mantine/core";
+import { useMemo } from "react";
+import { type Schemas, useAgents, useLeaderboard, useRuns } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
+import { Warning } from "../../ui/icons";
+import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { AgentCard } from "./AgentCard";
 
+/** Who can be measured: a card for each agent, with what can be done with it. */
 export default function AgentsPage() {
+  const agents = useAgents();
+  const board = useLeaderboard();
+  const runs = useRuns({}, 100);
+  const entries = useMemo(
+    () => new Map(board.data?.leaderboard.map((entry) => [nameOf(entry), entry])),
+    [board.data],
+  );
+  const newest = useMemo(() => {
+    const found = new Map<string, Schemas["Run"]>();
+    for (const run of runs.data?.pages[0]?.runs ?? [])
+      if (!found.has(run.agent_id)) found.set(run.agent_id, run);
+    return found;
+  }, [runs.data]);
+
   return (
-    <Page title="Agents">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
+    <Page title="Agents" lead="Benchmark an agent with its tests, or rate the work it did for you.">
+      {agents.isPending && <Loading what="the agents" rows={3} height={160} />}
+      {agents.error && <ProblemNote error={agents.error} onRetry={() => agents.refetch()} />}
+      {agents.data && agents.data.problems.length > 0 && (
+        <Alert color="yellow" icon={<Warning />} title="Some agent files cannot be read">
+          <List size="sm">
+            {agents.data.problems.map((problem) => (
+              <List.Item key={problem}>{problem}</List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+      {agents.data?.agents.length === 0 && (
+        <EmptyNote title="No agent is known yet">
+          <Text>
+            An agent is a small file. Put one into <code>ARENA_HOME/agents</code>, or start the
+            server with <code>arena serve --agents FOLDER</code>.
+          </Text>
+        </EmptyNote>
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+        {agents.data?.agents.map((agent) => (
+          <AgentCard
+            key={agent.id}
+            agent={agent}
+            entry={entries.get(`${agent.id}:${agent.version}`)}
+            newest={newest.get(agent.id)}
+          />
+        ))}
+      </SimpleGrid>
     </Page>
   );
+}
+
+function nameOf(entry: Schemas["BoardEntry"]): string {
+  return `${entry.agent_id}:${entry.agent_version}`;
 }

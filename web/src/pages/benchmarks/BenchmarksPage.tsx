@@ -1,10 +1,102 @@
+import { Button, Group, Select } from "@mantine/core";
+import { Link, useSearchParams } from "wouter";
+import { type RunStatus, useAgents, useRuns } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
+import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { NewRun } from "./NewRun";
+import { RunTable } from "./RunTable";
 
+const STATUSES: RunStatus[] = ["pending", "running", "completed", "failed", "cancelled"];
+
+/** The history of runs, newest first; those that go on are seen going on. */
 export default function BenchmarksPage() {
+  const [search, setSearch] = useSearchParams();
+  const agentId = search.get("agent") ?? undefined;
+  const status = STATUSES.find((one) => one === search.get("status"));
+  const agents = useAgents();
+  const runs = useRuns({ agentId, status });
+  const rows = runs.data?.pages.flatMap((page) => page.runs) ?? [];
+  const choose = (name: string, value: string | null) =>
+    setSearch((before) => {
+      const after = new URLSearchParams(before);
+      if (value) after.set(name, value);
+      else after.delete(name);
+      return after;
+    });
+  const ids = new Set([...(agents.data?.agents.map((agent) => agent.id) ?? []), agentId ?? ""]);
+
   return (
-    <Page title="Benchmarks">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
+    <Page
+      title="Benchmarks"
+      lead="Every run of your team: one agent version against the tests that apply to it."
+      actions={<NewRun agents={agents.data?.agents ?? []} />}
+    >
+      <Group gap="sm" align="flex-end">
+        <Select
+          label="Agent"
+          placeholder="All agents"
+          clearable
+          clearButtonProps={{ "aria-label": "All agents" }}
+          data={[...ids].filter(Boolean).sort()}
+          value={agentId ?? null}
+          onChange={(value) => choose("agent", value)}
+        />
+        <Select
+          label="Status"
+          placeholder="Any status"
+          clearable
+          clearButtonProps={{ "aria-label": "Any status" }}
+          data={STATUSES}
+          value={status ?? null}
+          onChange={(value) => choose("status", value)}
+        />
+      </Group>
+      {runs.isPending && <Loading what="the runs" />}
+      {runs.error && <ProblemNote error={runs.error} onRetry={() => runs.refetch()} />}
+      {runs.data && rows.length === 0 && <NoRuns isFiltered={Boolean(agentId || status)} />}
+      {rows.length > 0 && <RunTable runs={rows} />}
+      {runs.hasNextPage && (
+        <Group justify="center">
+          <Button
+            variant="default"
+            loading={runs.isFetchingNextPage}
+            onClick={() => runs.fetchNextPage()}
+          >
+            Show older runs
+          </Button>
+        </Group>
+      )}
     </Page>
+  );
+}
+
+function NoRuns({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <EmptyNote
+        title="No run fits"
+        action={
+          <Button component={Link} href="/benchmarks" variant="default">
+            Show all runs
+          </Button>
+        }
+      >
+        No run of your team is of this agent and in this state.
+      </EmptyNote>
+    );
+  return (
+    <EmptyNote
+      title="No benchmark has been run yet"
+      action={
+        <Button component={Link} href="/">
+          To the agents
+        </Button>
+      }
+    >
+      Choose an agent and press ⚡ Benchmark: its tests are asked one by one, and every answer is
+      kept here with what was found in it. In a terminal: <code>arena run AGENT</code>.
+    </EmptyNote>
   );
 }

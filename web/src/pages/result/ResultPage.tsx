@@ -1,10 +1,127 @@
-import { EmptyNote } from "../../ui/EmptyNote";
+import { Code, Group, Paper, Text, Title } from "@mantine/core";
+import { Link, useParams } from "wouter";
+import { type Schemas, useResult } from "../../api/queries";
+import { BackLink } from "../../ui/BackLink";
+import { Facts } from "../../ui/Facts";
+import { Loading } from "../../ui/Loading";
+import { count, dollars, score, seconds } from "../../ui/numbers";
+import { Outcome } from "../../ui/Outcome";
 import { Page } from "../../ui/Page";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { Untrusted } from "../../ui/Untrusted";
+import { UntrustedBlock } from "../../ui/UntrustedBlock";
+import { When } from "../../ui/When";
+import { Findings } from "./Findings";
+import { Neighbours } from "./Neighbours";
 
+/** One result with all its evidence: what was asked, what was said, what was found in it. */
 export default function ResultPage() {
+  const { runId = "", resultId = "" } = useParams<{ runId: string; resultId: string }>();
+  const { data, error, refetch } = useResult(runId, resultId);
+  const back = <BackLink href={`/runs/${runId}`}>The run</BackLink>;
+  if (!data)
+    return (
+      <Page title="Result" before={back}>
+        {error ? <ProblemNote error={error} onRetry={refetch} /> : <Loading what="the result" />}
+      </Page>
+    );
+  const { run, result, test } = data;
+  const output = outputOf(result);
   return (
-    <Page title="Result">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
+    <Page
+      key={resultId}
+      title={test.name}
+      before={back}
+      lead={
+        <Group gap="md">
+          <Outcome passed={result.passed} />
+          <span>
+            <code>{test.test_id}</code>
+            {result.trial > 1 && ` · trial ${result.trial}`} · <Untrusted text={test.category} /> ·{" "}
+            <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>
+              {run.agent_id} {run.agent_version}
+            </Link>{" "}
+            · <When at={result.created_at} />
+          </span>
+        </Group>
+      }
+      actions={<Neighbours runId={runId} previous={data.previous_id} next={data.next_id} />}
+    >
+      <Facts
+        facts={[
+          {
+            label: "Points",
+            value: `${score(result.points_earned)} of ${score(result.points_possible)}`,
+          },
+          { label: "Judged", value: `${score(result.score)} of 100` },
+          {
+            label: "Time",
+            value: seconds(result.duration_seconds),
+            note: `of ${seconds(test.timeout_seconds)} allowed`,
+          },
+          {
+            label: "Tokens",
+            value: count(sum(result.input_tokens, result.output_tokens)),
+            note:
+              result.input_tokens === null
+                ? "not told by the agent"
+                : `${count(result.input_tokens)} in, ${count(result.output_tokens)} out`,
+          },
+          {
+            label: "Cost",
+            value: dollars(result.cost_usd),
+            note: result.model ? <Untrusted text={result.model} /> : undefined,
+          },
+          { label: "Attempts", value: count(result.attempts) },
+        ]}
+      />
+      <Paper withBorder p="lg" component="section" aria-label="Verdict">
+        <Title order={2} size="h4" mb="sm">
+          Verdict
+        </Title>
+        {result.failure_reason && (
+          <Text mb="sm">
+            <Untrusted text={result.failure_reason} />
+          </Text>
+        )}
+        <Findings findings={result.findings} />
+      </Paper>
+      <section aria-label="Asked">
+        <Title order={2} size="h4" mb="xs">
+          Asked
+        </Title>
+        <UntrustedBlock label="Prompt" text={test.input_prompt} />
+      </section>
+      <section aria-label="Answered">
+        <Title order={2} size="h4" mb="xs">
+          Answered
+        </Title>
+        {output === null ? (
+          <Text c="dimmed">The agent said nothing.</Text>
+        ) : (
+          <UntrustedBlock label="Answer of the agent" text={output} />
+        )}
+      </section>
+      <section aria-label="Standard">
+        <Title order={2} size="h4" mb="xs">
+          Standard
+        </Title>
+        <Text size="sm" mb="xs">
+          Validation <Code>{test.validation_type}</Code>, as it stood when the run was created.
+        </Text>
+        <UntrustedBlock label="Expected" text={JSON.stringify(test.expected_output, null, 2)} />
+      </section>
     </Page>
   );
+}
+
+function sum(one: number | null, other: number | null): number | null {
+  return one === null && other === null ? null : (one ?? 0) + (other ?? 0);
+}
+
+/** What the agent said; whatever else was kept of it is shown as JSON. */
+function outputOf(result: Schemas["Result"]): string | null {
+  if (result.actual_output === null) return null;
+  const { output } = result.actual_output as { output?: unknown };
+  return typeof output === "string" ? output : JSON.stringify(result.actual_output, null, 2);
 }

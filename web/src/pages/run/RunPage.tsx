@@ -1,10 +1,83 @@
-import { EmptyNote } from "../../ui/EmptyNote";
+import { Alert, Group, Progress, Text } from "@mantine/core";
+import { Link, useParams } from "wouter";
+import { type Schemas, useRun } from "../../api/queries";
+import { useProgress } from "../../app/live";
+import { BackLink } from "../../ui/BackLink";
+import { Warning } from "../../ui/icons";
+import { Loading } from "../../ui/Loading";
+import { count } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { StatusBadge } from "../../ui/StatusBadge";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import { CategoryCard } from "./CategoryCard";
+import { ErrorList } from "./ErrorList";
+import { Results } from "./Results";
+import { RunActions } from "./RunActions";
+import { RunFacts } from "./RunFacts";
 
+/** A run: how it went, and every result it is made of. */
 export default function RunPage() {
+  const { runId = "" } = useParams<{ runId: string }>();
+  const { data, error, isPending, refetch } = useRun(runId);
+  const live = useProgress(runId);
+  const back = <BackLink href="/benchmarks">All runs</BackLink>;
+  if (isPending || !data)
+    return (
+      <Page title="Run" before={back}>
+        {error ? <ProblemNote error={error} onRetry={refetch} /> : <Loading what="the run" />}
+      </Page>
+    );
+  const run = caughtUp(data.run, live);
   return (
-    <Page title="Run">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
+    <Page
+      title={`${run.agent_id} ${run.agent_version}`}
+      tabTitle={`Run of ${run.agent_id}`}
+      before={back}
+      lead={
+        <Group gap="xs" role="status">
+          <StatusBadge status={run.status} />
+          <Text span size="sm">
+            begun <When at={run.started_at ?? run.created_at} />
+          </Text>
+          <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>to the agent</Link>
+        </Group>
+      }
+      actions={<RunActions run={run} />}
+    >
+      {run.status === "running" && (
+        <div>
+          <Text size="sm" mb={4}>
+            {count(run.completed_tests)} of {count(run.total_tests)} done, {count(run.passed_tests)}{" "}
+            passed
+          </Text>
+          <Progress
+            value={(run.completed_tests / run.total_tests) * 100}
+            aria-label={`Progress: ${run.completed_tests} of ${run.total_tests}`}
+          />
+        </div>
+      )}
+      {run.error_message && (
+        <Alert color="orange" icon={<Warning />} title="The run could not be finished">
+          <Untrusted text={run.error_message} />
+        </Alert>
+      )}
+      <RunFacts run={run} details={data} />
+      <ErrorList errors={data.errors} total={run.errored_tests} />
+      {data.categories.length > 1 && <CategoryCard categories={data.categories} />}
+      <Results run={run} details={data} />
     </Page>
   );
+}
+
+/** The run as it was read, with what the stream of events has said since. */
+function caughtUp(run: Schemas["Run"], live: Schemas["Progress"] | undefined): Schemas["Run"] {
+  if (!live || live.completed <= run.completed_tests) return run;
+  return {
+    ...run,
+    completed_tests: live.completed,
+    passed_tests: live.passed,
+    failed_tests: live.failed,
+  };
 }

@@ -1,0 +1,24 @@
+import { useElementSize } from "@mantine/hooks";
+import type { ReactNode } from "react";
+import classes from "./charts.module.css";
+
+interface FrameProps {
+  height: number;
+  /** What the drawing shows, in a sentence; the table twin has the numbers. */
+  label: string;
+  children: (width: number) => ReactNode;
+}
+
+/** A drawing as wide as its place. */
+export function Frame({ height, label, children }: FrameProps) {
+  const { ref, width } = useElementSize();
+  return (
+    <div ref={ref} className={classes.frame} style={{ minHeight: height }}>
+      {width > 0 && (
+        <svg width={width} height={height} role="img" aria-label={label}>
+          {children(width)}
+        </svg>
+      )}
+    </div>
+  );
+}

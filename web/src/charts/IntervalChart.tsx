@@ -1,0 +1,69 @@
+import { AxisBottom } from "@visx/axis";
+import { scaleLinear } from "@visx/scale";
+import { Circle, Line } from "@visx/shape";
+import { range, score } from "../ui/numbers";
+import classes from "./charts.module.css";
+import { Frame } from "./Frame";
+
+export interface IntervalRow {
+  key: string;
+  name: string;
+  value: number;
+  interval: { low: number; high: number } | null;
+}
+
+const ROW = 44;
+const AXIS = 28;
+const SIDE = 14;
+const TICKS = [0, 25, 50, 75, 100];
+
+/** Scores from 0 to 100, each as a dot on the interval that the data leave it. */
+export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: string }) {
+  const height = rows.length * ROW + AXIS;
+  return (
+    <Frame height={height} label={label}>
+      {(width) => {
+        const x = scaleLinear({ domain: [0, 100], range: [SIDE, width - SIDE] });
+        return (
+          <>
+            {TICKS.map((tick) => (
+              <Line
+                key={tick}
+                from={{ x: x(tick), y: 0 }}
+                to={{ x: x(tick), y: height - AXIS }}
+                className={classes.grid}
+              />
+            ))}
+            {rows.map((row, index) => (
+              <g key={row.key} transform={`translate(0 ${index * ROW})`}>
+                <text x={SIDE} y={14} className={classes.name}>
+                  {row.name}
+                </text>
+                <text x={width - SIDE} y={14} textAnchor="end" className={classes.value}>
+                  {score(row.value)} ({range(row.interval)})
+                </text>
+                {row.interval && (
+                  <Line
+                    from={{ x: x(row.interval.low), y: 28 }}
+                    to={{ x: x(row.interval.high), y: 28 }}
+                    className={classes.interval}
+                  />
+                )}
+                <Circle cx={x(row.value)} cy={28} r={6} className={classes.dot} />
+              </g>
+            ))}
+            <AxisBottom
+              top={height - AXIS}
+              scale={x}
+              tickValues={TICKS}
+              hideAxisLine
+              hideTicks
+              tickClassName={classes.tick}
+              tickLabelProps={{ className: classes.tick, textAnchor: "middle", dy: 4 }}
+            />
+          </>
+        );
+      }}
+    </Frame>
+  );
+}

@@ -1,0 +1,90 @@
+import { Table } from "@mantine/core";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/queries";
+import { IntervalChart, type IntervalRow } from "../../charts/IntervalChart";
+import { ChartCard } from "../../ui/ChartCard";
+import { percent, score } from "../../ui/numbers";
+import { WideTable } from "../../ui/WideTable";
+
+interface ComponentCardProps {
+  entry: Schemas["BoardEntry"];
+  weights?: Schemas["Weights"];
+}
+
+const COMPONENTS = [
+  { key: "benchmark", name: "Benchmark", field: "benchmark_score" },
+  { key: "user_rating", name: "User rating", field: "user_rating_score" },
+  { key: "success_rate", name: "Success rate", field: "success_rate_score" },
+  { key: "cost_efficiency", name: "Cost efficiency", field: "cost_efficiency_score" },
+] as const;
+
+/** What the overall score is made of, each part with its interval. */
+export function ComponentCard({ entry, weights }: ComponentCardProps) {
+  const parts = COMPONENTS.map(({ key, name, field }) => ({
+    key,
+    name,
+    value: entry[field],
+    interval: entry.intervals[key],
+    weight: weights?.[key],
+  }));
+  const overall: IntervalRow[] =
+    entry.overall_score === null
+      ? []
+      : [
+          {
+            key: "overall",
+            name: "Overall",
+            value: entry.overall_score,
+            interval: entry.intervals.overall,
+          },
+        ];
+  const rows = [
+    ...overall,
+    ...parts.flatMap((part) => (part.value === null ? [] : [{ ...part, value: part.value }])),
+  ];
+  const missing = parts
+    .filter((part) => part.value === null)
+    .map((part) => part.name.toLowerCase());
+  const rank = entry.rank === null ? "" : ` Rank ${entry.rank} on the leaderboard.`;
+  return (
+    <ChartCard
+      title={`Score of ${entry.agent_version}`}
+      lead={`Each part with the interval that the data leave it.${rank}${
+        missing.length ? ` Nothing is known yet of: ${missing.join(", ")}.` : ""
+      }`}
+      chart={<IntervalChart rows={rows} label={`Score of ${entry.agent_id} by its parts`} />}
+      table={
+        <WideTable label="Parts of the score" minWidth={480}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Part</Table.Th>
+              <Table.Th ta="right">Weight</Table.Th>
+              <Table.Th ta="right">Score</Table.Th>
+              <Table.Th ta="right">From</Table.Th>
+              <Table.Th ta="right">To</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {[...overall.map((row) => ({ ...row, weight: 1 })), ...parts].map((part) => (
+              <Table.Tr key={part.key}>
+                <Table.Td>
+                  {part.key === "benchmark" && entry.benchmark_run_id ? (
+                    <Link href={`/runs/${entry.benchmark_run_id}`}>{part.name}</Link>
+                  ) : (
+                    part.name
+                  )}
+                </Table.Td>
+                <Table.Td ta="right">
+                  {percent(part.weight === undefined ? null : part.weight * 100)}
+                </Table.Td>
+                <Table.Td ta="right">{score(part.value)}</Table.Td>
+                <Table.Td ta="right">{score(part.interval?.low)}</Table.Td>
+                <Table.Td ta="right">{score(part.interval?.high)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </WideTable>
+      }
+    />
+  );
+}

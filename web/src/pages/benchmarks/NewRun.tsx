@@ -1,0 +1,84 @@
+import { Button, Group, Modal, NumberInput, Select, Stack } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { useLocation } from "wouter";
+import { type Schemas, useBenchmark } from "../../api/queries";
+import { Bolt } from "../../ui/icons";
+import { ProblemNote } from "../../ui/ProblemNote";
+
+/** The button and the form to begin a run of any agent, in any version, with repeats. */
+export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
+  const benchmark = useBenchmark();
+  const [, navigate] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const [agentId, setAgentId] = useState<string | null>(null);
+  const [version, setVersion] = useState<string | null>(null);
+  const [trials, setTrials] = useState<number | string>("");
+  const agent = agents.find((one) => one.id === agentId);
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!agentId) return;
+    benchmark.mutate(
+      { agent_id: agentId, version, trials: typeof trials === "number" ? trials : null },
+      { onSuccess: (created) => navigate(`/runs/${created.run_id}`) },
+    );
+  };
+  const close = () => {
+    setOpen(false);
+    benchmark.reset();
+  };
+  return (
+    <>
+      <Button leftSection={<Bolt />} onClick={() => setOpen(true)}>
+        Run benchmark
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Run a benchmark">
+        <form onSubmit={submit}>
+          <Stack>
+            <Select
+              label="Agent"
+              required
+              searchable
+              data-autofocus
+              data={agents.map((one) => one.id)}
+              value={agentId}
+              onChange={(value) => {
+                setAgentId(value);
+                setVersion(null);
+              }}
+            />
+            <Select
+              label="Version"
+              placeholder="The newest"
+              clearable
+              clearButtonProps={{ "aria-label": "The newest version" }}
+              disabled={!agent}
+              data={agent?.versions ?? []}
+              value={version}
+              onChange={setVersion}
+            />
+            <NumberInput
+              label="Trials"
+              description="How often each test is asked; repeats show which tests are flaky."
+              placeholder="As each test says"
+              min={1}
+              max={1000}
+              allowDecimal={false}
+              value={trials}
+              onChange={setTrials}
+            />
+            {benchmark.error && <ProblemNote error={benchmark.error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Not now
+              </Button>
+              <Button type="submit" disabled={!agentId} loading={benchmark.isPending}>
+                Run
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { Progress, Table, Text } from "@mantine/core";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/queries";
+import { useProgress } from "../../app/live";
+import { Bar } from "../../ui/Bar";
+import { count, percent } from "../../ui/numbers";
+import { StatusBadge } from "../../ui/StatusBadge";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import { WideTable } from "../../ui/WideTable";
+import classes from "./RunTable.module.css";
+
+/** Runs as a table; each row is one click from its results. */
+export function RunTable({ runs }: { runs: Schemas["Run"][] }) {
+  return (
+    <WideTable label="Benchmark runs" minWidth={720}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Agent</Table.Th>
+          <Table.Th>Status</Table.Th>
+          <Table.Th>Tests</Table.Th>
+          <Table.Th ta="right">Score</Table.Th>
+          <Table.Th>Date</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} />
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  );
+}
+
+function RunRow({ run }: { run: Schemas["Run"] }) {
+  const live = useProgress(run.id);
+  // The stream is ahead of the list while a run goes on, and behind it where the list is newer.
+  const isAhead = live !== undefined && live.completed >= run.completed_tests;
+  const status = isAhead ? (live.status as Schemas["Run"]["status"]) : run.status;
+  const completed = isAhead ? live.completed : run.completed_tests;
+  const passed = isAhead ? live.passed : run.passed_tests;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Link href={`/runs/${run.id}`} className={classes.agent}>
+          <Untrusted text={run.agent_id} />
+        </Link>{" "}
+        <Text span size="sm" c="dimmed">
+          {run.agent_version}
+          {!run.is_full && " · some tests"}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <StatusBadge status={status} />
+      </Table.Td>
+      <Table.Td miw={190}>
+        {status === "running" ? (
+          <>
+            <Text size="sm">
+              {count(completed)} of {count(run.total_tests)}, {count(passed)} passed
+            </Text>
+            <Progress
+              value={(completed / run.total_tests) * 100}
+              size="sm"
+              aria-label={`Progress of ${run.agent_id}: ${completed} of ${run.total_tests}`}
+            />
+          </>
+        ) : (
+          <>
+            <Text size="sm">
+              {count(passed)}/{count(run.total_tests)} passed
+              {run.errored_tests > 0 && `, ${count(run.errored_tests)} not executed`}
+            </Text>
+            <Bar share={passed / run.total_tests} />
+          </>
+        )}
+      </Table.Td>
+      <Table.Td ta="right" fw={600}>
+        {percent(run.score_percent)}
+      </Table.Td>
+      <Table.Td className={classes.date}>
+        <When at={run.created_at} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,115 @@
+import { Badge, Table, Text } from "@mantine/core";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/queries";
+import { count, percent, range, score } from "../../ui/numbers";
+import { Stars } from "../../ui/Stars";
+import { Untrusted } from "../../ui/Untrusted";
+import { WideTable } from "../../ui/WideTable";
+import classes from "./BoardTable.module.css";
+import { Rank } from "./Rank";
+
+type Entry = Schemas["BoardEntry"];
+
+/** The board as a table; every number is one click from what it is made of. */
+export function BoardTable({ entries }: { entries: Entry[] }) {
+  const shared = new Set(
+    entries.map((entry) => entry.rank).filter((rank, index, all) => all.indexOf(rank) !== index),
+  );
+  return (
+    <WideTable label="Leaderboard" minWidth={920}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Rank</Table.Th>
+          <Table.Th>Agent</Table.Th>
+          <Table.Th ta="right">Overall</Table.Th>
+          <Table.Th ta="right">Benchmark</Table.Th>
+          <Table.Th>User rating</Table.Th>
+          <Table.Th ta="right">Success rate</Table.Th>
+          <Table.Th ta="right">Cost efficiency</Table.Th>
+          <Table.Th ta="right">Executions</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {entries.map((entry) => (
+          <BoardRow
+            key={`${entry.agent_id}:${entry.agent_version}`}
+            entry={entry}
+            isShared={shared.has(entry.rank)}
+          />
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  );
+}
+
+function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
+  const { intervals } = entry;
+  const agent = `/agents/${encodeURIComponent(entry.agent_id)}`;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Rank rank={entry.rank} low={entry.rank_low} high={entry.rank_high} isShared={isShared} />
+      </Table.Td>
+      <Table.Td>
+        <Link href={agent} className={classes.agent}>
+          <Untrusted text={entry.agent_id} />
+        </Link>{" "}
+        <Text span size="sm" c="dimmed">
+          {entry.agent_version}
+        </Text>
+        {entry.provisional && (
+          <Badge
+            ml="xs"
+            size="sm"
+            variant="outline"
+            color="gray"
+            tt="none"
+            className={classes.provisional}
+            title={`Rests on ${percent(entry.coverage * 100)} of the weight so far`}
+          >
+            provisional
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td ta="right">
+        <strong>{score(entry.overall_score)}</strong>
+        <Note>{range(intervals.overall)}</Note>
+      </Table.Td>
+      <Table.Td ta="right">
+        {entry.benchmark_run_id ? (
+          <Link href={`/runs/${entry.benchmark_run_id}`}>{score(entry.benchmark_score)}</Link>
+        ) : (
+          score(entry.benchmark_score)
+        )}
+        <Note>{range(intervals.benchmark)}</Note>
+      </Table.Td>
+      <Table.Td>
+        {entry.feedback_count > 0 ? (
+          <Link href={`${agent}#feedback`} className={classes.stars}>
+            <Stars value={entry.avg_user_rating} votes={entry.feedback_count} />
+          </Link>
+        ) : (
+          <Stars value={null} />
+        )}
+        {entry.feedback_count > 0 && <Note>{range(intervals.user_rating)}</Note>}
+      </Table.Td>
+      <Table.Td ta="right">
+        {percent(entry.success_rate_score)}
+        <Note>{range(intervals.success_rate)}</Note>
+      </Table.Td>
+      <Table.Td ta="right">
+        {score(entry.cost_efficiency_score)}
+        <Note>{range(intervals.cost_efficiency)}</Note>
+      </Table.Td>
+      <Table.Td ta="right">{count(entry.execution_count)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Note({ children }: { children: string }) {
+  return (
+    <Text size="xs" c="dimmed" className={classes.note}>
+      {children}
+    </Text>
+  );
+}

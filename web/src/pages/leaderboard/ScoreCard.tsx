@@ -1,0 +1,60 @@
+import { Table } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { IntervalChart } from "../../charts/IntervalChart";
+import { ChartCard } from "../../ui/ChartCard";
+import { amount, score } from "../../ui/numbers";
+import { Untrusted } from "../../ui/Untrusted";
+import { WideTable } from "../../ui/WideTable";
+
+/** So many fit on a screen; the table above has all. */
+const MOST = 15;
+
+/** Overall scores with the intervals that the data leave them. */
+export function ScoreCard({ entries }: { entries: Schemas["BoardEntry"][] }) {
+  const rows = entries.slice(0, MOST).flatMap((entry) =>
+    entry.overall_score === null
+      ? []
+      : {
+          key: `${entry.agent_id}:${entry.agent_version}`,
+          name: `${entry.agent_id} ${entry.agent_version}`,
+          value: entry.overall_score,
+          interval: entry.intervals.overall,
+        },
+  );
+  return (
+    <ChartCard
+      title="How sure the scores are"
+      lead="The dot is the overall score; the bar is where the truth may lie. Bars that overlap are no difference yet."
+      chart={
+        <IntervalChart
+          rows={rows}
+          label={`Overall scores of ${amount(rows.length, "agent")} with their intervals`}
+        />
+      }
+      table={
+        <WideTable label="Overall scores with their intervals" minWidth={400}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Agent</Table.Th>
+              <Table.Th ta="right">Overall</Table.Th>
+              <Table.Th ta="right">From</Table.Th>
+              <Table.Th ta="right">To</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={row.key}>
+                <Table.Td>
+                  <Untrusted text={row.name} />
+                </Table.Td>
+                <Table.Td ta="right">{score(row.value)}</Table.Td>
+                <Table.Td ta="right">{score(row.interval?.low)}</Table.Td>
+                <Table.Td ta="right">{score(row.interval?.high)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </WideTable>
+      }
+    />
+  );
+}

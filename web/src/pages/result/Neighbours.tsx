@@ -1,0 +1,52 @@
+import { Button } from "@mantine/core";
+import { useEffect } from "react";
+import { Link, useLocation } from "wouter";
+import { ChevronLeft, ChevronRight } from "../../ui/icons";
+
+interface NeighboursProps {
+  runId: string;
+  previous: string | null;
+  next: string | null;
+}
+
+/** The results before and after this one; the arrow keys lead there too. */
+export function Neighbours({ runId, previous, next }: NeighboursProps) {
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      // Only where the arrows do nothing else: not in a field, not in something that scrolls.
+      const at = document.activeElement;
+      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (at !== document.body && at?.tagName !== "H1") return;
+      const towards =
+        event.key === "ArrowLeft" ? previous : event.key === "ArrowRight" ? next : null;
+      if (towards) navigate(`/runs/${runId}/results/${towards}`);
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, [runId, previous, next, navigate]);
+  return (
+    <>
+      {previous && (
+        <Button
+          component={Link}
+          href={`/runs/${runId}/results/${previous}`}
+          variant="default"
+          leftSection={<ChevronLeft />}
+        >
+          Previous
+        </Button>
+      )}
+      {next && (
+        <Button
+          component={Link}
+          href={`/runs/${runId}/results/${next}`}
+          variant="default"
+          rightSection={<ChevronRight />}
+        >
+          Next
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { Alert, List, Text } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { Warning } from "../../ui/icons";
+import { amount, count } from "../../ui/numbers";
+import { Untrusted } from "../../ui/Untrusted";
+
+interface ErrorListProps {
+  errors: Schemas["RunError"][];
+  total: number;
+}
+
+/** Faults of the infrastructure, apart from the agent's failures: they say nothing about the agent. */
+export function ErrorList({ errors, total }: ErrorListProps) {
+  if (errors.length === 0) return null;
+  const number = Math.max(total, errors.length);
+  return (
+    <Alert
+      color="yellow"
+      icon={<Warning />}
+      title={`${amount(number, "test")} could not be executed`}
+    >
+      <Text size="sm" mb="xs">
+        Something other than the agent was at fault, so these count as neither passed nor failed.
+        Resume the run when it is mended.
+      </Text>
+      <List size="sm">
+        {errors.slice(0, 20).map((error) => (
+          <List.Item key={`${error.test_id} ${error.trial}`}>
+            <code>{error.test_id}</code>
+            {error.trial > 1 && ` (trial ${error.trial})`}: <Untrusted text={error.reason} />{" "}
+            <Text span c="dimmed">
+              after {amount(error.attempts, "attempt")}
+            </Text>
+          </List.Item>
+        ))}
+      </List>
+      {number > 20 && <Text size="sm">and {count(number - 20)} more</Text>}
+    </Alert>
+  );
+}

@@ -1,0 +1,70 @@
+import { Skeleton } from "@mantine/core";
+import { memo } from "react";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/queries";
+import { dollars, score, seconds } from "../../ui/numbers";
+import { Outcome } from "../../ui/Outcome";
+import { Untrusted } from "../../ui/Untrusted";
+import classes from "./ResultRows.module.css";
+
+interface ResultRowProps {
+  runId: string;
+  /** Undefined while it is on its way. */
+  row: Schemas["ResultRow"] | undefined;
+  index: number;
+  high: number;
+  top: number;
+}
+
+/** So much of a reason fits into a row. */
+const REASON = 160;
+
+export const ResultRow = memo(function ResultRow({ runId, row, index, high, top }: ResultRowProps) {
+  const style = { height: high, transform: `translateY(${top}px)` };
+  if (!row)
+    return (
+      <div role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
+        <span role="cell">
+          <Skeleton height={14} width={60} />
+        </span>
+      </div>
+    );
+  return (
+    <div role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
+      <span role="cell" className={classes.outcome}>
+        <Outcome passed={row.passed}>{row.passed ? "passed" : wordFor(row.status)}</Outcome>
+      </span>
+      <span role="cell" className={classes.test}>
+        <Link href={`/runs/${runId}/results/${row.id}`} className={classes.link}>
+          <Untrusted text={row.name} />
+        </Link>
+        <span className={classes.dim}>
+          {" "}
+          {row.test_id}
+          {row.trial > 1 && ` · trial ${row.trial}`}
+        </span>
+        {row.failure_reason && (
+          <span className={classes.reason}>
+            <Untrusted text={row.failure_reason.slice(0, REASON)} />
+          </span>
+        )}
+      </span>
+      <span role="cell" className={classes.category}>
+        <Untrusted text={row.category} />
+      </span>
+      <span role="cell" className={classes.number}>
+        {score(row.points_earned)}/{score(row.points_possible)}
+      </span>
+      <span role="cell" className={classes.number}>
+        {seconds(row.duration_seconds)}
+      </span>
+      <span role="cell" className={classes.number}>
+        {dollars(row.cost_usd)}
+      </span>
+    </div>
+  );
+});
+
+function wordFor(status: Schemas["ResultRow"]["status"]): string {
+  return status === "timeout" ? "timed out" : "failed";
+}

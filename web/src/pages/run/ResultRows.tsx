@@ -1,0 +1,82 @@
+import { useMediaQuery } from "@mantine/hooks";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Schemas } from "../../api/queries";
+import { ResultRow } from "./ResultRow";
+import classes from "./ResultRows.module.css";
+
+interface ResultRowsProps {
+  runId: string;
+  /** Those that are here; the others come when they are needed. */
+  rows: Schemas["ResultRow"][];
+  total: number;
+  /** Whether these are still the rows of the filter before. */
+  isStale: boolean;
+  onNeedMore: () => void;
+}
+
+const HIGH = { desk: 58, phone: 84 };
+
+/** A list of any length: only the rows in the window exist. */
+export function ResultRows({ runId, rows, total, isStale, onNeedMore }: ResultRowsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
+  const high = isPhone ? HIGH.phone : HIGH.desk;
+  const rendered = useWindowVirtualizer({
+    count: total,
+    estimateSize: () => high,
+    overscan: 8,
+    scrollMargin: top,
+  });
+  useLayoutEffect(() => {
+    const place = list.current?.getBoundingClientRect().top ?? 0;
+    setTop(Math.round(place + window.scrollY));
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another height makes all places new
+  useEffect(() => rendered.measure(), [high, rendered]);
+
+  const items = rendered.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= rows.length && rows.length < total) onNeedMore();
+  }, [last, rows.length, total, onNeedMore]);
+
+  return (
+    <div
+      role="table"
+      aria-label="Results"
+      aria-rowcount={total + 1}
+      aria-busy={isStale || undefined}
+      className={classes.table}
+    >
+      <div role="rowgroup">
+        <div role="row" aria-rowindex={1} className={`${classes.row} ${classes.head}`}>
+          <span role="columnheader">Outcome</span>
+          <span role="columnheader">Test</span>
+          <span role="columnheader">Category</span>
+          <span role="columnheader">Points</span>
+          <span role="columnheader">Time</span>
+          <span role="columnheader">Cost</span>
+        </div>
+      </div>
+      <div
+        ref={list}
+        role="rowgroup"
+        className={classes.body}
+        style={{ height: rendered.getTotalSize() }}
+      >
+        {items.map((item) => (
+          <ResultRow
+            key={item.key}
+            runId={runId}
+            row={rows[item.index]}
+            index={item.index}
+            high={high}
+            top={item.start - rendered.options.scrollMargin}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}

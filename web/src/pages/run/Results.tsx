@@ -1,0 +1,110 @@
+import { Button, Group, SegmentedControl, Select, Switch, Text, Title } from "@mantine/core";
+import { Link, useSearchParams } from "wouter";
+import { type ResultsWanted, type Schemas, useResults } from "../../api/queries";
+import { EmptyNote } from "../../ui/EmptyNote";
+import { Loading } from "../../ui/Loading";
+import { amount } from "../../ui/numbers";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { ResultRows } from "./ResultRows";
+
+interface ResultsProps {
+  run: Schemas["Run"];
+  details: Schemas["RunDetails"];
+}
+
+/** The results of a run; what is filtered is part of the address. */
+export function Results({ run, details }: ResultsProps) {
+  const [search, setSearch] = useSearchParams();
+  const wanted = wantedIn(search);
+  const results = useResults(run.id, wanted);
+  const rows = results.data?.pages.flatMap((page) => page.results) ?? [];
+  const total = results.data?.pages[0]?.total ?? 0;
+  const isFiltered = Boolean(wanted.outcome || wanted.category || wanted.flaky);
+  const change = (name: string, value: string | null) =>
+    setSearch((before) => {
+      const after = new URLSearchParams(before);
+      if (value) after.set(name, value);
+      else after.delete(name);
+      return after;
+    });
+
+  return (
+    <section aria-label="Results">
+      <Group justify="space-between" align="flex-end" mb="sm" gap="sm">
+        <div>
+          <Title order={2} size="h4">
+            Results
+          </Title>
+          <Text size="sm" c="dimmed" role="status">
+            {amount(total, "result")} {isFiltered ? "fit the filter" : "in all"}
+          </Text>
+        </div>
+        <Group gap="sm" align="flex-end">
+          <SegmentedControl
+            aria-label="Outcome"
+            data={[
+              { value: "", label: "All" },
+              { value: "failed", label: "Failed" },
+              { value: "passed", label: "Passed" },
+            ]}
+            value={wanted.outcome ?? ""}
+            onChange={(value) => change("outcome", value)}
+          />
+          <Select
+            aria-label="Category"
+            placeholder="All categories"
+            clearable
+            clearButtonProps={{ "aria-label": "All categories" }}
+            data={details.categories.map((one) => one.category)}
+            value={wanted.category ?? null}
+            onChange={(value) => change("category", value)}
+            w={180}
+          />
+          {details.trials && (
+            <Switch
+              label="Flaky only"
+              checked={wanted.flaky ?? false}
+              onChange={(event) => change("flaky", event.currentTarget.checked ? "true" : null)}
+            />
+          )}
+        </Group>
+      </Group>
+      {results.isPending && <Loading what="the results" />}
+      {results.error && <ProblemNote error={results.error} onRetry={() => results.refetch()} />}
+      {results.data && total === 0 && (
+        <EmptyNote
+          title={isFiltered ? "No result fits the filter" : "No result yet"}
+          action={
+            isFiltered && (
+              <Button component={Link} href={`/runs/${run.id}`} variant="default">
+                Show all results
+              </Button>
+            )
+          }
+        >
+          {isFiltered ? "Nothing of this run is like that." : "They come as the tests are asked."}
+        </EmptyNote>
+      )}
+      {total > 0 && (
+        <ResultRows
+          runId={run.id}
+          rows={rows}
+          total={total}
+          isStale={results.isPlaceholderData}
+          onNeedMore={() => {
+            if (results.hasNextPage && !results.isFetching) void results.fetchNextPage();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function wantedIn(search: URLSearchParams): ResultsWanted {
+  const outcome = search.get("outcome");
+  return {
+    outcome: outcome === "passed" || outcome === "failed" ? outcome : undefined,
+    category: search.get("category") ?? undefined,
+    flaky: search.get("flaky") === "true" || undefined,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Schemas } from "../../api/queries";
+import { type Fact, Facts } from "../../ui/Facts";
+import { amount, count, dollars, percent, score, seconds } from "../../ui/numbers";
+
+interface RunFactsProps {
+  run: Schemas["Run"];
+  details: Schemas["RunDetails"];
+}
+
+/** The run in numbers. */
+export function RunFacts({ run, details }: RunFactsProps) {
+  const { trials } = details;
+  const tokens =
+    run.input_tokens === null && run.output_tokens === null
+      ? null
+      : (run.input_tokens ?? 0) + (run.output_tokens ?? 0);
+  const facts: Fact[] = [
+    {
+      label: "Score",
+      value: percent(run.score_percent),
+      note: `${count(run.passed_tests)} of ${count(run.total_tests)} passed`,
+    },
+    {
+      label: "Points",
+      value: percent(run.points_percent),
+      note: `${score(run.points_earned)} of ${score(run.points_possible)}`,
+    },
+    { label: "Failed", value: count(run.failed_tests), note: "the agent's own" },
+    { label: "Not executed", value: count(run.errored_tests), note: "not the agent's fault" },
+    {
+      label: "Time",
+      value: seconds(run.duration_seconds),
+      note: run.completed_tests
+        ? `${seconds(run.duration_seconds / run.completed_tests)} per test`
+        : undefined,
+    },
+    {
+      label: "Tokens",
+      value: count(tokens),
+      note:
+        tokens === null
+          ? "not told by the agent"
+          : `${count(run.input_tokens)} in, ${count(run.output_tokens)} out`,
+    },
+    {
+      label: "Cost",
+      value: dollars(run.cost_usd),
+      note:
+        details.cost_usd_per_passed_test != null
+          ? `${dollars(details.cost_usd_per_passed_test)} per passed test`
+          : run.cost_usd === null
+            ? "not known"
+            : `of ${amount(run.costed_tests, "test")}`,
+    },
+  ];
+  if (trials)
+    facts.push(
+      { label: `pass@${trials.k}`, value: share(trials.pass_at_k), note: "one of all trials" },
+      { label: `pass^${trials.k}`, value: share(trials.pass_all_k), note: "every trial" },
+      { label: "Flaky tests", value: count(trials.flaky.length), note: "pass and fail in turn" },
+    );
+  return <Facts facts={facts} />;
+}
+
+function share(value: number | null): string {
+  return percent(value === null ? null : value * 100);
+}

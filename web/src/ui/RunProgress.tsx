@@ -1,0 +1,48 @@
+import { Progress as Line, Text } from "@mantine/core";
+import { Link } from "wouter";
+import type { Schemas } from "../api/queries";
+import { count, percent } from "./numbers";
+
+interface RunProgressProps {
+  runId: string;
+  status?: string;
+  /** What the stream of events said last. */
+  progress?: Schemas["Progress"];
+  newest?: Schemas["Run"];
+}
+
+/** How the newest run of an agent goes, or how it went; one click from the run itself. */
+export function RunProgress({ runId, status, progress, newest }: RunProgressProps) {
+  if (!runId || !status)
+    return (
+      <Text size="sm" c="dimmed">
+        Not benchmarked yet
+      </Text>
+    );
+  const known = newest?.id === runId ? newest : undefined;
+  const total = progress?.total ?? known?.total_tests ?? 0;
+  const completed = progress?.completed ?? known?.completed_tests ?? 0;
+  const passed = progress?.passed ?? known?.passed_tests ?? 0;
+  if (status === "running" || status === "pending")
+    return (
+      <>
+        <Link href={`/runs/${runId}`}>
+          {status === "pending" ? "Waits to be executed" : "Running"}: {count(completed)} of{" "}
+          {count(total)}, {count(passed)} passed
+        </Link>
+        <Line
+          mt={6}
+          size="sm"
+          value={total ? (completed / total) * 100 : 0}
+          aria-label={`Progress: ${completed} of ${total}`}
+        />
+      </>
+    );
+  return (
+    <Link href={`/runs/${runId}`}>
+      {status === "completed"
+        ? `Last run: ${count(passed)} of ${count(total)} passed (${percent(total ? (passed / total) * 100 : null)})`
+        : `Last run: ${status}`}
+    </Link>
+  );
+}
