@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from arena.agents import Registry
 from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
-from arena.evaluation import Means
+from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
 from arena.runs import Changes, Engine, Owner, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
@@ -47,7 +47,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         closing.push_async_callback(sandbox.close)
         judge = open_judge(settings)
         closing.push_async_callback(judge.close)
-        means = Means(sandbox=sandbox, judge=judge)
+        unseal = SealedFolder(settings.sealed_folder)
+        means = Means(sandbox=sandbox, judge=judge, unseal=unseal)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,

@@ -244,9 +244,13 @@ class Client:
 
     # Judging
 
-    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Verdict:
+    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Evaluated:
         """Judge a submission by a standard."""
-        return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
+        return await self._post("/api/evaluate", schemas.Evaluated, body=evaluate)
+
+    async def verify(self, cid: str) -> schemas.Verification:
+        """Check a verdict record."""
+        return await self._get(f"/api/verify/{_quoted(cid)}", schemas.Verification)
 
     # The wire
 

@@ -22,6 +22,7 @@ from arena.api.routes import (
     runs,
     scores,
     tests,
+    verdicts,
 )
 from arena.assembly import open_arena
 from arena.dashboard import dashboard_router
@@ -35,9 +36,10 @@ ROOMS = (
     results,
     scores,
     matrix,
-    evaluation,
-    content,
     live,
+    evaluation,
+    verdicts,
+    content,
 )
 """The modules with routes that need a team, in the order the description lists them."""
 

@@ -20,6 +20,7 @@ TAGS = {
     "runs": "Benchmark runs: create, execute, watch, read.",
     "evaluation": "Is it good: a submission held against a standard.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
+    "verdicts": "Verdict records, and whether they hold.",
     "content": "Bytes by CID, and archives to carry them elsewhere.",
     "server": "The server itself.",
 }

@@ -13,6 +13,7 @@ from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
 from arena.content import LocalStore, read_archive, write_archive
 from arena.errors import InvalidInput
+from arena.evaluation import contents_of
 
 app = commands("Content by CID.")
 
@@ -90,11 +91,8 @@ def export(
         async with connected(settings) as client:
             return await client.export_content(cids)
 
-    data = (
-        wait_for(ask())
-        if settings.server
-        else write_archive(LocalStore(settings.content_folder), cids)
-    )
+    store = LocalStore(settings.content_folder)
+    data = wait_for(ask()) if settings.server else write_archive(store, contents_of(store, cids))
     write_file(to, data)
     output.line(f"{to}: {len(data)} bytes")
 

@@ -24,32 +24,47 @@ MAX_FINDINGS = 40
 NOT_JUDGED = 3
 
 
+StandardName = Annotated[
+    str | None, typer.Argument(metavar="STANDARD", help="A JSON file, a CID, or -.")
+]
+SubmissionName = Annotated[
+    str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
+]
+Language = Annotated[str | None, typer.Option(metavar="NAME", help="What the code is written in.")]
+Answers = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Ask a judge anew, even where it has judged this.")
+]
+KeepRecord = Annotated[
+    bool, typer.Option("--record", help="Keep a record that `arena verify` can check.")
+]
+BatchFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Of a batch: write there, resume."),
+]
+Concurrency = Annotated[
+    int, typer.Option(min=1, max=1000, metavar="N", help="Of a batch: how many at a time.")
+]
+
+
 @app.command()
 def evaluate(
     context: typer.Context,
-    standard: Annotated[
-        str | None, typer.Argument(metavar="STANDARD", help="A JSON file, a CID, or -.")
-    ] = None,
-    submission: Annotated[
-        str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What the code is written in.")
-    ] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
-    ] = None,
-    batch: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
-    ] = None,
-    to: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Of a batch: write there, resume."),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=1000, metavar="N", help="Of a batch: how many at a time.")
-    ] = 16,
+    standard: StandardName = None,
+    submission: SubmissionName = None,
+    language: Language = None,
+    answers: Answers = None,
+    fresh: Fresh = False,
+    record: KeepRecord = False,
+    batch: BatchFile = None,
+    to: OutputFile = None,
+    concurrency: Concurrency = 16,
     as_json: Json = False,
 ) -> None:
     """Judge a submission: exit 0 where it passes, 1 where it fails, 3 where nobody could judge."""
@@ -69,6 +84,8 @@ def evaluate(
         submission=_text(submission),
         language=language,
         answers=_json(answers) if answers else [],
+        fresh=fresh,
+        record=record,
     )
     try:
         verdict = wait_for(_judge(settings, request))
@@ -82,7 +99,7 @@ def evaluate(
     raise typer.Exit(0 if verdict.passed else 1)
 
 
-async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Verdict:
+async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Evaluated:
     async with connected(settings) as client:
         return await client.evaluate(request)
 
@@ -123,7 +140,7 @@ def _text(name: str) -> str:
         raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
 
 
-def _print(verdict: schemas.Verdict) -> None:
+def _print(verdict: schemas.Evaluated) -> None:
     """The verdict for people: the outcome, why, and each finding."""
     screen = output.console()
     word = output.status("passed" if verdict.passed else "failed")
@@ -142,3 +159,5 @@ def _print(verdict: schemas.Verdict) -> None:
     screen.print(table)
     if len(verdict.findings) > len(shown):
         screen.print(f"… and {len(verdict.findings) - len(shown)} more (--json shows all)")
+    if verdict.record:
+        screen.print(f"record: {verdict.record}")

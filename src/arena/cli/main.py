@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agents": ("arena.cli.agents", "List, show and check the agents."),
     "evaluate": ("arena.cli.evaluate", "Judge a submission by a standard."),
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
+    "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
+    "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),
     "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }

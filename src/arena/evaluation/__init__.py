@@ -21,6 +21,9 @@ from arena.evaluation.means import (
     ReviewNeeded,
 )
 from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
+from arena.evaluation.record import NotARecord, contents_of, keep_record, read_record
+from arena.evaluation.sealed import Opening, SealedFolder, seal_name, write_private_part
+from arena.evaluation.sealing import seal
 from arena.evaluation.standard import (
     MIN_PASS_SCORE,
     Checklist,
@@ -31,12 +34,14 @@ from arena.evaluation.standard import (
     passes_from,
 )
 from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
+from arena.evaluation.verify import Difference, Verification, verify
 
 __all__ = [
     "MIN_PASS_SCORE",
     "NOTHING",
     "VALIDATIONS",
     "Checklist",
+    "Difference",
     "Fault",
     "Finding",
     "InvalidStandard",
@@ -47,18 +52,29 @@ __all__ = [
     "Judgement",
     "Judging",
     "Means",
+    "NotARecord",
     "NotJudged",
+    "Opening",
     "Place",
     "ReviewNeeded",
+    "SealedFolder",
     "Standard",
     "Submission",
     "TestCases",
     "Verdict",
+    "Verification",
     "Vote",
     "checklists",
+    "contents_of",
     "dotted",
     "evaluate",
+    "keep_record",
     "passes_from",
+    "read_record",
     "read_standard",
     "read_standard_document",
+    "seal",
+    "seal_name",
+    "verify",
+    "write_private_part",
 ]

@@ -21,8 +21,11 @@ from arena.schemas.catalog import (
 from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.evaluation import (
     ChecklistAnswer,
+    Estimate,
     Evaluate,
+    Evaluated,
     Finding,
+    JudgeFigures,
     Judgement,
     Verdict,
     Vote,
@@ -71,6 +74,7 @@ from arena.schemas.scores import (
     Recalculated,
     Weights,
 )
+from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
@@ -100,8 +104,11 @@ __all__ = [
     "Comparison",
     "ContentImported",
     "ContentKept",
+    "Difference",
     "DifferingTest",
+    "Estimate",
     "Evaluate",
+    "Evaluated",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -113,8 +120,10 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "JudgeFigures",
     "Judgement",
     "Leaderboard",
+    "MadeWith",
     "Matrix",
     "MatrixAgent",
     "MatrixCell",
@@ -146,6 +155,7 @@ __all__ = [
     "TestTrials",
     "Trials",
     "Verdict",
+    "Verification",
     "Vote",
     "Weights",
     "Wire",

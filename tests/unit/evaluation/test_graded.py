@@ -56,6 +56,7 @@ def test_every_key_of_test_cases_is_kept() -> None:
             TestCase(input=[], expected=None),
         ),
         languages=("javascript", "python"),
+        language="javascript",
         tolerance=0.5,
         pass_score=80,
     )

@@ -84,46 +84,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/benchmarks/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Audit
-         * @description Which active tests an agent that does nothing passes; while some are pending, ask again.
-         */
-        get: operations["get_audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/tests/{test_id}/standing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Test Standing
-         * @description How a test went with each agent in its latest full run, and whether it tells them apart.
-         */
-        get: operations["get_test_standing"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -488,7 +448,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/benchmarks/compare/tests": {
+    "/api/teams": {
         parameters: {
             query?: never;
             header?: never;
@@ -496,10 +456,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Compare Tests
-         * @description Every test of the agents' latest full runs, and how it went with each of them.
+         * List Teams
+         * @description The teams that may be chosen: the token's own, or without tokens all that have a run.
          */
-        get: operations["compare_tests"];
+        get: operations["list_teams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch Team
+         * @description Watch a team: runs as they go on, scores and the catalog as they change.
+         */
+        get: operations["watch_team"];
         put?: never;
         post?: never;
         delete?: never;
@@ -522,6 +502,26 @@ export interface paths {
          * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
          */
         post: operations["evaluate_submission"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/verify/{cid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify Record
+         * @description Check a verdict record: replay what can be, compute anew what was made of the rest.
+         */
+        get: operations["verify_record"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -586,46 +586,6 @@ export interface paths {
          * @description Keep all that an archive holds, or nothing of it where a byte is wrong.
          */
         post: operations["import_content"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/teams": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Teams
-         * @description The teams that may be chosen: the token's own, or without tokens all that have a run.
-         */
-        get: operations["list_teams"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Watch Team
-         * @description Watch a team: runs as they go on, scores and the catalog as they change.
-         */
-        get: operations["watch_team"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -748,61 +708,6 @@ export interface components {
             count: number;
             /** Problems */
             problems: string[];
-        };
-        /**
-         * Audit
-         * @description Which tests can be passed by an agent that does nothing; no model is asked.
-         */
-        Audit: {
-            /**
-             * Digest
-             * @description Of the catalog that was looked at.
-             */
-            digest: string;
-            /** Findings */
-            findings: components["schemas"]["AuditFinding"][];
-            /**
-             * Audited
-             * @description How many active tests were looked at.
-             */
-            audited: number;
-            /**
-             * Left Out
-             * @description Tests that only a model or a person can judge.
-             */
-            left_out: string[];
-            /**
-             * Pending
-             * @description How many are still to be looked at: ask again.
-             */
-            pending: number;
-        };
-        /**
-         * AuditFinding
-         * @description Why a test measures nothing.
-         */
-        AuditFinding: {
-            /**
-             * Test Id
-             * @example bench_nav_001
-             */
-            test_id: string;
-            /**
-             * Agent
-             * @description The agent that passes without understanding; `nobody`: no answer can pass.
-             * @example echo
-             */
-            agent: string;
-            /**
-             * Answer
-             * @description What it said; at most 500 characters.
-             */
-            answer: string;
-            /**
-             * Reason
-             * @description Why that is enough, in the words of the verdict.
-             */
-            reason: string;
         };
         /**
          * BoardEntry
@@ -1067,6 +972,21 @@ export interface components {
             bytes: number;
         };
         /**
+         * Difference
+         * @description A place where a record does not say what comes out.
+         */
+        Difference: {
+            /**
+             * Path
+             * @example verdict.findings[2].passed
+             */
+            path: string;
+            /** Recorded */
+            recorded: unknown;
+            /** Recomputed */
+            recomputed: unknown;
+        };
+        /**
          * DifferingTest
          * @description A test on which two agents did not do equally well.
          */
@@ -1081,6 +1001,18 @@ export interface components {
             second_passed: number;
             /** Second Trials */
             second_trials: number;
+        };
+        /**
+         * Estimate
+         * @description A figure and the interval the data allow (95 %).
+         */
+        Estimate: {
+            /** Value */
+            value: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
         };
         /**
          * Evaluate
@@ -1107,6 +1039,52 @@ export interface components {
              * @default []
              */
             answers: components["schemas"]["ChecklistAnswer"][];
+            /**
+             * Fresh
+             * @description Ask a judge anew, even where it has judged this before.
+             * @default false
+             */
+            fresh: boolean;
+            /**
+             * Record
+             * @description Keep a record of the verdict that anybody can verify.
+             * @default false
+             */
+            record: boolean;
+        };
+        /**
+         * Evaluated
+         * @description A verdict, and its record where one was asked for.
+         */
+        Evaluated: {
+            /**
+             * Score
+             * @description 0 to 100.
+             */
+            score: number;
+            /** Passed */
+            passed: boolean;
+            /** Reasoning */
+            reasoning: string;
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+            /**
+             * Engine
+             * @description What ran the submission's code; empty where nothing did.
+             */
+            engine: string;
+            /** @description The votes, where a model judged. */
+            judgement: components["schemas"]["Judgement"] | null;
+            /**
+             * Parts
+             * @description The verdicts of a composite's parts, in order.
+             */
+            parts: components["schemas"]["Verdict"][];
+            /**
+             * Record
+             * @description The CID of the record: `arena verify` checks it.
+             */
+            record: string | null;
         };
         /**
          * ExecutionReport
@@ -1353,6 +1331,29 @@ export interface components {
             cost_efficiency: components["schemas"]["Interval"] | null;
         };
         /**
+         * JudgeFigures
+         * @description How well a judge agreed with people and with itself when it was last measured.
+         */
+        JudgeFigures: {
+            /**
+             * Measured At
+             * Format: date-time
+             */
+            measured_at: string;
+            /** Items */
+            items: number;
+            /** @description Agreement beyond chance; 1 is perfect. */
+            kappa: components["schemas"]["Estimate"];
+            /** @description The mean distance from the human score. */
+            mean_error: components["schemas"]["Estimate"];
+            /** @description Above 0 the judge is generous. */
+            bias: components["schemas"]["Estimate"];
+            /** @description How far its own votes on one item are apart. */
+            spread: components["schemas"]["Estimate"];
+            /** @description The share of items that pass once and fail another time. */
+            flips: components["schemas"]["Estimate"];
+        };
+        /**
          * Judgement
          * @description The votes of a panel and the rule that made one score of them.
          */
@@ -1373,6 +1374,23 @@ export interface components {
             };
             /** Prompt Digest */
             prompt_digest: string;
+            /**
+             * Judge
+             * @description Names the panel: its models, votes, prompt and endpoint.
+             */
+            judge: string;
+            /**
+             * Characters
+             * @description The length of the submission.
+             */
+            characters: number;
+            /**
+             * Shown Characters
+             * @description How much of it the models were shown.
+             */
+            shown_characters: number;
+            /** @description Null: this judge was never measured. */
+            figures: components["schemas"]["JudgeFigures"] | null;
         };
         /**
          * Leaderboard
@@ -1390,107 +1408,18 @@ export interface components {
             next_cursor?: string | null;
         };
         /**
-         * Matrix
-         * @description A page of tests against agents, by the ids of the tests.
+         * MadeWith
+         * @description The programs that made a verdict.
          */
-        Matrix: {
-            /** Agents */
-            agents: components["schemas"]["MatrixAgent"][];
-            /**
-             * Without Run
-             * @description Agents without a completed full run.
-             */
-            without_run: string[];
-            /** Rows */
-            rows: components["schemas"]["MatrixRow"][];
-            /** Count */
-            count: number;
-            /**
-             * Total
-             * @description How many rows fit what was asked for.
-             */
-            total: number;
-            /**
-             * Tests
-             * @description How many tests there are.
-             */
-            tests: number;
-            /**
-             * Differing
-             * @description On how many of them the agents differ.
-             */
-            differing: number;
-            /** Next Cursor */
-            next_cursor?: string | null;
-        };
-        /**
-         * MatrixAgent
-         * @description A column of the matrix.
-         */
-        MatrixAgent: {
-            /**
-             * Agent
-             * @example qa-web-manager:1.0.0
-             */
-            agent: string;
-            /**
-             * Run Id
-             * Format: uuid
-             * @description Its latest full run, which is what is compared.
-             */
-            run_id: string;
-        };
-        /**
-         * MatrixCell
-         * @description How a test went with an agent.
-         */
-        MatrixCell: {
-            /** Trials */
-            trials: number;
-            /** Passed */
-            passed: number;
-            /**
-             * Result Id
-             * Format: uuid
-             * @description The trial to look at: the first that failed, if any.
-             */
-            result_id: string;
-        };
-        /**
-         * MatrixRow
-         * @description A test and how it went with each agent, in the order of `agents`.
-         */
-        MatrixRow: {
-            /**
-             * Test Id
-             * @example bench_nav_001
-             */
-            test_id: string;
-            /**
-             * Name
-             * @example List User Interfaces
-             */
-            name: string;
-            /**
-             * Category
-             * @example navigation
-             */
-            category: string;
-            /**
-             * Is Edited
-             * @description The test was changed between the runs; see its other row.
-             */
-            is_edited: boolean;
-            /**
-             * Differs
-             * @description Two of the agents did not pass it equally often.
-             */
-            differs: boolean;
-            /**
-             * Cells
-             * @description null where it was not asked.
-             */
-            cells: (components["schemas"]["MatrixCell"] | null)[];
+        MadeWith: {
+            /** Arena */
+            arena: string;
+            /** Python */
+            python: string;
+            /** Platform */
+            platform: string;
+            /** Sandbox */
+            sandbox: string;
         };
         /**
          * Pareto
@@ -1969,65 +1898,6 @@ export interface components {
          */
         RunStatus: "pending" | "running" | "completed" | "failed" | "cancelled";
         /**
-         * Standing
-         * @description What is known of a test: how hard it is, and whether it tells agents apart.
-         */
-        Standing: {
-            /** Test Id */
-            test_id: string;
-            /** Rows */
-            rows: components["schemas"]["StandingRow"][];
-            /**
-             * Counted
-             * @description Rows behind the statistics: those of the present test.
-             */
-            counted: number;
-            /** Pass Percent */
-            pass_percent: number | null;
-            /** @description Of that percentage. */
-            interval: components["schemas"]["Interval"] | null;
-            /**
-             * Discrimination
-             * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three agents were asked, or all did the same.
-             */
-            discrimination: number | null;
-        };
-        /**
-         * StandingRow
-         * @description How a test went with one agent version in its latest full run.
-         */
-        StandingRow: {
-            /** Agent Id */
-            agent_id: string;
-            /** Agent Version */
-            agent_version: string;
-            /**
-             * Run Id
-             * Format: uuid
-             */
-            run_id: string;
-            /**
-             * Result Id
-             * Format: uuid
-             * @description The trial to look at: the first that failed, if any.
-             */
-            result_id: string;
-            /** Trials */
-            trials: number;
-            /** Passed */
-            passed: number;
-            /**
-             * Rest Percent
-             * @description What it passed of the run's other tests.
-             */
-            rest_percent: number | null;
-            /**
-             * Is Current
-             * @description Whether the test said then what it says now.
-             */
-            is_current: boolean;
-        };
-        /**
          * TeamList
          * @description The teams that may be chosen.
          */
@@ -2211,6 +2081,59 @@ export interface components {
             parts: components["schemas"]["Verdict"][];
         };
         /**
+         * Verification
+         * @description What became of a verdict record that was checked.
+         */
+        Verification: {
+            /** Cid */
+            cid: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "holds" | "differs" | "cannot_be_replayed";
+            /**
+             * Differences
+             * @description Where it differs; a hundred at most.
+             */
+            differences: components["schemas"]["Difference"][];
+            /**
+             * Obstacles
+             * @description What kept a part from being replayed.
+             */
+            obstacles: string[];
+            /**
+             * Taken
+             * @description What nobody can replay and was taken as recorded: what models and people said.
+             */
+            taken: string[];
+            /**
+             * Notes
+             * @description What is worded otherwise by other versions.
+             */
+            notes: string[];
+            /** Standard Cid */
+            standard_cid: string;
+            /** Submission Cid */
+            submission_cid: string;
+            /**
+             * Score
+             * @description As recorded.
+             */
+            score: number;
+            /**
+             * Passed
+             * @description As recorded.
+             */
+            passed: boolean;
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            made_with: components["schemas"]["MadeWith"];
+        };
+        /**
          * Vote
          * @description One complete answer of one model.
          */
@@ -2226,6 +2149,24 @@ export interface components {
             scores: {
                 [key: string]: number;
             };
+            /** Reasons */
+            reasons: {
+                [key: string]: string;
+            };
+            /** Quotes */
+            quotes: {
+                [key: string]: string;
+            };
+            /**
+             * Answered By
+             * @description The model the endpoint names in its answer.
+             */
+            answered_by: string | null;
+            /**
+             * Attempts
+             * @description How many answers it gave until one was valid.
+             */
+            attempts: number;
             /** Input Tokens */
             input_tokens: number | null;
             /** Output Tokens */
@@ -2756,267 +2697,6 @@ export interface operations {
                      *       "status": 403,
                      *       "code": "forbidden",
                      *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_audit: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "digest": "3b1f5c0e8b7a4d1f9c2e6a5b8d7c4f3e2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d",
-                     *       "findings": [
-                     *         {
-                     *           "test_id": "bench_nav_001",
-                     *           "agent": "echo",
-                     *           "answer": "List all available user interfaces in the system",
-                     *           "reason": "the answer has all of \"user\", \"interfaces\""
-                     *         }
-                     *       ],
-                     *       "audited": 17,
-                     *       "left_out": [],
-                     *       "pending": 0
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Audit"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_test_standing: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                test_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "test_id": "bench_nav_001",
-                     *       "rows": [
-                     *         {
-                     *           "agent_id": "qa-web-manager",
-                     *           "agent_version": "1.0.0",
-                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *           "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f",
-                     *           "trials": 1,
-                     *           "passed": 1,
-                     *           "rest_percent": 90.91,
-                     *           "is_current": true
-                     *         }
-                     *       ],
-                     *       "counted": 1,
-                     *       "pass_percent": 100,
-                     *       "interval": {
-                     *         "low": 20.65,
-                     *         "high": 100,
-                     *         "method": "wilson",
-                     *         "confidence": 0.95
-                     *       },
-                     *       "discrimination": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Standing"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */
@@ -6203,23 +5883,10 @@ export interface operations {
             };
         };
     };
-    compare_tests: {
+    list_teams: {
         parameters: {
-            query: {
-                agents: string;
-                /** @description Only tests on which they differ. */
-                differing?: boolean;
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
+            query?: never;
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -6233,46 +5900,116 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "agents": [
-                     *         {
-                     *           "agent": "qa-web-manager:1.0.0",
-                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2"
-                     *         },
-                     *         {
-                     *           "agent": "qa-mobile-manager:1.0.0",
-                     *           "run_id": "6f17a8e5-0585-4ab9-b945-c558553b8eb3"
-                     *         }
+                     *       "teams": [
+                     *         "default",
+                     *         "web"
                      *       ],
-                     *       "without_run": [],
-                     *       "rows": [
-                     *         {
-                     *           "test_id": "bench_nav_001",
-                     *           "name": "List User Interfaces",
-                     *           "category": "navigation",
-                     *           "is_edited": false,
-                     *           "differs": true,
-                     *           "cells": [
-                     *             {
-                     *               "trials": 1,
-                     *               "passed": 1,
-                     *               "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f"
-                     *             },
-                     *             {
-                     *               "trials": 1,
-                     *               "passed": 0,
-                     *               "result_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "count": 1,
-                     *       "total": 1,
-                     *       "tests": 12,
-                     *       "differing": 1,
-                     *       "next_cursor": null
+                     *       "is_local": true
                      *     }
                      */
-                    "application/json": components["schemas"]["Matrix"];
+                    "application/json": components["schemas"]["TeamList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_team: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `progress` of runs and `change`, without end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description Unauthorized */
@@ -6410,10 +6147,11 @@ export interface operations {
                      *       ],
                      *       "engine": "python 3.11.2",
                      *       "judgement": null,
-                     *       "parts": []
+                     *       "parts": [],
+                     *       "record": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Verdict"];
+                    "application/json": components["schemas"]["Evaluated"];
                 };
             };
             /** @description Bad Request */
@@ -6505,6 +6243,150 @@ export interface operations {
                      *       "status": 409,
                      *       "code": "conflict",
                      *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verify_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+                     *       "outcome": "differs",
+                     *       "differences": [
+                     *         {
+                     *           "path": "verdict.score",
+                     *           "recorded": 100,
+                     *           "recomputed": 66
+                     *         }
+                     *       ],
+                     *       "obstacles": [],
+                     *       "taken": [],
+                     *       "notes": [],
+                     *       "standard_cid": "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku",
+                     *       "submission_cid": "bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4",
+                     *       "score": 100,
+                     *       "passed": true,
+                     *       "made_at": "2026-11-15T22:48:03.288420Z",
+                     *       "made_with": {
+                     *         "arena": "0.1.0",
+                     *         "python": "3.11.7",
+                     *         "platform": "Linux x86_64",
+                     *         "sandbox": "namespace"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */
@@ -7048,213 +6930,6 @@ export interface operations {
                      *       "status": 413,
                      *       "code": "request_entity_too_large",
                      *       "detail": "the body is larger than 8 MiB",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_teams: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "teams": [
-                     *         "default",
-                     *         "web"
-                     *       ],
-                     *       "is_local": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TeamList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    watch_team: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Server-sent events: `progress` of runs and `change`, without end. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
                      *       "errors": []
                      *     }
                      */

@@ -1,6 +1,7 @@
 """Bytes by CID: standards, submissions and verdict records."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -9,7 +10,8 @@ from fastapi.responses import Response
 from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
-from arena.content import read_archive, write_archive
+from arena.content import LocalStore, read_archive, write_archive
+from arena.evaluation import contents_of
 
 router = APIRouter(prefix="/api", tags=["content"])
 
@@ -66,8 +68,12 @@ async def export_content(
     cid: Annotated[list[str], Query(min_length=1, max_length=1000, description="What to pack.")],
 ) -> Response:
     """One file (CAR) with these contents; a verdict record brings what it speaks of."""
-    data = await asyncio.to_thread(write_archive, house.content, cid)
+    data = await asyncio.to_thread(_packed, house.content, cid)
     return Response(data, media_type=ARCHIVE, headers=HEADERS)
+
+
+def _packed(store: LocalStore, cids: Sequence[str]) -> bytes:
+    return write_archive(store, contents_of(store, cids))
 
 
 @router.post("/archive", responses=responses(404, 413), openapi_extra=TAKES_BYTES)

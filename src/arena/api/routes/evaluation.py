@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -22,6 +23,7 @@ from arena.evaluation import (
     evaluate,
     read_standard_document,
 )
+from arena.evaluation.record import keep_record
 
 router = APIRouter(prefix="/api", tags=["evaluation"])
 
@@ -29,16 +31,23 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
 
 @router.post("/evaluate", responses=responses(404, 409))
-async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Verdict:
+async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Evaluated:
     """Judge a submission by a standard: 409 where people have to answer a checklist first."""
     document = body.standard
     if isinstance(document, str):
         document = await asyncio.to_thread(_fetched, house.content, document)
     # Thousands of cases take a while to read, as do regular expressions to compile.
     standard = await asyncio.to_thread(read_standard_document, document)
-    means = replace(house.means, answers=_placed(standard, body.answers))
+    judge = partial(house.judge.judge, fresh=body.fresh)
+    means = replace(house.means, judge=judge, answers=_placed(standard, body.answers))
     submission = Submission(output=body.submission, language=body.language)
-    return schemas.Verdict.model_validate(await evaluate(standard, submission, means))
+    verdict = await evaluate(standard, submission, means)
+    record = None
+    if body.record:
+        keep = partial(keep_record, sandbox=house.settings.sandbox)
+        record = await asyncio.to_thread(keep, house.content, document, submission, verdict)
+    shown = schemas.Verdict.model_validate(verdict)
+    return schemas.Evaluated(**dict(shown), record=record)
 
 
 def _fetched(store: LocalStore, cid: str) -> Any:

@@ -1,5 +1,17 @@
 """Every table, a file per room that keeps it. Names and columns of the documents stand."""
 
+from arena.store.tables.market import (
+    MarketAccounts,
+    MarketAgents,
+    MarketApplications,
+    MarketBooks,
+    MarketCalls,
+    MarketEntries,
+    MarketEvents,
+    MarketNonces,
+    MarketPostings,
+    MarketTasks,
+)
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, RunGroups, Runs, RunTests
 from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
 from arena.store.tables.table import AnyJson, Table, UtcDateTime
@@ -9,6 +21,16 @@ __all__ = [
     "Executions",
     "Feedback",
     "FrozenTests",
+    "MarketAccounts",
+    "MarketAgents",
+    "MarketApplications",
+    "MarketBooks",
+    "MarketCalls",
+    "MarketEntries",
+    "MarketEvents",
+    "MarketNonces",
+    "MarketPostings",
+    "MarketTasks",
     "Results",
     "RunErrors",
     "RunGroups",

@@ -1,0 +1,90 @@
+"""`arena standard`: what a good answer is, as files."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+
+from arena.cli import output
+from arena.cli.connection import settings_of
+from arena.cli.files import create_file, read_file
+from arena.cli.options import Json, commands
+from arena.errors import InvalidInput
+from arena.evaluation import SealedFolder, seal, seal_name, write_private_part
+
+app = commands("Standards.")
+
+MAX_BYTES = 64 * 1024**2
+
+
+@app.callback()
+def main() -> None:
+    """Standards."""
+
+
+@app.command("seal")
+def seal_standard(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A test_cases standard; - for standard input.")
+    ],
+    to: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the public part goes.")
+    ],
+    private: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the private part goes (default: into the home)."),
+    ] = None,
+    public: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help='The first N cases are public (default: see "hidden").'
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Split a standard: public cases with commitments, and hidden cases in a private file.
+
+    Cases with "hidden": true are hidden. Neither file is overwritten. Whoever judges needs the
+    private part; with the verdict its cases are shown, and anybody can check that they are those
+    that were sealed.
+    """
+    document, openings = seal(_json(file), public=public)
+    commitments = [opening.commitment for opening in openings]
+    home = SealedFolder(settings_of(context).sealed_folder)
+    is_at_home = private is None
+    if private is None:
+        home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private = home.path(commitments)
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    create_file(private, write_private_part(openings), mode=0o600)
+    try:
+        create_file(to, text.encode())
+    except BaseException:
+        # A private part whose public one nobody has is of no use, and in the way of a second try.
+        private.unlink()
+        raise
+    told = {
+        "public": str(to),
+        "private": str(private),
+        "seal": seal_name(commitments),
+        "public_cases": len(cast("list[object]", document["cases"])),
+        "hidden_cases": len(openings),
+    }
+    if as_json:
+        output.print_json(told)
+        return
+    output.line(
+        f"{to}: {told['public_cases']} public cases, {len(openings)} sealed; show it freely"
+    )
+    output.line(f"{private}: the hidden cases; keep it to yourself until the verdict")
+    if not is_at_home:
+        output.line(f"whoever judges puts it at {home.path(commitments)}")
+
+
+def _json(name: str) -> Any:
+    try:
+        return json.loads(read_file(name, max_bytes=MAX_BYTES))
+    except (ValueError, RecursionError) as wrong:
+        raise InvalidInput(f"{name} is not JSON: {wrong}") from None

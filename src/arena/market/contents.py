@@ -1,0 +1,106 @@
+"""Standards and results: fetched by CID, verified, checked and pinned."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid
+from arena.errors import InvalidInput
+from arena.evaluation import Standard, read_standard_document
+from arena.market.errors import BadContent
+
+MAX_STANDARD_BYTES = 1024 * 1024
+MAX_RESULT_BYTES = 8 * 1024 * 1024
+
+
+class Contents:
+    """What tasks are judged by and what was handed in."""
+
+    def __init__(self, store: LocalStore) -> None:
+        self._store = store
+
+    async def keep_standard(self, evaluation: str | Mapping[str, object]) -> str:
+        """Make sure that a standard is here, valid and pinned; gives its CID."""
+        return await asyncio.to_thread(self._keep_standard, evaluation)
+
+    async def keep_result(self, result: bytes | str) -> str:
+        """Make sure that a result is here and pinned; gives its CID."""
+        return await asyncio.to_thread(self._keep_result, result)
+
+    async def standard(self, cid: str) -> Standard:
+        """The standard by that name, verified."""
+        return await asyncio.to_thread(self._read_standard, cid)
+
+    async def result(self, cid: str) -> bytes:
+        """The whole result by that name, verified."""
+        return await asyncio.to_thread(self._get, "the result", cid, MAX_RESULT_BYTES)
+
+    def _keep_standard(self, evaluation: str | Mapping[str, object]) -> str:
+        cid = name_of_standard(evaluation)
+        if not isinstance(evaluation, str):
+            data = _canonical(evaluation)
+            _read(cid, data)
+            self._store.put(data)
+        self._read_standard(cid)
+        self._store.pin(cid)
+        return cid
+
+    def _keep_result(self, result: bytes | str) -> str:
+        if isinstance(result, bytes):
+            result_hash = self._store.put(result)
+        else:
+            self._get("the result", result, MAX_RESULT_BYTES)
+            result_hash = str(parse_cid(result))
+        self._store.pin(result_hash)
+        return result_hash
+
+    def _read_standard(self, cid: str) -> Standard:
+        return _read(cid, self._get("the evaluation standard", cid, MAX_STANDARD_BYTES))
+
+    def _get(self, what: str, cid: str, max_bytes: int) -> bytes:
+        try:
+            return self._store.get(cid, max_bytes=max_bytes)
+        except ContentMissing:
+            raise BadContent(f"{what} {cid} is not in the content store: put it there") from None
+        except InvalidInput as wrong:
+            raise BadContent(f"{what}: {wrong}") from None
+
+
+def name_of_result(result: bytes | str) -> str:
+    """The CID under which a result will be frozen."""
+    if isinstance(result, str):
+        return _name("the result", result)
+    if not 0 < len(result) <= MAX_RESULT_BYTES:
+        raise BadContent(f"the result has {len(result)} bytes, 1 to {MAX_RESULT_BYTES} are taken")
+    return cid_of(result)
+
+
+def name_of_standard(evaluation: str | Mapping[str, object]) -> str:
+    """The CID of a standard, given as such or to be made."""
+    if isinstance(evaluation, str):
+        return _name("the evaluation standard", evaluation)
+    return cid_of(_canonical(evaluation))
+
+
+def _name(what: str, cid: str) -> str:
+    try:
+        return str(parse_cid(cid))
+    except InvalidInput as wrong:
+        raise BadContent(f"{what}: {wrong}") from None
+
+
+def _canonical(evaluation: Mapping[str, object]) -> bytes:
+    try:
+        data = canonical(dict(evaluation))
+    except InvalidInput as wrong:
+        raise BadContent(f"the evaluation standard: {wrong}") from None
+    if len(data) > MAX_STANDARD_BYTES:
+        raise BadContent(f"the evaluation standard has more than {MAX_STANDARD_BYTES} bytes")
+    return data
+
+
+def _read(cid: str, data: bytes) -> Standard:
+    try:
+        return read_standard_document(json.loads(data.decode()))
+    except (InvalidInput, ValueError, RecursionError) as wrong:
+        raise BadContent(f"the evaluation standard {cid}: {wrong}") from None

@@ -1,0 +1,286 @@
+"""What each move does to the task, the money and the agent's record. Pure.
+
+State, role and window were checked by `moves.check`; what is left to refuse here is content.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from arena.content import parse_cid
+from arena.errors import InvalidInput
+from arena.market.agents import Reputation
+from arena.market.call import Call, Step
+from arena.market.errors import BadContent, BadScore, WrongRole
+from arena.market.events import EventKind, Happening
+from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, transfer, user
+from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
+from arena.market.terms import Assignment, TimeoutPolicy
+from arena.scoring import ExecutionStatus
+
+
+def apply(task: Task, call: Call, at: datetime) -> Step:
+    """One applicant more; with the assignment `first`, it has the task."""
+    applied = replace(task, applicant_count=task.applicant_count + 1)
+    told = Happening(
+        kind=EventKind.APPLIED, why="asked for the task", data={"version": call.version}
+    )
+    if task.terms.assignment is not Assignment.FIRST:
+        return Step(task=applied, happenings=(told,))
+    given = assign(applied, replace(call, agent=call.by), at)
+    return replace(given, happenings=(told, *given.happenings))
+
+
+def assign(task: Task, call: Call, at: datetime) -> Step:
+    """The agent has the task, and an attempt more."""
+    assigned = replace(
+        task,
+        state=TaskState.ASSIGNED,
+        agent=call.agent,
+        agent_version=call.version,
+        assigned_at=at,
+    )
+    told = Happening(
+        kind=EventKind.ASSIGNED,
+        why=f"chosen: {task.terms.assignment}" if call.by != task.poster else "chosen by hand",
+        data={"agent": call.agent, "version": call.version},
+    )
+    counted = _counted(task, Reputation(attempts=1))
+    return Step(task=assigned, happenings=(told,), reputation=counted)
+
+
+def cancel(task: Task, call: Call, at: datetime) -> Step:
+    """Everything goes back to the poster."""
+    ended = replace(task, state=TaskState.CANCELLED, ended_at=at)
+    told = Happening(
+        kind=EventKind.CANCELLED, why="taken back by its poster", data={"reward": task.terms.reward}
+    )
+    return Step(task=ended, happenings=(told,), entry=_refund(task))
+
+
+def commit(task: Task, call: Call, at: datetime) -> Step:
+    """The agent is bound to a result that nobody has seen."""
+    committed = replace(task, state=TaskState.COMMITTED, commitment=call.commitment)
+    told = Happening(
+        kind=EventKind.COMMITTED,
+        why="bound to a result not shown yet",
+        data={"commitment": call.commitment},
+    )
+    return Step(task=committed, happenings=(told,))
+
+
+def submit(task: Task, call: Call, at: datetime) -> Step:
+    """The result is frozen; the judge's window begins."""
+    submitted = replace(
+        task, state=TaskState.SUBMITTED, result_hash=call.result_hash, submitted_at=at
+    )
+    told = Happening(
+        kind=EventKind.RESULT_SUBMITTED,
+        why="handed in",
+        data={"resultHash": call.result_hash},
+    )
+    return Step(task=submitted, happenings=(told,), execution=ExecutionStatus.COMPLETED)
+
+
+def reveal(task: Task, call: Call, at: datetime) -> Step:
+    """A submission that shows what was committed to."""
+    if call.commitment is None or call.commitment != task.commitment:
+        raise BadContent(
+            f"result and salt do not give the commitment of task {task.id}: "
+            "send the result and the salt it was made with"
+        )
+    return submit(task, call, at)
+
+
+def judge(task: Task, call: Call, at: datetime) -> Step:
+    """The verdict stands, and can be disputed."""
+    score = _checked(task, call)
+    judged = replace(
+        task,
+        state=TaskState.JUDGED,
+        score=score,
+        judged_by=call.by,
+        judged_at=at,
+        reason_uri=call.reason_uri,
+    )
+    told = Happening(
+        kind=EventKind.JUDGED,
+        why="passed" if score >= MIN_PASS_SCORE else "did not pass",
+        data={
+            "score": score,
+            "winner": call.agent,
+            "resultHash": task.result_hash,
+            "reasonURI": call.reason_uri,
+        },
+    )
+    return Step(task=judged, happenings=(told,))
+
+
+def judge_and_pay(task: Task, call: Call, at: datetime) -> Step:
+    """The verdict stands and is settled at once."""
+    judged = judge(task, call, at)
+    settled = settle(judged.task, call, at)
+    return replace(settled, happenings=(*judged.happenings, *settled.happenings))
+
+
+def dispute(task: Task, call: Call, at: datetime) -> Step:
+    """The bond is locked and the arbiter's window begins."""
+    disputed = replace(
+        task,
+        state=TaskState.DISPUTED,
+        disputed_by=call.by,
+        disputed_at=at,
+        dispute_reason_uri=call.reason_uri,
+    )
+    told = Happening(
+        kind=EventKind.DISPUTED,
+        why="the verdict is contested",
+        data={"bond": task.terms.bond, "reasonURI": call.reason_uri},
+    )
+    amount = task.terms.bond
+    entry = transfer(EntryKind.BOND, user(call.by), bond(task.id), amount) if amount else None
+    return Step(task=disputed, happenings=(told,), entry=entry)
+
+
+def settle(task: Task, call: Call, at: datetime) -> Step:
+    """Pay or refund by the first score; a bond returns to whoever gave it."""
+    assert task.score is not None
+    why = f"score {task.score}, {MIN_PASS_SCORE} is needed"
+    if task.state is TaskState.DISPUTED:
+        why += "; the arbiter let the dispute lapse"
+    return _settled(task, task.score, at, why=why, bond_to=task.disputed_by)
+
+
+def resolve(task: Task, call: Call, at: datetime) -> Step:
+    """Pay or refund by the arbiter's score; the bond goes to the side that won the dispute."""
+    score = _score(call)
+    assert task.score is not None
+    is_overturned = (score >= MIN_PASS_SCORE) != (task.score >= MIN_PASS_SCORE)
+    other = task.poster if task.disputed_by == task.agent else task.agent
+    bond_to = task.disputed_by if is_overturned else other
+    told = Happening(
+        kind=EventKind.RESOLVED,
+        why="the verdict is overturned" if is_overturned else "the verdict is upheld",
+        data={"score": score, "reasonURI": call.reason_uri, "bondTo": bond_to},
+    )
+    resolved = replace(task, resolution_uri=call.reason_uri)
+    why = f"score {score} by the arbiter, {MIN_PASS_SCORE} is needed"
+    step = _settled(resolved, score, at, why=why, bond_to=bond_to)
+    return replace(step, happenings=(told, *step.happenings))
+
+
+def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
+    """Nothing was handed in: everything goes back to the poster."""
+    ended = replace(
+        task,
+        state=TaskState.EXPIRED,
+        expiry_reason=ExpiryReason.NO_SUBMISSION,
+        ended_at=at,
+    )
+    told = Happening(
+        kind=EventKind.EXPIRED,
+        why="nothing was submitted before the deadline",
+        data={"reason": ExpiryReason.NO_SUBMISSION.value, "to_agent": 0},
+    )
+    step = Step(task=ended, happenings=(told,), entry=_refund(task))
+    if task.agent is None:
+        return step
+    counted = _counted(task, Reputation(no_shows=1))
+    return replace(step, reputation=counted, execution=ExecutionStatus.TIMEOUT)
+
+
+def expire_unjudged(task: Task, call: Call, at: datetime) -> Step:
+    """Nobody judged: the reward goes where the terms say. The agent's record is left alone."""
+    terms = task.terms
+    share = 0
+    if terms.timeout_policy is TimeoutPolicy.SPLIT:
+        share = terms.reward * terms.agent_share_percent // 100
+    ended = replace(
+        task,
+        state=TaskState.EXPIRED,
+        expiry_reason=ExpiryReason.NO_VERDICT,
+        ended_at=at,
+        payout=share,
+    )
+    told = Happening(
+        kind=EventKind.EXPIRED,
+        why="nobody gave a verdict in time",
+        data={"reason": ExpiryReason.NO_VERDICT.value, "to_agent": share},
+    )
+    assert task.agent is not None
+    parts = ((task.agent, share), (task.poster, terms.reward - share))
+    return Step(task=ended, happenings=(told,), entry=_payout(task, parts))
+
+
+def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | None) -> Step:
+    is_paid = score >= MIN_PASS_SCORE
+    reward = task.terms.reward
+    assert task.agent is not None
+    receiver = task.agent if is_paid else task.poster
+    ended = replace(
+        task,
+        state=TaskState.PAID if is_paid else TaskState.REFUNDED,
+        final_score=score,
+        ended_at=at,
+        payout=reward if is_paid else 0,
+    )
+    told = Happening(
+        kind=EventKind.PAID if is_paid else EventKind.REFUNDED,
+        why=why,
+        data={"to": receiver, "amount": reward},
+    )
+    entry = _payout(task, ((receiver, reward),), bond_to=bond_to)
+    counted = _counted(task, Reputation(judged=1, score_sum=score, wins=int(is_paid)))
+    return Step(task=ended, happenings=(told,), entry=entry, reputation=counted)
+
+
+def _counted(task: Task, deed: Reputation) -> Reputation | None:
+    """What the agent's record gains; nothing where the poster judges himself."""
+    return None if task.terms.is_self_judged else deed
+
+
+def _refund(task: Task) -> NewEntry:
+    return _payout(task, ((task.poster, task.terms.reward),))
+
+
+def _payout(
+    task: Task, parts: tuple[tuple[str, int], ...], *, bond_to: str | None = None
+) -> NewEntry:
+    """The one entry that empties a task's accounts."""
+    postings = [Posting(account=escrow(task.id), amount=-task.terms.reward)]
+    postings += [Posting(account=user(who), amount=amount) for who, amount in parts if amount]
+    if bond_to is not None and task.terms.bond:
+        postings.append(Posting(account=bond(task.id), amount=-task.terms.bond))
+        postings.append(Posting(account=user(bond_to), amount=task.terms.bond))
+    return NewEntry(kind=EntryKind.SETTLEMENT, postings=tuple(postings))
+
+
+def _checked(task: Task, call: Call) -> int:
+    """The score of a verdict that is about this task's agent and this task's result."""
+    score = _score(call)
+    if call.agent != task.agent:
+        raise WrongRole(
+            f"the verdict names {call.agent!r} as winner, task {task.id} is {task.agent!r}'s: "
+            "name that agent, whatever the score"
+        )
+    if not _is_same_content(call.result_hash, task.result_hash):
+        raise BadContent(
+            f"the verdict is about {call.result_hash}, but {task.result_hash} was submitted"
+        )
+    return score
+
+
+def _score(call: Call) -> int:
+    score = call.score
+    if not isinstance(score, int) or isinstance(score, bool) or not 0 <= score <= 100:
+        raise BadScore(f"the score is {score!r}, must be a whole number from 0 to 100")
+    return score
+
+
+def _is_same_content(named: str | None, stored: str | None) -> bool:
+    # Two texts can spell one CID, so values are compared, never texts.
+    if named is None or stored is None:
+        return False
+    try:
+        return parse_cid(named).key == parse_cid(stored).key
+    except InvalidInput:
+        return False

@@ -1,0 +1,216 @@
+"""The task market: tasks, the journal behind the money, agents, and all that happened.
+
+Every row is of one team; teams never meet. Entries, postings, events and calls are only inserted.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from arena.store.tables.table import Table
+
+Id = BigInteger().with_variant(Integer, "sqlite")
+"""Counts up by itself on both databases; on SQLite only a plain INTEGER does."""
+PARTY = String(100)
+
+
+class MarketBooks(Table):
+    """One row per team. Whoever changes anything in the team's market locks it first."""
+
+    __tablename__ = "market_books"
+
+    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
+    market_id: Mapped[str] = mapped_column(String(32), unique=True)
+    """Random; part of every message that an agent signs."""
+    created_at: Mapped[datetime]
+
+
+class MarketCalls(Table):
+    """Every call that was done, with its key: the receipt that a repeated call is given again."""
+
+    __tablename__ = "market_calls"
+    __table_args__ = (UniqueConstraint("team_id", "idempotency_key"),)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    idempotency_key: Mapped[str] = mapped_column(String(200))
+    digest: Mapped[str] = mapped_column(String(64))
+    """Of what was asked; the same key with another digest is refused."""
+    action: Mapped[str] = mapped_column(String(30))
+    task_id: Mapped[int | None] = mapped_column(Id)
+    state: Mapped[str | None] = mapped_column(String(20))
+    at: Mapped[datetime]
+
+
+class MarketTasks(Table):
+    """A task: its terms, which never change, and where it stands."""
+
+    __tablename__ = "market_tasks"
+    __table_args__ = (
+        Index("ix_market_tasks_team", "team_id", "id"),
+        Index("ix_market_tasks_state", "team_id", "state", "id"),
+        Index("ix_market_tasks_poster", "team_id", "poster", "id"),
+        Index("ix_market_tasks_agent", "team_id", "agent", "id"),
+        Index("ix_market_tasks_exit", "team_id", "exit_at"),
+        CheckConstraint("reward > 0", name="ck_market_tasks_reward"),
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    poster: Mapped[str] = mapped_column(PARTY)
+    description: Mapped[str]
+    evaluation_cid: Mapped[str] = mapped_column(String(128))
+    reward: Mapped[int] = mapped_column(BigInteger)
+    deadline: Mapped[datetime]
+    judge: Mapped[str] = mapped_column(PARTY)
+    judge_window_seconds: Mapped[int]
+    fallback_judge: Mapped[str | None] = mapped_column(PARTY)
+    fallback_window_seconds: Mapped[int]
+    timeout_policy: Mapped[str] = mapped_column(String(20))
+    agent_share_percent: Mapped[int]
+    dispute_window_seconds: Mapped[int]
+    arbiter: Mapped[str | None] = mapped_column(PARTY)
+    arbiter_window_seconds: Mapped[int]
+    bond: Mapped[int] = mapped_column(BigInteger)
+    commit_deadline: Mapped[datetime | None]
+    max_applicants: Mapped[int]
+    is_self_judged: Mapped[bool]
+    assignment: Mapped[str] = mapped_column(String(20))
+    apply_until: Mapped[datetime | None]
+    state: Mapped[str] = mapped_column(String(20))
+    expiry_reason: Mapped[str | None] = mapped_column(String(20))
+    posted_at: Mapped[datetime]
+    applicant_count: Mapped[int]
+    agent: Mapped[str | None] = mapped_column(PARTY)
+    agent_version: Mapped[str | None] = mapped_column(String(20))
+    assigned_at: Mapped[datetime | None]
+    commitment: Mapped[str | None] = mapped_column(String(64))
+    result_hash: Mapped[str | None] = mapped_column(String(128))
+    submitted_at: Mapped[datetime | None]
+    score: Mapped[int | None]
+    judged_by: Mapped[str | None] = mapped_column(PARTY)
+    judged_at: Mapped[datetime | None]
+    reason_uri: Mapped[str | None]
+    disputed_by: Mapped[str | None] = mapped_column(PARTY)
+    disputed_at: Mapped[datetime | None]
+    dispute_reason_uri: Mapped[str | None]
+    final_score: Mapped[int | None]
+    resolution_uri: Mapped[str | None]
+    ended_at: Mapped[datetime | None]
+    payout: Mapped[int] = mapped_column(BigInteger)
+    exit_at: Mapped[datetime | None]
+    """From when on anyone may end it; None where it has ended."""
+
+
+class MarketApplications(Table):
+    """Who applied for what."""
+
+    __tablename__ = "market_applications"
+    __table_args__ = (Index("ix_market_applications_agent", "team_id", "agent", "task_id"),)
+
+    task_id: Mapped[int] = mapped_column(ForeignKey("market_tasks.id"), primary_key=True)
+    agent: Mapped[str] = mapped_column(PARTY, primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    version: Mapped[str] = mapped_column(String(20))
+    applied_at: Mapped[datetime]
+
+
+class MarketAgents(Table):
+    """An agent with its key, and its reputation in running sums."""
+
+    __tablename__ = "market_agents"
+
+    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
+    id: Mapped[str] = mapped_column(PARTY, primary_key=True)
+    version: Mapped[str] = mapped_column(String(20))
+    public_key: Mapped[str] = mapped_column(String(44))
+    registered_at: Mapped[datetime]
+    attempts: Mapped[int] = mapped_column(default=0)
+    judged: Mapped[int] = mapped_column(default=0)
+    score_sum: Mapped[int] = mapped_column(BigInteger, default=0)
+    wins: Mapped[int] = mapped_column(default=0)
+    no_shows: Mapped[int] = mapped_column(default=0)
+
+
+class MarketNonces(Table):
+    """Signatures that were used: none is good twice."""
+
+    __tablename__ = "market_nonces"
+
+    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
+    agent: Mapped[str] = mapped_column(PARTY, primary_key=True)
+    nonce: Mapped[str] = mapped_column(String(64), primary_key=True)
+    at: Mapped[datetime]
+
+
+class MarketAccounts(Table):
+    """What an account holds: the sum of its postings, kept so that reading it costs the same."""
+
+    __tablename__ = "market_accounts"
+    __table_args__ = (
+        CheckConstraint("balance >= 0 OR name = 'outside'", name="ck_market_accounts_balance"),
+    )
+
+    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
+    name: Mapped[str] = mapped_column(String(120), primary_key=True)
+    balance: Mapped[int] = mapped_column(BigInteger)
+
+
+class MarketEntries(Table):
+    """An entry of the journal. A task has at most one of a kind, so at most one settlement."""
+
+    __tablename__ = "market_entries"
+    __table_args__ = (
+        UniqueConstraint("task_id", "kind"),
+        Index("ix_market_entries_team", "team_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    task_id: Mapped[int | None] = mapped_column(ForeignKey("market_tasks.id"))
+    kind: Mapped[str] = mapped_column(String(20))
+    at: Mapped[datetime]
+
+
+class MarketPostings(Table):
+    """A change of one account; those of one entry sum to zero."""
+
+    __tablename__ = "market_postings"
+    __table_args__ = (Index("ix_market_postings_account", "team_id", "account", "entry_id"),)
+
+    entry_id: Mapped[int] = mapped_column(ForeignKey("market_entries.id"), primary_key=True)
+    line: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    team_id: Mapped[str] = mapped_column(String(100))
+    account: Mapped[str] = mapped_column(String(120))
+    amount: Mapped[int] = mapped_column(BigInteger)
+    balance: Mapped[int] = mapped_column(BigInteger)
+    """Of the account, after the entry."""
+
+
+class MarketEvents(Table):
+    """What happened, in one order per team."""
+
+    __tablename__ = "market_events"
+    __table_args__ = (
+        Index("ix_market_events_team", "team_id", "id"),
+        Index("ix_market_events_task", "task_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    task_id: Mapped[int | None] = mapped_column(ForeignKey("market_tasks.id"))
+    kind: Mapped[str] = mapped_column(String(30))
+    who: Mapped[str] = mapped_column(PARTY)
+    at: Mapped[datetime]
+    why: Mapped[str]
+    data: Mapped[dict[str, Any]]
