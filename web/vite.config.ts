@@ -9,6 +9,8 @@ export default defineConfig({
   build: {
     outDir: "../src/arena/dashboard/dist",
     emptyOutDir: true,
+    // Browsers that know light-dark(): written for older ones, it would not follow our switch.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // Nothing as data: addresses in scripts; every file is cached by its own name.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 600,

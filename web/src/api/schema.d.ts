@@ -84,6 +84,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Audit
+         * @description Which active tests an agent that does nothing passes; while some are pending, ask again.
+         */
+        get: operations["get_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/tests/{test_id}/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Test Standing
+         * @description How a test went with each agent in its latest full run, and whether it tells them apart.
+         */
+        get: operations["get_test_standing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -448,6 +488,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/compare/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Tests
+         * @description Every test of the agents' latest full runs, and how it went with each of them.
+         */
+        get: operations["compare_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/teams": {
         parameters: {
             query?: never;
@@ -708,6 +768,61 @@ export interface components {
             count: number;
             /** Problems */
             problems: string[];
+        };
+        /**
+         * Audit
+         * @description Which tests can be passed by an agent that does nothing; no model is asked.
+         */
+        Audit: {
+            /**
+             * Digest
+             * @description Of the catalog that was looked at.
+             */
+            digest: string;
+            /** Findings */
+            findings: components["schemas"]["AuditFinding"][];
+            /**
+             * Audited
+             * @description How many active tests were looked at.
+             */
+            audited: number;
+            /**
+             * Left Out
+             * @description Tests that only a model or a person can judge.
+             */
+            left_out: string[];
+            /**
+             * Pending
+             * @description How many are still to be looked at: ask again.
+             */
+            pending: number;
+        };
+        /**
+         * AuditFinding
+         * @description Why a test measures nothing.
+         */
+        AuditFinding: {
+            /**
+             * Test Id
+             * @example bench_nav_001
+             */
+            test_id: string;
+            /**
+             * Agent
+             * @description The agent that passes without understanding; `nobody`: no answer can pass.
+             * @example echo
+             */
+            agent: string;
+            /**
+             * Answer
+             * @description What it said; at most 500 characters.
+             */
+            answer: string;
+            /**
+             * Reason
+             * @description Why that is enough, in the words of the verdict.
+             */
+            reason: string;
         };
         /**
          * BoardEntry
@@ -1422,6 +1537,109 @@ export interface components {
             sandbox: string;
         };
         /**
+         * Matrix
+         * @description A page of tests against agents, by the ids of the tests.
+         */
+        Matrix: {
+            /** Agents */
+            agents: components["schemas"]["MatrixAgent"][];
+            /**
+             * Without Run
+             * @description Agents without a completed full run.
+             */
+            without_run: string[];
+            /** Rows */
+            rows: components["schemas"]["MatrixRow"][];
+            /** Count */
+            count: number;
+            /**
+             * Total
+             * @description How many rows fit what was asked for.
+             */
+            total: number;
+            /**
+             * Tests
+             * @description How many tests there are.
+             */
+            tests: number;
+            /**
+             * Differing
+             * @description On how many of them the agents differ.
+             */
+            differing: number;
+            /** Next Cursor */
+            next_cursor?: string | null;
+        };
+        /**
+         * MatrixAgent
+         * @description A column of the matrix.
+         */
+        MatrixAgent: {
+            /**
+             * Agent
+             * @example qa-web-manager:1.0.0
+             */
+            agent: string;
+            /**
+             * Run Id
+             * Format: uuid
+             * @description Its latest full run, which is what is compared.
+             */
+            run_id: string;
+        };
+        /**
+         * MatrixCell
+         * @description How a test went with an agent.
+         */
+        MatrixCell: {
+            /** Trials */
+            trials: number;
+            /** Passed */
+            passed: number;
+            /**
+             * Result Id
+             * Format: uuid
+             * @description The trial to look at: the first that failed, if any.
+             */
+            result_id: string;
+        };
+        /**
+         * MatrixRow
+         * @description A test and how it went with each agent, in the order of `agents`.
+         */
+        MatrixRow: {
+            /**
+             * Test Id
+             * @example bench_nav_001
+             */
+            test_id: string;
+            /**
+             * Name
+             * @example List User Interfaces
+             */
+            name: string;
+            /**
+             * Category
+             * @example navigation
+             */
+            category: string;
+            /**
+             * Is Edited
+             * @description The test was changed between the runs; see its other row.
+             */
+            is_edited: boolean;
+            /**
+             * Differs
+             * @description Two of the agents did not pass it equally often.
+             */
+            differs: boolean;
+            /**
+             * Cells
+             * @description null where it was not asked.
+             */
+            cells: (components["schemas"]["MatrixCell"] | null)[];
+        };
+        /**
          * Pareto
          * @description Accuracy against cost.
          */
@@ -1897,6 +2115,65 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "pending" | "running" | "completed" | "failed" | "cancelled";
+        /**
+         * Standing
+         * @description What is known of a test: how hard it is, and whether it tells agents apart.
+         */
+        Standing: {
+            /** Test Id */
+            test_id: string;
+            /** Rows */
+            rows: components["schemas"]["StandingRow"][];
+            /**
+             * Counted
+             * @description Rows behind the statistics: those of the present test.
+             */
+            counted: number;
+            /** Pass Percent */
+            pass_percent: number | null;
+            /** @description Of that percentage. */
+            interval: components["schemas"]["Interval"] | null;
+            /**
+             * Discrimination
+             * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three agents were asked, or all did the same.
+             */
+            discrimination: number | null;
+        };
+        /**
+         * StandingRow
+         * @description How a test went with one agent version in its latest full run.
+         */
+        StandingRow: {
+            /** Agent Id */
+            agent_id: string;
+            /** Agent Version */
+            agent_version: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Result Id
+             * Format: uuid
+             * @description The trial to look at: the first that failed, if any.
+             */
+            result_id: string;
+            /** Trials */
+            trials: number;
+            /** Passed */
+            passed: number;
+            /**
+             * Rest Percent
+             * @description What it passed of the run's other tests.
+             */
+            rest_percent: number | null;
+            /**
+             * Is Current
+             * @description Whether the test said then what it says now.
+             */
+            is_current: boolean;
+        };
         /**
          * TeamList
          * @description The teams that may be chosen.
@@ -2697,6 +2974,267 @@ export interface operations {
                      *       "status": 403,
                      *       "code": "forbidden",
                      *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest": "3b1f5c0e8b7a4d1f9c2e6a5b8d7c4f3e2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d",
+                     *       "findings": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "agent": "echo",
+                     *           "answer": "List all available user interfaces in the system",
+                     *           "reason": "the answer has all of \"user\", \"interfaces\""
+                     *         }
+                     *       ],
+                     *       "audited": 17,
+                     *       "left_out": [],
+                     *       "pending": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_test_standing: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                test_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "test_id": "bench_nav_001",
+                     *       "rows": [
+                     *         {
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f",
+                     *           "trials": 1,
+                     *           "passed": 1,
+                     *           "rest_percent": 90.91,
+                     *           "is_current": true
+                     *         }
+                     *       ],
+                     *       "counted": 1,
+                     *       "pass_percent": 100,
+                     *       "interval": {
+                     *         "low": 20.65,
+                     *         "high": 100,
+                     *         "method": "wilson",
+                     *         "confidence": 0.95
+                     *       },
+                     *       "discrimination": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Standing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */
@@ -5837,6 +6375,156 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_tests: {
+        parameters: {
+            query: {
+                agents: string;
+                /** @description Only tests on which they differ. */
+                differing?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agents": [
+                     *         {
+                     *           "agent": "qa-web-manager:1.0.0",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2"
+                     *         },
+                     *         {
+                     *           "agent": "qa-mobile-manager:1.0.0",
+                     *           "run_id": "6f17a8e5-0585-4ab9-b945-c558553b8eb3"
+                     *         }
+                     *       ],
+                     *       "without_run": [],
+                     *       "rows": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "name": "List User Interfaces",
+                     *           "category": "navigation",
+                     *           "is_edited": false,
+                     *           "differs": true,
+                     *           "cells": [
+                     *             {
+                     *               "trials": 1,
+                     *               "passed": 1,
+                     *               "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f"
+                     *             },
+                     *             {
+                     *               "trials": 1,
+                     *               "passed": 0,
+                     *               "result_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "total": 1,
+                     *       "tests": 12,
+                     *       "differing": 1,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Matrix"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
                      *       "errors": []
                      *     }
                      */

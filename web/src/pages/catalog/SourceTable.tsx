@@ -1,0 +1,53 @@
+import { Badge, Table, Title } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { count } from "../../ui/numbers";
+import { Untrusted } from "../../ui/Untrusted";
+import { WideTable } from "../../ui/WideTable";
+import classes from "./catalog.module.css";
+
+const STATES = {
+  good: { label: "good", color: "teal" },
+  last_good: { label: "bad now, served as before", color: "yellow" },
+  bad: { label: "bad", color: "red" },
+};
+
+/** The files that tests come from. */
+export function SourceTable({ sources }: { sources: Schemas["CatalogSource"][] }) {
+  return (
+    <section aria-label="Files">
+      <Title order={2} size="h4" mb="sm">
+        Files
+      </Title>
+      <WideTable label="Test files" minWidth={480}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>File</Table.Th>
+            <Table.Th ta="right">Tests</Table.Th>
+            <Table.Th>State</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sources.map((source) => (
+            <Table.Tr key={source.file}>
+              <Table.Td className={classes.file}>
+                <Untrusted text={source.file} />
+              </Table.Td>
+              <Table.Td ta="right">{count(source.tests)}</Table.Td>
+              <Table.Td>
+                <Badge
+                  variant="outline"
+                  radius="sm"
+                  tt="none"
+                  color={STATES[source.state].color}
+                  autoContrast
+                >
+                  {STATES[source.state].label}
+                </Badge>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </WideTable>
+    </section>
+  );
+}
