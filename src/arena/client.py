@@ -164,6 +164,11 @@ class Client:
             if cursor is None:
                 return
 
+    async def result(self, run_id: UUID, result_id: UUID) -> schemas.ResultDetails:
+        """One result with its test as it was asked."""
+        path = f"/api/benchmarks/runs/{run_id}/results/{result_id}"
+        return await self._get(path, schemas.ResultDetails)
+
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""
         path = f"/api/benchmarks/runs/{run_id}/events"
