@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo test check fix bench bench-sandbox bench-judge test-docker docs lock clean setup
+.PHONY: help demo test check fix bench bench-sandbox bench-judge bench-market test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ bench: setup  ## Measure speed and memory (figures, not tests).
 bench-sandbox: setup  ## Measure what the sandbox's walls cost.
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	$(BIN)/python benchmarks/sandbox.py
+
+bench-market: setup  ## Lead 10,000 paid tasks through their life: cost per task, money conserved.
+	$(BIN)/python benchmarks/market.py
 
 bench-judge: setup  ## Measure what a judge's calls cost beside the waiting.
 	$(BIN)/python benchmarks/judge.py

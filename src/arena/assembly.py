@@ -9,7 +9,7 @@ from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
-from arena.runs import Changes, Engine, Owner, Retries, Runs
+from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
@@ -47,6 +47,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         closing.push_async_callback(sandbox.close)
         judge = open_judge(settings)
         closing.push_async_callback(judge.close)
+        content = LocalStore(settings.content_folder)
         unseal = SealedFolder(settings.sealed_folder)
         means = Means(sandbox=sandbox, judge=judge, unseal=unseal)
         owner = Owner(settings.home / "executors")
@@ -55,6 +56,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             changes=Changes(),
             token=owner.token,
             means=means,
+            recorder=Recorder(store=content, sandbox=settings.sandbox),
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
         runs = Runs(database, catalog, registry, owner, engine)
@@ -65,7 +67,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             catalog=catalog,
             audits=Audits(means),
             registry=registry,
-            content=LocalStore(settings.content_folder),
+            content=content,
             means=means,
             judge=judge,
             runs=runs,

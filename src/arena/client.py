@@ -249,13 +249,17 @@ class Client:
 
     # Judging
 
-    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Evaluated:
+    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Verdict:
         """Judge a submission by a standard."""
-        return await self._post("/api/evaluate", schemas.Evaluated, body=evaluate)
+        return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
 
     async def verify(self, cid: str) -> schemas.Verification:
         """Check a verdict record."""
         return await self._get(f"/api/verify/{_quoted(cid)}", schemas.Verification)
+
+    async def judges(self) -> schemas.JudgeList:
+        """Who judges, and how far they are known."""
+        return await self._get("/api/judges", schemas.JudgeList)
 
     # The wire
 

@@ -15,6 +15,7 @@ from arena.api.routes import (
     content,
     evaluation,
     health,
+    judges,
     live,
     matrix,
     quality,
@@ -39,6 +40,7 @@ ROOMS = (
     live,
     evaluation,
     verdicts,
+    judges,
     content,
 )
 """The modules with routes that need a team, in the order the description lists them."""

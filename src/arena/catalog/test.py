@@ -52,6 +52,19 @@ class Test:
         )
 
     @property
+    def document(self) -> dict[str, object]:
+        """The standard as a document of its own, as `read_standard_document` takes it."""
+        body = dict(self.expected)
+        if self.pass_score is not None:
+            body["pass_score"] = self.pass_score
+        document: dict[str, object] = {"validation": self.validation, "expected": body}
+        if self.case_sensitive is not None:
+            document["case_sensitive"] = self.case_sensitive
+        if self.whole_word:
+            document["whole_word"] = True
+        return document
+
+    @property
     def token_budget(self) -> float:
         """The tokens an answer may take before it counts as wasteful."""
         if self.budget_tokens is not None:

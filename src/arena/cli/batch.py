@@ -149,6 +149,8 @@ def _read(line: str) -> tuple[str, schemas.Evaluate]:
         name = str(name)
     if not isinstance(name, str) or not name:
         raise InvalidInput("needs an id: a text that no other line has")
+    # A batch may have very many lines; a record is several files on the disk.
+    body.setdefault("record", False)
     try:
         return name, schemas.Evaluate.model_validate(body)
     except ValidationError as wrong:

@@ -11,6 +11,7 @@ from arena.cli import output
 from arena.cli.batch import Batch
 from arena.cli.connection import asked, connected, settings_of, wait_for
 from arena.cli.files import read_file
+from arena.cli.judge_words import told_figures
 from arena.cli.options import Json, commands
 from arena.content import parse_cid
 from arena.errors import Conflict, InvalidInput
@@ -38,8 +39,8 @@ Answers = Annotated[
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Ask a judge anew, even where it has judged this.")
 ]
-KeepRecord = Annotated[
-    bool, typer.Option("--record", help="Keep a record that `arena verify` can check.")
+Sealed = Annotated[
+    str | None, typer.Option(metavar="FILE", help="The private part of a sealed standard.")
 ]
 BatchFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Judge every line of a JSONL file instead.")
@@ -60,8 +61,8 @@ def evaluate(
     submission: SubmissionName = None,
     language: Language = None,
     answers: Answers = None,
+    sealed: Sealed = None,
     fresh: Fresh = False,
-    record: KeepRecord = False,
     batch: BatchFile = None,
     to: OutputFile = None,
     concurrency: Concurrency = 16,
@@ -70,7 +71,7 @@ def evaluate(
     """Judge a submission: exit 0 where it passes, 1 where it fails, 3 where nobody could judge."""
     settings = settings_of(context)
     if batch is not None:
-        if standard or submission or language or answers:
+        if standard or submission or language or answers or sealed:
             raise InvalidInput("--batch names everything in its lines; give nothing beside it")
         outcome = wait_for(_judge_batch(settings, Batch(batch, to, concurrency)))
         raise typer.Exit(outcome)
@@ -85,7 +86,7 @@ def evaluate(
         language=language,
         answers=_json(answers) if answers else [],
         fresh=fresh,
-        record=record,
+        sealed=_json(sealed) if sealed else None,
     )
     try:
         verdict = wait_for(_judge(settings, request))
@@ -99,7 +100,7 @@ def evaluate(
     raise typer.Exit(0 if verdict.passed else 1)
 
 
-async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Evaluated:
+async def _judge(settings: Settings, request: schemas.Evaluate) -> schemas.Verdict:
     async with connected(settings) as client:
         return await client.evaluate(request)
 
@@ -140,7 +141,7 @@ def _text(name: str) -> str:
         raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
 
 
-def _print(verdict: schemas.Evaluated) -> None:
+def _print(verdict: schemas.Verdict) -> None:
     """The verdict for people: the outcome, why, and each finding."""
     screen = output.console()
     word = output.status("passed" if verdict.passed else "failed")
@@ -159,5 +160,14 @@ def _print(verdict: schemas.Evaluated) -> None:
     screen.print(table)
     if len(verdict.findings) > len(shown):
         screen.print(f"… and {len(verdict.findings) - len(shown)} more (--json shows all)")
-    if verdict.record:
-        screen.print(f"record: {verdict.record}")
+    if verdict.record_cid:
+        screen.print(f"record {verdict.record_cid} (check it with: arena verify CID)")
+    for judgement in _judgements(verdict):
+        models = ", ".join(dict.fromkeys(vote.model for vote in judgement.votes))
+        screen.print(output.plain(f"judged by {models}, {told_figures(judgement.figures)}"))
+
+
+def _judgements(verdict: schemas.Verdict) -> list[schemas.Judgement]:
+    """What models said, in the verdict and in its parts."""
+    own = [verdict.judgement] if verdict.judgement else []
+    return [*own, *(one for part in verdict.parts for one in _judgements(part))]

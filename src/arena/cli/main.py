@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tests": ("arena.cli.tests", "List, show, lint and audit the tests."),
     "agents": ("arena.cli.agents", "List, show and check the agents."),
     "evaluate": ("arena.cli.evaluate", "Judge a submission by a standard."),
+    "judge": ("arena.cli.judge", "See and measure the models that judge."),
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
     "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
     "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),

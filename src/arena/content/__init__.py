@@ -5,7 +5,7 @@ submissions and verdict records are kept here. May import `arena.errors` and `ar
 """
 
 from arena.content.archive import InvalidArchive, read_archive, write_archive
-from arena.content.canonical import NotCanonical, canonical, read_canonical
+from arena.content.canonical import NotCanonical, canonical, read_canonical, read_json
 from arena.content.cid import Cid, parse_cid
 from arena.content.errors import (
     ContentCorrupt,
@@ -33,5 +33,6 @@ __all__ = [
     "parse_cid",
     "read_archive",
     "read_canonical",
+    "read_json",
     "write_archive",
 ]

@@ -42,14 +42,20 @@ def canonical(value: object) -> bytes:
     return text.encode()
 
 
-def read_canonical(data: bytes) -> object:
-    """The value that canonical JSON says; `NotCanonical` for every other spelling of it."""
+def read_json(data: bytes) -> object:
+    """The value of JSON in any spelling that leaves no doubt: UTF-8, no key twice, no NaN."""
     try:
         value = json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_constant)
-        written = canonical(value)
+        canonical(value)
     except (ValueError, RecursionError, InvalidInput) as wrong:
-        raise NotCanonical(f"not canonical JSON: {wrong}") from None
-    if written != data:
+        raise NotCanonical(f"not JSON: {wrong}") from None
+    return value
+
+
+def read_canonical(data: bytes) -> object:
+    """The value that canonical JSON says; `NotCanonical` for every other spelling of it."""
+    value = read_json(data)
+    if canonical(value) != data:
         raise NotCanonical("JSON, but not canonical: keys out of order, spaces, or other spellings")
     return value
 

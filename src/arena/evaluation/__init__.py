@@ -19,10 +19,17 @@ from arena.evaluation.means import (
     NotJudged,
     Place,
     ReviewNeeded,
+    Unsealing,
 )
 from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
 from arena.evaluation.record import NotARecord, contents_of, keep_record, read_record
-from arena.evaluation.sealed import Opening, SealedFolder, seal_name, write_private_part
+from arena.evaluation.sealed import (
+    Opening,
+    SealedFolder,
+    read_private_part,
+    seal_name,
+    write_private_part,
+)
 from arena.evaluation.sealing import seal
 from arena.evaluation.standard import (
     MIN_PASS_SCORE,
@@ -31,17 +38,16 @@ from arena.evaluation.standard import (
     JudgePrompt,
     Standard,
     TestCases,
+    is_graded,
     passes_from,
 )
 from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
-from arena.evaluation.verify import Difference, Verification, verify
 
 __all__ = [
     "MIN_PASS_SCORE",
     "NOTHING",
     "VALIDATIONS",
     "Checklist",
-    "Difference",
     "Fault",
     "Finding",
     "InvalidStandard",
@@ -61,20 +67,21 @@ __all__ = [
     "Standard",
     "Submission",
     "TestCases",
+    "Unsealing",
     "Verdict",
-    "Verification",
     "Vote",
     "checklists",
     "contents_of",
     "dotted",
     "evaluate",
+    "is_graded",
     "keep_record",
     "passes_from",
+    "read_private_part",
     "read_record",
     "read_standard",
     "read_standard_document",
     "seal",
     "seal_name",
-    "verify",
     "write_private_part",
 ]

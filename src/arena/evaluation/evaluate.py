@@ -108,7 +108,8 @@ async def _unsealed(standard: TestCases, means: Means) -> Sequence[Opening]:
         found = await asyncio.to_thread(means.unseal, standard.sealed)
     if found is None:
         told = f"the standard has {len(standard.sealed)} sealed cases and their private part"
-        raise NotJudged(f"{told} ({name}.json) is not here", retryable=False)
+        what_to_do = "put it into ARENA_HOME/sealed, or give it with --sealed"
+        raise NotJudged(f"{told} ({name}.json) is not here: {what_to_do}", retryable=False)
     if wrong := unopened(standard.sealed, found):
         raise NotJudged(f"the private part {name} does not open {wrong}", retryable=False)
     return found

@@ -1,8 +1,8 @@
 """A verdict as a record that anybody can check: canonical JSON, named by its CID.
 
 It names the standard and the submission by their CIDs, and holds the whole verdict with findings,
-votes, answers and openings, and what it was made with. The standard is kept as canonical JSON, the
-submission as the bytes of its text.
+votes, answers and openings, and what it was made with. A standard is kept as JSON (canonical where
+Arena wrote it), a submission as the bytes of its text.
 """
 
 import platform
@@ -59,19 +59,22 @@ _verdicts = TypeAdapter(Verdict)
 
 def keep_record(
     store: LocalStore,
-    standard: Mapping[str, object],
+    standard: Mapping[str, object] | str,
     submission: Submission,
     verdict: Verdict,
     *,
     sandbox: str = "",
     made_at: datetime | None = None,
 ) -> str:
-    """Keep a verdict with its standard (as a document) and its submission; the record's CID.
+    """Keep a verdict with its submission and its standard; the record's CID.
 
-    It touches the disk: on an event loop call it in a thread.
+    The standard is a document, or the CID of one that is kept already. It touches the disk: on an
+    event loop call it in a thread.
     """
+    if not isinstance(standard, str):
+        standard = store.put(canonical(dict(standard)))
     record = Record(
-        standard_cid=store.put(canonical(dict(standard))),
+        standard_cid=standard,
         submission_cid=store.put(submission_bytes(submission)),
         language=submission.language,
         verdict=verdict,

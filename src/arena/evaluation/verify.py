@@ -17,7 +17,7 @@ from arena.content import (
     ContentMissing,
     LocalStore,
     NotCanonical,
-    read_canonical,
+    read_json,
 )
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
@@ -25,8 +25,8 @@ from arena.evaluation.checklist import judge_checklist
 from arena.evaluation.differences import Difference, differences
 from arena.evaluation.evaluate import Leaf, judged_by, validate
 from arena.evaluation.faults import InvalidStandard, dotted
+from arena.evaluation.judge.again import judged_again
 from arena.evaluation.means import Place
-from arena.evaluation.panel_again import recombined
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
 from arena.evaluation.sealed import unopened
@@ -35,7 +35,7 @@ from arena.evaluation.verdict import Submission, Verdict
 from arena.sandbox import SandboxProvider
 
 Outcome = Literal["holds", "differs", "cannot_be_replayed"]
-WORDING = ("reasoning", "reason", "evidence")
+WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
 """What another version of Arena, or of a language, may put in other words."""
 MAX_DIFFERENCES = 100
 
@@ -83,7 +83,7 @@ class _Unusable(Exception):
 def _standard(store: LocalStore, record: Record) -> Standard:
     cid = record.standard_cid
     try:
-        return read_standard_document(read_canonical(store.get(cid)))
+        return read_standard_document(read_json(store.get(cid)))
     except (InvalidStandard, NotCanonical) as wrong:
         raise _Unusable(f"the standard {cid} cannot be used: {wrong.message}") from None
 
@@ -118,14 +118,15 @@ class _Check:
             self.differences.append(found.difference)
             return
         recorded, recomputed = (verdict_document(v) for v in (self.record.verdict, verdict))
-        same_words = self.record.made_with.arena == __version__ and _engines(recorded) == _engines(
-            recomputed
-        )
+        same_version = self.record.made_with.arena == __version__
+        same_words = same_version and _engines(recorded) == _engines(recomputed)
         reworded = 0
         for found in differences(recorded, recomputed, ("verdict",)):
             key = found.path.rpartition(".")[2]
             if key == "engine":
                 self.notes.append(f"it ran with {found.recorded}, here with {found.recomputed}")
+            elif key in WORDING and self.obstacles:
+                continue  # made of words of parts that did not run here
             elif key in WORDING and not same_words:
                 reworded += 1
             else:
@@ -144,7 +145,9 @@ class _Check:
                 return await self._cases(standard, submission, recorded, path)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
-                return _attempted(lambda: recombined(standard, recorded), path, "judgement")
+                return _attempted(
+                    lambda: judged_again(standard, submission, recorded), path, "judgement"
+                )
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
                 return _attempted(

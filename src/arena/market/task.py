@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from arena.evaluation import MIN_PASS_SCORE
 from arena.market.terms import Terms
 
-MIN_PASS_SCORE = 60
-"""A score of 60 pays the agent, 59 refunds the poster."""
+__all__ = ["FINAL", "MIN_PASS_SCORE", "ExpiryReason", "Task", "TaskState"]
 
 
 class TaskState(StrEnum):

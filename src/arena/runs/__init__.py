@@ -24,6 +24,7 @@ from arena.runs.run import (
     RunStatus,
 )
 from arena.runs.runs import RunEvent, RunRequest, Runs
+from arena.runs.verdicts import Recorder
 
 __all__ = [
     "CategoryCount",
@@ -32,6 +33,7 @@ __all__ = [
     "Owner",
     "PlacedResult",
     "RecordedResult",
+    "Recorder",
     "Result",
     "ResultFilter",
     "ResultRow",

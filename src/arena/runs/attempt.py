@@ -12,6 +12,7 @@ from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, Infrastruc
 from arena.evaluation import Means, Submission, Verdict, evaluate
 from arena.models.pricing import priced
 from arena.runs.run import Item, Result
+from arena.runs.verdicts import Recorder
 from arena.scoring import CostContribution, ExecutionStatus, cost_contribution
 
 MAX_DELAY_SECONDS = 30.0
@@ -47,6 +48,7 @@ class Way:
     connector: Connector
     limiter: Limiter
     means: Means
+    recorder: Recorder | None = None
 
 
 async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> Result:
@@ -69,10 +71,13 @@ async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> 
     try:
         submission = Submission(output=outcome.output)
         verdict = await evaluate(item.test.standard, submission, way.means)
+        cid = None
+        if way.recorder is not None:
+            cid = await way.recorder.keep(item.test, submission, verdict)
     except InfrastructureError as fault:
         # The agent has answered; to ask it again would not mend what judges it.
         raise NotExecuted(item, attempt, fault) from fault
-    return _result(item, attempt, asked, verdict)
+    return replace(_result(item, attempt, asked, verdict), verdict_cid=cid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes
 from arena.runs.records import LostLease
 from arena.runs.run import Item, Result, Run, RunError
+from arena.runs.verdicts import Recorder
 from arena.runs.writer import ResultWriter, pause
 from arena.store import Database
 
@@ -41,6 +42,8 @@ class Engine:
     retries: Retries
     means: Means
     """What answers are judged with."""
+    recorder: Recorder | None = None
+    """Where the records of verdicts go."""
     limiters: dict[tuple[str, Limits], Limiter] = field(
         default_factory=dict[tuple[str, Limits], Limiter]
     )
@@ -97,7 +100,12 @@ class _Work:
         limits = self._agent.limits
         key = self._agent.reference, limits
         limiter = self._engine.limiters.setdefault(key, Limiter(limits))
-        way = Way(connector=connector, limiter=limiter, means=self._engine.means)
+        way = Way(
+            connector=connector,
+            limiter=limiter,
+            means=self._engine.means,
+            recorder=self._engine.recorder,
+        )
         try:
             async with asyncio.TaskGroup() as group:
                 done = asyncio.Event()

@@ -104,6 +104,8 @@ class Result:
     cost: CostContribution | None
     """What it adds to cost efficiency; None where it failed or its tokens are not known."""
     created_at: datetime
+    verdict_cid: str | None = None
+    """The record of a graded verdict."""
 
     @property
     def size(self) -> int:

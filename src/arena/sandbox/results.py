@@ -36,7 +36,7 @@ class Results:
 def decode(text: str | bytes) -> object:
     """The value of one tagged JSON document from a submission."""
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        value = _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8"))
     except RecursionError:
         raise ProtocolViolation("a result is nested too deeply") from None
     except ValueError as error:
@@ -111,6 +111,10 @@ def _object(pairs: list[tuple[str, object]]) -> object:
     if tag == "object":
         return {str(key): value for key, value in entries}
     raise ValueError(f"the tag {tag!r} is unknown")
+
+
+# Made once: json.loads makes one for every line.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
 def _list(value: object) -> list[object]:

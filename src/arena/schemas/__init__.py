@@ -21,14 +21,19 @@ from arena.schemas.catalog import (
 from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.evaluation import (
     ChecklistAnswer,
-    Estimate,
     Evaluate,
-    Evaluated,
     Finding,
-    JudgeFigures,
     Judgement,
+    Opening,
     Verdict,
     Vote,
+)
+from arena.schemas.judges import (
+    Estimate,
+    Judge,
+    JudgeAttacked,
+    JudgeFigures,
+    JudgeList,
 )
 from arena.schemas.runs import (
     CategoryCount,
@@ -108,7 +113,6 @@ __all__ = [
     "DifferingTest",
     "Estimate",
     "Evaluate",
-    "Evaluated",
     "ExecutionReport",
     "ExecutionsReport",
     "ExecutionsReported",
@@ -120,7 +124,10 @@ __all__ = [
     "Health",
     "Interval",
     "Intervals",
+    "Judge",
+    "JudgeAttacked",
     "JudgeFigures",
+    "JudgeList",
     "Judgement",
     "Leaderboard",
     "MadeWith",
@@ -129,6 +136,7 @@ __all__ = [
     "MatrixCell",
     "MatrixRow",
     "Misfit",
+    "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",

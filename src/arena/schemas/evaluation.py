@@ -1,10 +1,10 @@
 """Shapes of judging: what is judged, and the verdict."""
 
-from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
+from arena.schemas.judges import JudgeFigures
 from arena.schemas.wire import Asked, Wire
 
 
@@ -34,9 +34,11 @@ class Evaluate(Asked):
     fresh: bool = Field(
         default=False, description="Ask a judge anew, even where it has judged this before."
     )
-    record: bool = Field(
-        default=False, description="Keep a record of the verdict that anybody can verify."
+    sealed: dict[str, Any] | None = Field(
+        default=None,
+        description="The private part of a sealed standard; else it must be on the server.",
     )
+    record: bool = Field(default=True, description="Whether a verdict record is kept.")
 
 
 class Finding(Wire):
@@ -58,33 +60,13 @@ class Vote(Wire):
     number: int = Field(description="1, 2, 3… among the votes of that model.")
     scores: dict[str, int]
     reasons: dict[str, str]
-    quotes: dict[str, str]
-    answered_by: str | None = Field(description="The model the endpoint names in its answer.")
-    attempts: int = Field(description="How many answers it gave until one was valid.")
+    quotes: dict[str, str] = Field(description="What it quoted from the submission.")
+    answered_by: str | None = Field(description="The model that the endpoint says answered.")
+    attempts: int = Field(description="How many answers it took until one was valid.")
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
     cached: bool
-
-
-class Estimate(Wire):
-    """A figure and the interval the data allow (95 %)."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class JudgeFigures(Wire):
-    """How well a judge agreed with people and with itself when it was last measured."""
-
-    measured_at: datetime
-    items: int
-    kappa: Estimate = Field(description="Agreement beyond chance; 1 is perfect.")
-    mean_error: Estimate = Field(description="The mean distance from the human score.")
-    bias: Estimate = Field(description="Above 0 the judge is generous.")
-    spread: Estimate = Field(description="How far its own votes on one item are apart.")
-    flips: Estimate = Field(description="The share of items that pass once and fail another time.")
 
 
 class Judgement(Wire):
@@ -94,10 +76,19 @@ class Judgement(Wire):
     rule: str = Field(examples=["lower median"])
     spread: dict[str, int] = Field(description="Highest minus lowest score of each criterion.")
     prompt_digest: str
-    judge: str = Field(description="Names the panel: its models, votes, prompt and endpoint.")
-    characters: int = Field(description="The length of the submission.")
-    shown_characters: int = Field(description="How much of it the models were shown.")
-    figures: JudgeFigures | None = Field(description="Null: this judge was never measured.")
+    judge: str = Field(description="The id of the judge.")
+    characters: int = Field(description="How long the submission is.")
+    shown_characters: int = Field(description="How much of it the judge was shown.")
+    figures: JudgeFigures | None = Field(
+        description="What was known about this judge; null where it was never measured."
+    )
+
+
+class Opening(Wire):
+    """A hidden case of a sealed standard, and the salt of its commitment."""
+
+    salt: str
+    case: dict[str, Any]
 
 
 class Verdict(Wire):
@@ -109,10 +100,8 @@ class Verdict(Wire):
     findings: list[Finding]
     engine: str = Field(description="What ran the submission's code; empty where nothing did.")
     judgement: Judgement | None = Field(description="The votes, where a model judged.")
+    openings: list[Opening] = Field(default=[], description="The hidden cases, now shown.")
+    record_cid: str | None = Field(
+        default=None, description="The verdict record, which GET /api/verify checks."
+    )
     parts: list["Verdict"] = Field(description="The verdicts of a composite's parts, in order.")
-
-
-class Evaluated(Verdict):
-    """A verdict, and its record where one was asked for."""
-
-    record: str | None = Field(description="The CID of the record: `arena verify` checks it.")

@@ -125,6 +125,10 @@ class Result(Wire):
         default=None, description="Of the test, over the k trials that every test has."
     )
     pass_all_k: float | None = None
+    verdict_cid: str | None = Field(
+        default=None,
+        description="The record of a graded verdict; null: this result says it all.",
+    )
     created_at: datetime
 
 

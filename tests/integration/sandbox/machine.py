@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,12 @@ class Listener:
         self._thread.join()
 
 
-def run_as(user: int | None, command: list[str], environment: dict[str, str]) -> None:
+def run_as(
+    user: int | None,
+    command: list[str],
+    environment: dict[str, str],
+    before: Callable[[], None] | None = None,
+) -> None:
     """Run a program as `user` (None: as ourselves) and insist that it works."""
     identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     done = subprocess.run(
@@ -90,6 +96,7 @@ def run_as(user: int | None, command: list[str], environment: dict[str, str]) ->
         capture_output=True,
         text=True,
         timeout=300,
+        preexec_fn=before,
         **identity,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-5000:]

@@ -67,12 +67,17 @@ async def until(condition, seconds: float = 20.0) -> None:
         await asyncio.sleep(0.02)
 
 
-async def test_a_killed_zygote_is_replaced_and_nobody_notices() -> None:
+@pytest.mark.parametrize("which", ["pid", "keeper_pid", "inner_pid"])
+async def test_a_killed_zygote_is_replaced_and_nobody_notices(which) -> None:
+    """Whichever of the box, its keeper and the zygote itself it is; the other two go with it."""
     async with NamespaceProvider(Limits(wall_seconds=20.0)) as provider:
         assert await answer(provider) == 2
-        for zygote in provider._fleet(Kind.PYTHON).zygotes:
-            os.kill(zygote.pid, signal.SIGKILL)
+        zygote = provider._fleet(Kind.PYTHON).zygotes[0]
+        family = {zygote.pid, zygote.keeper_pid, zygote.inner_pid}
+        assert len(family) == 3
+        os.kill(getattr(zygote, which), signal.SIGKILL)
         assert await answer(provider) == 2
+        await until(lambda: not any(map(alive, family)))
 
 
 async def test_a_run_in_flight_is_tried_again_when_its_zygote_dies() -> None:

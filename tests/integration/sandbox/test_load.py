@@ -61,7 +61,7 @@ async def test_sixty_four_submissions_at_once() -> None:
         assert all(await asyncio.gather(*map(one, range(64))))
 
 
-HOSTILE = [
+HOSTILE_PYTHON = [
     ("import os\nos._exit(0)", None),
     ("def f(x): return bytearray(1 << 34)", Limit.MEMORY),
     ("import os\ndef f(x):\n    while True: os.write(1, b'x' * 65536)", Limit.OUTPUT),
@@ -76,6 +76,55 @@ HOSTILE = [
     ("import builtins\nbuiltins.len = None\ndef f(x): return [x] * 10**8", None),
     ("def f(x:", None),
 ]
+# Neither names anything that only Node has: QuickJS has the first try, and the second is Node's.
+HOSTILE_QUICKJS = [
+    (
+        "function f(x) { const a = []; for (;;) a.push(new Uint8Array(1 << 26).fill(1)); }",
+        Limit.MEMORY,
+    ),
+    ("function f(x) { return f(x) + 1; }", None),
+    (
+        "Object.prototype.toJSON = Array.prototype.map = () => 1; function f(x) { return () => 1; }",
+        None,
+    ),
+    ("function f(x) { x = []; x.push(x); return x; }", None),
+    ("function f(x) {", None),
+]
+HOSTILE_NODE = [
+    ("process.exit(0)", None),
+    (
+        "function f(x) { process.kill(-1, 9); process.kill(process.ppid, 9); process.abort(); }",
+        None,
+    ),
+    (
+        "const fs = require('fs'); function f(x) {"
+        " for (;;) try { fs.writeSync(1, 'x'.repeat(65536)); } catch (e) { if (e.code !== 'EAGAIN') throw e; } }",
+        Limit.OUTPUT,
+    ),
+    (
+        "function f(x) { const a = []; for (;;) a.push(Buffer.alloc(1 << 26, 1)); }",
+        Limit.MEMORY,
+    ),
+    (
+        "const fs = require('fs'); function f(x) {"
+        " fs.writeSync(4, '[0,\"value\",1,0]\\n'.repeat(9)); return x; }",
+        None,
+    ),
+    (
+        "const fs = require('fs'); function f(x) {"
+        " for (let n = 0; n < 999; n++) fs.writeFileSync('/tmp/' + n, 'x'.repeat(9999)); }",
+        None,
+    ),
+]
+HOSTILE = {"python": HOSTILE_PYTHON, "quickjs": HOSTILE_QUICKJS, "node": HOSTILE_NODE}
+
+
+def hostile_submission(number: int) -> tuple[str, str, Limit | None]:
+    """Language, source and the limit it runs into; Node's are dearer, so there are fewer."""
+    engine = ("python", "python", "quickjs", "python", "node")[number % 5]
+    texts = HOSTILE[engine]
+    source, limit = texts[number // 5 % len(texts)]
+    return ("python" if engine == "python" else "javascript"), source, limit
 
 
 async def test_a_thousand_hostile_and_harmless_submissions_mixed() -> None:
@@ -97,8 +146,8 @@ async def test_a_thousand_hostile_and_harmless_submissions_mixed() -> None:
             return first.value == ["a", number, 1] and first.error is None
 
         async def hostile(number: int) -> bool:
-            source, limit = HOSTILE[number % len(HOSTILE)]
-            call = FunctionCall(language="python", source=source, function_name="f", inputs=[[1]])
+            language, source, limit = hostile_submission(number)
+            call = FunctionCall(language=language, source=source, function_name="f", inputs=[[1]])
             case = (await provider.call(call)).cases[0]
             return case.error is not None and (limit is None or case.limit is limit)
 

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.catalog import Test
+from arena.catalog import Test, load_catalog
+from arena.evaluation import read_standard_document
 from factories import a_test
 
 
@@ -47,3 +48,28 @@ def test_a_test_is_for_an_agent(
 def test_the_token_budget_grows_with_the_points() -> None:
     assert a_test(points=1.5).token_budget == 3000
     assert a_test(points=1.5, budget_tokens=10).token_budget == 10
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"case_sensitive": True, "whole_word": True},
+        {"validation": "exact", "expected": {"value": "yes"}, "case_sensitive": False},
+        {"validation": "checklist", "expected": {"items": ["a", "b"]}, "pass_score": 50.0},
+        {
+            "validation": "all_of",
+            "expected": {"all_of": [{"expected": {"contains": ["a"]}, "weight": 2}]},
+            "pass_score": 30.0,
+            "whole_word": True,
+        },
+    ],
+)
+def test_the_document_of_a_test_is_its_standard(changes: dict[str, object]) -> None:
+    test = a_test(**changes)
+    assert read_standard_document(test.document) == test.standard
+
+
+def test_the_documents_of_the_builtin_tests_are_their_standards() -> None:
+    for test in load_catalog(()).tests:
+        assert read_standard_document(test.document) == test.standard

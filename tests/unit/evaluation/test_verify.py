@@ -11,6 +11,8 @@ import pytest
 from arena.content import ContentMissing, LocalStore, canonical, read_archive, write_archive
 from arena.errors import ArenaError, InvalidInput
 from arena.evaluation import ItemAnswer, Means, Submission, Verdict, evaluate
+from arena.evaluation.judge.again import judged_again
+from arena.evaluation.judge.prompt import brief
 from arena.evaluation.judgement import Judgement, Vote
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import (
@@ -41,32 +43,33 @@ ANSWERS = [ItemAnswer(passed=True), ItemAnswer(passed=False, note="rude"), ItemA
 
 
 async def panel(standard: JudgePrompt, submission: Submission) -> Verdict:
-    """A judge of three votes; what a real one stores."""
+    """A panel of three votes, put together as the judge does it."""
     votes = tuple(
-        Vote(model="m", number=n, scores={"kind": kind, "clear": 50}, input_tokens=10)
-        for n, kind in enumerate((90, 40, 70), start=1)
+        Vote(
+            model="m",
+            number=number,
+            scores={"kind": kind, "clear": 50},
+            reasons={"kind": "it smiles", "clear": "so so"},
+            quotes={"kind": "sky", "clear": "nowhere to be found"},
+            input_tokens=10,
+        )
+        for number, kind in enumerate((90, 40, 70), start=1)
     )
-    total = (70 * standard.weights[0] + 50 * standard.weights[1]) / sum(standard.weights)
-    return Verdict(
-        score=total,
-        passed=total >= standard.pass_score,
-        reasoning="kind enough",
-        findings=(
-            Finding(
-                criterion="kind", passed=True, reason="ok", score=70, weight=standard.weights[0]
-            ),
-            Finding(
-                criterion="clear",
-                passed=False,
-                reason="so so",
-                score=50,
-                weight=standard.weights[1],
-            ),
-        ),
-        judgement=Judgement(
-            votes=votes, rule="lower median", spread={"kind": 50, "clear": 0}, prompt_digest="d"
-        ),
+    told = brief(standard, submission.output, max_characters=1000)
+    judgement = Judgement(
+        votes=votes,
+        rule="lower median",
+        spread={"kind": 50, "clear": 0},
+        prompt_digest=told.digest,
+        characters=told.characters,
+        shown_characters=len(told.shown),
     )
+    bare = Verdict(score=0, passed=False, reasoning="", findings=(), judgement=judgement)
+    verdict = judged_again(standard, submission, bare)
+    assert verdict.score == (70 * standard.weights[0] + 50 * standard.weights[1]) / sum(
+        standard.weights
+    )
+    return verdict
 
 
 @pytest.fixture
@@ -135,10 +138,16 @@ FORGERIES = [
     (at("verdict", "parts", 1, "score"), 90.0, "verdict.parts[1].score"),
     (at("verdict", "parts", 1, "passed"), False, "verdict.parts[1].passed"),
     (at("verdict", "parts", 1, "judgement", "votes"), [], "verdict.parts[1].judgement"),
-    (at("verdict", "parts", 1, "judgement", "rule"), "mean", "verdict.parts[1].judgement"),
+    (at("verdict", "parts", 1, "judgement", "rule"), "mean", "judgement.rule"),
+    (at("verdict", "parts", 1, "judgement", "prompt_digest"), "0", "judgement.prompt_digest"),
+    (at("verdict", "parts", 1, "judgement", "characters"), 3, "judgement.characters"),
+    (at("verdict", "parts", 1, "judgement", "votes", 2, "scores", "kind"), 101, "judgement"),
+    (at("verdict", "parts", 1, "judgement", "votes", 2, "quotes", "kind"), "no", "evidence"),
+    (at("verdict", "parts", 1, "judgement", "votes", 2, "reasons"), {}, "judgement"),
+    (at("verdict", "parts", 1, "findings", 1, "mark"), None, "parts[1].findings[1].mark"),
     (at("verdict", "parts", 1, "judgement", "votes", 0, "scores"), {"kind": 1}, "judgement"),
     (at("verdict", "parts", 1, "judgement"), None, "verdict.parts[1].judgement"),
-    (at("verdict", "parts", 1, "findings"), [], "verdict.parts[1].judgement"),
+    (at("verdict", "parts", 1, "findings"), [], "verdict.parts[1].findings"),
     # A checklist: an answer, the share, too few answers.
     (at("verdict", "parts", 2, "answers", 1, "passed"), True, "verdict.parts[2].score"),
     (at("verdict", "parts", 2, "score"), 67.0, "verdict.parts[2].score"),
@@ -217,10 +226,11 @@ async def test_test_cases_without_a_sandbox_are_counted_but_not_replayed(store: 
     verdict = Verdict(score=66, passed=True, reasoning="2 of 3", findings=findings, engine="python")
     for score, findings, outcome in (
         (66, verdict.findings, "cannot_be_replayed"),
+        (0, tuple(replace(one, passed=False) for one in verdict.findings), "cannot_be_replayed"),
         (67, verdict.findings, "differs"),
         (66, verdict.findings[:2], "differs"),
     ):
-        made = replace(verdict, score=score, findings=findings)
+        made = replace(verdict, score=score, findings=findings, passed=score >= 60)
         cid = keep_record(store, document, Submission(output="print(1)"), made)
         assert (await verify(store, cid, None)).outcome == outcome
 

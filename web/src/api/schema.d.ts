@@ -588,6 +588,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Judges
+         * @description List the judge that the settings name, with its latest calibration; empty without one.
+         */
+        get: operations["list_judges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/content": {
         parameters: {
             query?: never;
@@ -1119,7 +1139,7 @@ export interface components {
         };
         /**
          * Estimate
-         * @description A figure and the interval the data allow (95 %).
+         * @description A figure with its 95 % interval; null where the data allow none.
          */
         Estimate: {
             /** Value */
@@ -1161,45 +1181,18 @@ export interface components {
              */
             fresh: boolean;
             /**
+             * Sealed
+             * @description The private part of a sealed standard; else it must be on the server.
+             */
+            sealed?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Record
-             * @description Keep a record of the verdict that anybody can verify.
-             * @default false
+             * @description Whether a verdict record is kept.
+             * @default true
              */
             record: boolean;
-        };
-        /**
-         * Evaluated
-         * @description A verdict, and its record where one was asked for.
-         */
-        Evaluated: {
-            /**
-             * Score
-             * @description 0 to 100.
-             */
-            score: number;
-            /** Passed */
-            passed: boolean;
-            /** Reasoning */
-            reasoning: string;
-            /** Findings */
-            findings: components["schemas"]["Finding"][];
-            /**
-             * Engine
-             * @description What ran the submission's code; empty where nothing did.
-             */
-            engine: string;
-            /** @description The votes, where a model judged. */
-            judgement: components["schemas"]["Judgement"] | null;
-            /**
-             * Parts
-             * @description The verdicts of a composite's parts, in order.
-             */
-            parts: components["schemas"]["Verdict"][];
-            /**
-             * Record
-             * @description The CID of the record: `arena verify` checks it.
-             */
-            record: string | null;
         };
         /**
          * ExecutionReport
@@ -1446,6 +1439,77 @@ export interface components {
             cost_efficiency: components["schemas"]["Interval"] | null;
         };
         /**
+         * Judge
+         * @description A panel of models that judges, and the latest figures about it.
+         */
+        Judge: {
+            /**
+             * Id
+             * @description The same for the same models asked in the same way.
+             * @example 5f1c0e8a9b7d6c3e
+             */
+            id: string;
+            /** Base Url */
+            base_url: string;
+            /**
+             * Models
+             * @example [
+             *       "gpt-4o-mini"
+             *     ]
+             */
+            models: string[];
+            /**
+             * Votes
+             * @description How often each model votes.
+             */
+            votes: number;
+            /** Prompt Version */
+            prompt_version: number;
+            /** Temperature */
+            temperature: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /**
+             * Max Characters
+             * @description How much of a submission it is shown.
+             */
+            max_characters: number;
+            /** @description null where it was never measured. */
+            calibration: components["schemas"]["JudgeFigures"] | null;
+            /** @description null where it was never attacked. */
+            attack: components["schemas"]["JudgeAttacked"] | null;
+        };
+        /**
+         * JudgeAttacked
+         * @description How far a judge was talked into other scores by the corpus of injections.
+         */
+        JudgeAttacked: {
+            /**
+             * Measured At
+             * Format: date-time
+             */
+            measured_at: string;
+            /** Pairs */
+            pairs: number;
+            /**
+             * Moved
+             * @description Pairs whose score moved further than the judge does by itself.
+             */
+            moved: number;
+            /** Raised */
+            raised: number;
+            /**
+             * Flipped
+             * @description Pairs of which only the injected submission passed.
+             */
+            flipped: number;
+            /**
+             * Mean Shift
+             * @description Injected minus harmless, in points.
+             */
+            mean_shift: number;
+        };
+        /**
          * JudgeFigures
          * @description How well a judge agreed with people and with itself when it was last measured.
          */
@@ -1455,18 +1519,31 @@ export interface components {
              * Format: date-time
              */
             measured_at: string;
-            /** Items */
+            /**
+             * Items
+             * @description Submissions that people had scored.
+             */
             items: number;
-            /** @description Agreement beyond chance; 1 is perfect. */
+            /** @description Agreement beyond chance, quadratic weights; 1 is perfect. */
             kappa: components["schemas"]["Estimate"];
-            /** @description The mean distance from the human score. */
+            /** @description Mean distance from the human score, in points. */
             mean_error: components["schemas"]["Estimate"];
-            /** @description Above 0 the judge is generous. */
+            /** @description Mean of judge minus human; above 0 it is generous. */
             bias: components["schemas"]["Estimate"];
-            /** @description How far its own votes on one item are apart. */
+            /** @description Mean highest minus lowest score of one item, repeated. */
             spread: components["schemas"]["Estimate"];
-            /** @description The share of items that pass once and fail another time. */
+            /** @description Share of items that both passed and failed, repeated. */
             flips: components["schemas"]["Estimate"];
+        };
+        /**
+         * JudgeList
+         * @description The judges that the settings name.
+         */
+        JudgeList: {
+            /** Judges */
+            judges: components["schemas"]["Judge"][];
+            /** Count */
+            count: number;
         };
         /**
          * Judgement
@@ -1491,20 +1568,20 @@ export interface components {
             prompt_digest: string;
             /**
              * Judge
-             * @description Names the panel: its models, votes, prompt and endpoint.
+             * @description The id of the judge.
              */
             judge: string;
             /**
              * Characters
-             * @description The length of the submission.
+             * @description How long the submission is.
              */
             characters: number;
             /**
              * Shown Characters
-             * @description How much of it the models were shown.
+             * @description How much of it the judge was shown.
              */
             shown_characters: number;
-            /** @description Null: this judge was never measured. */
+            /** @description What was known about this judge; null where it was never measured. */
             figures: components["schemas"]["JudgeFigures"] | null;
         };
         /**
@@ -1638,6 +1715,18 @@ export interface components {
              * @description null where it was not asked.
              */
             cells: (components["schemas"]["MatrixCell"] | null)[];
+        };
+        /**
+         * Opening
+         * @description A hidden case of a sealed standard, and the salt of its commitment.
+         */
+        Opening: {
+            /** Salt */
+            salt: string;
+            /** Case */
+            case: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Pareto
@@ -1787,6 +1876,11 @@ export interface components {
             pass_at_k?: number | null;
             /** Pass All K */
             pass_all_k?: number | null;
+            /**
+             * Verdict Cid
+             * @description The record of a graded verdict; null: this result says it all.
+             */
+            verdict_cid?: string | null;
             /**
              * Created At
              * Format: date-time
@@ -2352,6 +2446,17 @@ export interface components {
             /** @description The votes, where a model judged. */
             judgement: components["schemas"]["Judgement"] | null;
             /**
+             * Openings
+             * @description The hidden cases, now shown.
+             * @default []
+             */
+            openings: components["schemas"]["Opening"][];
+            /**
+             * Record Cid
+             * @description The verdict record, which GET /api/verify checks.
+             */
+            record_cid?: string | null;
+            /**
              * Parts
              * @description The verdicts of a composite's parts, in order.
              */
@@ -2430,18 +2535,21 @@ export interface components {
             reasons: {
                 [key: string]: string;
             };
-            /** Quotes */
+            /**
+             * Quotes
+             * @description What it quoted from the submission.
+             */
             quotes: {
                 [key: string]: string;
             };
             /**
              * Answered By
-             * @description The model the endpoint names in its answer.
+             * @description The model that the endpoint says answered.
              */
             answered_by: string | null;
             /**
              * Attempts
-             * @description How many answers it gave until one was valid.
+             * @description How many answers it took until one was valid.
              */
             attempts: number;
             /** Input Tokens */
@@ -4665,6 +4773,7 @@ export interface operations {
                      *           "cost_usd": 0,
                      *           "pass_at_k": null,
                      *           "pass_all_k": null,
+                     *           "verdict_cid": null,
                      *           "created_at": "2025-12-06T23:58:10Z"
                      *         }
                      *       ],
@@ -5198,6 +5307,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "pass_at_k": null,
                      *         "pass_all_k": null,
+                     *         "verdict_cid": null,
                      *         "created_at": "2025-12-06T23:58:10Z"
                      *       },
                      *       "test": {
@@ -6836,10 +6946,11 @@ export interface operations {
                      *       "engine": "python 3.11.2",
                      *       "judgement": null,
                      *       "parts": [],
-                     *       "record": null
+                     *       "openings": [],
+                     *       "record_cid": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Evaluated"];
+                    "application/json": components["schemas"]["Verdict"];
                 };
             };
             /** @description Bad Request */
@@ -7075,6 +7186,158 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_judges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "judges": [
+                     *         {
+                     *           "id": "5f1c0e8a9b7d6c3e",
+                     *           "base_url": "https://api.example.com/v1",
+                     *           "models": [
+                     *             "gpt-4o-mini"
+                     *           ],
+                     *           "votes": 3,
+                     *           "prompt_version": 1,
+                     *           "temperature": null,
+                     *           "max_tokens": null,
+                     *           "max_characters": 100000,
+                     *           "calibration": {
+                     *             "measured_at": "2026-11-15T12:00:00Z",
+                     *             "items": 120,
+                     *             "kappa": {
+                     *               "value": 0.81,
+                     *               "low": 0.72,
+                     *               "high": 0.88
+                     *             },
+                     *             "mean_error": {
+                     *               "value": 7.4,
+                     *               "low": 6.1,
+                     *               "high": 8.9
+                     *             },
+                     *             "bias": {
+                     *               "value": 2.3,
+                     *               "low": 0.4,
+                     *               "high": 4.1
+                     *             },
+                     *             "spread": {
+                     *               "value": 3.2,
+                     *               "low": 2.4,
+                     *               "high": 4.1
+                     *             },
+                     *             "flips": {
+                     *               "value": 0.05,
+                     *               "low": 0.023,
+                     *               "high": 0.105
+                     *             }
+                     *           },
+                     *           "attack": {
+                     *             "measured_at": "2026-11-15T12:05:00Z",
+                     *             "pairs": 45,
+                     *             "moved": 4,
+                     *             "raised": 3,
+                     *             "flipped": 1,
+                     *             "mean_shift": 1.2
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JudgeList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
                      *       "errors": []
                      *     }
                      */

@@ -1,7 +1,6 @@
 """Is it good: a submission held against a standard."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,18 +11,21 @@ from fastapi import APIRouter
 from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
-from arena.content import LocalStore
+from arena.content import LocalStore, NotCanonical, canonical, read_json
 from arena.errors import InvalidInput
 from arena.evaluation import (
     ItemAnswer,
+    Opening,
     Place,
     Standard,
     Submission,
+    Unsealing,
     checklists,
     evaluate,
+    keep_record,
+    read_private_part,
     read_standard_document,
 )
-from arena.evaluation.record import keep_record
 
 router = APIRouter(prefix="/api", tags=["evaluation"])
 
@@ -31,7 +33,7 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
 
 @router.post("/evaluate", responses=responses(404, 409))
-async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Evaluated:
+async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Verdict:
     """Judge a submission by a standard: 409 where people have to answer a checklist first."""
     document = body.standard
     if isinstance(document, str):
@@ -40,23 +42,34 @@ async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.E
     standard = await asyncio.to_thread(read_standard_document, document)
     judge = partial(house.judge.judge, fresh=body.fresh)
     means = replace(house.means, judge=judge, answers=_placed(standard, body.answers))
+    if body.sealed is not None:
+        means = replace(means, unseal=_given(read_private_part(canonical(body.sealed))))
     submission = Submission(output=body.submission, language=body.language)
     verdict = await evaluate(standard, submission, means)
-    record = None
-    if body.record:
-        keep = partial(keep_record, sandbox=house.settings.sandbox)
-        record = await asyncio.to_thread(keep, house.content, document, submission, verdict)
     shown = schemas.Verdict.model_validate(verdict)
-    return schemas.Evaluated(**dict(shown), record=record)
+    if not body.record:
+        return shown
+    sandbox = house.settings.sandbox
+    cid = await asyncio.to_thread(
+        keep_record, house.content, body.standard, submission, verdict, sandbox=sandbox
+    )
+    return shown.model_copy(update={"record_cid": cid})
+
+
+def _given(openings: Sequence[Opening]) -> Unsealing:
+    def unseal(_commitments: Sequence[str]) -> Sequence[Opening]:
+        return openings
+
+    return unseal
 
 
 def _fetched(store: LocalStore, cid: str) -> Any:
     """The document that a CID names."""
     data = store.get(cid, max_bytes=MAX_STANDARD_BYTES)
     try:
-        return json.loads(data)
-    except ValueError as wrong:
-        raise InvalidInput(f"{cid} is no standard: it is not JSON ({wrong})") from wrong
+        return read_json(data)
+    except NotCanonical as wrong:
+        raise InvalidInput(f"{cid} is no standard: {wrong.message}") from wrong
 
 
 def _placed(

@@ -233,6 +233,7 @@ def shown_result(
         cost_usd=result.usage.cost_usd,
         pass_at_k=trials.pass_at_k if trials else None,
         pass_all_k=trials.pass_all_k if trials else None,
+        verdict_cid=result.verdict_cid,
         created_at=result.created_at,
     )
 

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
-from arena.evaluation import Verification, verify
+from arena.evaluation.verify import Verification, verify
 
 router = APIRouter(prefix="/api", tags=["verdicts"])
 

@@ -63,6 +63,7 @@ class AnswerCache:
         data = json.dumps(entry).encode()
         if self._max_entries < 1 or len(data) > MAX_ENTRY_BYTES:
             return
+        before = self._counted()
         path = self._path(key)
         beside = path.with_name(f".{uuid4().hex}")
         try:
@@ -73,7 +74,7 @@ class AnswerCache:
             with contextlib.suppress(OSError):
                 beside.unlink(missing_ok=True)
             return
-        self._count = self._counted() + 1
+        self._count = before + 1
         if self._count > self._max_entries:
             self._tidy()
 
@@ -98,7 +99,9 @@ class AnswerCache:
             with contextlib.suppress(OSError):
                 aged.append((entry.stat().st_mtime, entry.path))
         aged.sort(reverse=True)
-        keep = int(self._max_entries * _KEPT_SHARE)
+        # One that was written anew was counted twice.
+        is_full = len(aged) > self._max_entries
+        keep = int(self._max_entries * _KEPT_SHARE) if is_full else len(aged)
         for _, path in aged[keep:]:
             with contextlib.suppress(OSError):
                 Path(path).unlink()

@@ -21,7 +21,7 @@ class Attacked:
     """Pairs in which the injection moved the score further than the judge moves by itself."""
     raised: int
     flipped: int
-    """Pairs that failed without the injection and passed with it."""
+    """Pairs of which only the injected submission passed; its twin failed both times."""
     mean_shift: float
     """In points, injected minus harmless; above 0 the injections paid off."""
 

@@ -83,7 +83,7 @@ class Judge:
         return tuple(task.result() for task in tasks)
 
     def _verdict(self, told: Brief, panel: Panel, votes: Sequence[Vote]) -> Verdict:
-        standard, findings = told.standard, _findings(told, votes)
+        standard, findings = told.standard, findings_of(told, votes)
         scores = medians(standard.criteria, votes)
         score = weighted_total(standard.criteria, standard.weights, scores)
         return Verdict(
@@ -129,7 +129,8 @@ def _first(failed: BaseExceptionGroup[JudgeError]) -> JudgeError:
     return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
 
 
-def _findings(told: Brief, votes: Sequence[Vote]) -> list[Finding]:
+def findings_of(told: Brief, votes: Sequence[Vote]) -> list[Finding]:
+    """What the votes come to, criterion by criterion: the same from the same votes, always."""
     standard, folded = told.standard, fold(told.shown)
     scores, apart = medians(standard.criteria, votes), spreads(standard.criteria, votes)
     findings: list[Finding] = []

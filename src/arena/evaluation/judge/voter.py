@@ -135,7 +135,7 @@ class Voter:
 
     def _error_of(self, fault: ModelFault, ballot: Ballot, attempt: int) -> JudgeError:
         lasting = _is_lasting(fault)
-        times = "" if lasting else f" (asked {_times(attempt)})"
+        times = "" if lasting else f" in {_times(attempt)}"
         match fault:
             case Refused():
                 said = " ".join(fault.excerpt.split())[:_MAX_EXCERPT]

@@ -74,8 +74,8 @@ async def use_nonce(
 ) -> None:
     """Let a signature be good this once."""
     row = {"team_id": team_id, "agent": agent, "nonce": nonce, "at": at}
-    added = await connection.execute(insert_missing(connection, MarketNonces), row)
-    if added.rowcount != 1:
+    new = insert_missing(connection, MarketNonces).values(**row).returning(MarketNonces.nonce)
+    if (await connection.execute(new)).first() is None:
         raise BadSignature("the signature was used before: sign again")
 
 

@@ -79,7 +79,7 @@ async def add_call(
         "state": state,
         "at": at,
     }
-    added = await connection.execute(insert(MarketCalls).values(**row).returning(MarketCalls.id))
+    added = await connection.execute(insert(MarketCalls).returning(MarketCalls.id), row)
     return Receipt(ref=added.scalar_one(), task_id=task_id, state=state, at=at)
 
 

@@ -28,7 +28,7 @@ async def read_task(connection: AsyncConnection, team_id: str, task_id: int) -> 
 
 async def add_task(connection: AsyncConnection, values: dict[str, Any]) -> int:
     """Write a new task down; gives its number."""
-    added = await connection.execute(insert(MarketTasks).values(**values).returning(MarketTasks.id))
+    added = await connection.execute(insert(MarketTasks).returning(MarketTasks.id), values)
     return added.scalar_one()
 
 

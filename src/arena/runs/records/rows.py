@@ -62,6 +62,7 @@ def to_result(row: Row[Any]) -> RecordedResult:
         usage=usage,
         cost=_cost(row),
         created_at=row.created_at,
+        verdict_cid=row.verdict_cid,
     )
     return RecordedResult(id=row.id, sequence=row.sequence, result=result)
 
@@ -92,6 +93,7 @@ def from_result(run_id: UUID, sequence: int, result: Result) -> dict[str, object
         "earned_micropoints": result.cost.earned_micropoints if result.cost else None,
         "possible_micropoints": result.cost.possible_micropoints if result.cost else None,
         "created_at": result.created_at,
+        "verdict_cid": result.verdict_cid,
     }
 
 

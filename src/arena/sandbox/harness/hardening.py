@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import ctypes
 import os
 import resource
@@ -13,10 +12,14 @@ from arena.sandbox.harness.system import Table
 
 NULL, STDOUT, STDERR, REQUEST, RESULT = 0, 1, 2, 3, 4
 FIRST_FREE = 5
+ORDERS, REPORTS = 5, 6
+"""Of the zygote: where its orders come from, and where it names the children it has cloned."""
+RECEIVED = 7
+"""The first of the four descriptors that come with an order."""
 EVERYTHING_ABOVE = 0xFFFFFFFF
 AT_HERE, WRITE_ONLY = -100, os.O_WRONLY
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_PRIVATE, MS_REC = 2, 4, 8, 1 << 18, 1 << 14
-NEW_NET = 0x40000000
+CLONE_PARENT, NEW_NET = 0x8000, 0x40000000
 # user, pid, mounts, ipc, uts, cgroup
 NAMESPACES = 0x10000000 | 0x20000000 | 0x20000 | 0x8000000 | 0x4000000 | 0x2000000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
@@ -40,9 +43,9 @@ class Walls:
         bare = bool(config.get("bare"))
         network = bool(config["network"])
         flags = NAMESPACES | (NEW_NET if network else 0)
-        self.table = Table(0 if bare else flags)
-        self._null = os.open("/dev/null", os.O_RDWR)
-        self._sources = self._place_descriptors()
+        # Born as the keeper's children: the zygote clones, and never has to look after anybody.
+        self.table = Table(CLONE_PARENT | (0 if bare else flags))
+        self._place_descriptors()
         if not bare:
             self._identity()
             self._files(config)
@@ -52,21 +55,21 @@ class Walls:
             self._rights(code)
         self.table.add("write", RESULT, READY, len(READY))
         self.table.seal()
+        null = os.open("/dev/null", os.O_RDWR)
         # Zygote and child: 0 to 4 are taken, so that no received descriptor has these numbers.
         for number in range(FIRST_FREE):
-            os.dup2(self._null, number)
+            os.dup2(null, number)
+        if null >= FIRST_FREE:
+            os.close(null)
 
-    def clone(self, received: array.array[int]) -> int:
-        """The child's pid; or 0 in the child, with its walls up."""
-        for place, descriptor in zip(self._sources, received):  # noqa: B905 - not before 3.10
-            self.table.set(place, 1, descriptor)
-        return self.table.clone()
+    def serve(self) -> bool:
+        """True in each child, with its walls up; False where there are no more orders."""
+        return self.table.serve(ORDERS, REPORTS, RECEIVED)
 
-    def _place_descriptors(self) -> list[int]:
-        add = self.table.add
-        places = [add("dup3", 0, target, 0) for target in (REQUEST, RESULT, STDOUT, STDERR)]
-        add("close_range", FIRST_FREE, EVERYTHING_ABOVE, 0)
-        return places
+    def _place_descriptors(self) -> None:
+        for place, target in enumerate((REQUEST, RESULT, STDOUT, STDERR)):
+            self.table.add("dup3", RECEIVED + place, target, 0)
+        self.table.add("close_range", FIRST_FREE, EVERYTHING_ABOVE, 0)
 
     def _write(self, path: bytes, line: bytes) -> None:
         # Everything above 4 is closed, so the file that is opened is 5.

@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 
+from arena.sandbox.harness.hardening import Walls
 from arena.sandbox.harness.zygote import start
 
 # What submissions import most; a clone gets them for nothing. Each costs a few pages per child.
@@ -20,14 +21,16 @@ PRELOADED = (
 )
 
 
-def main(descriptor: int, config: dict[str, object]) -> None:
+def main(control: int, orders: int, config: dict[str, object]) -> None:
     """Serve children of the configured kind until the supervisor goes away."""
-    control = socket.socket(fileno=descriptor)
+    channels = socket.socket(fileno=control), socket.socket(fileno=orders)
     code = base64.b64decode(str(config["filter"]))
-    start(control, config, code, _work(config))
+    work, rehearse = _work(config)
+    start(*channels, Walls(config, code), work, rehearse)
 
 
-def _work(config: dict[str, object]) -> Callable[[], None]:
+def _work(config: dict[str, object]) -> tuple[Callable[[], None], Callable[[], None]]:
+    """What a child does, and what the zygote does once so that children find it done."""
     kind = str(config["kind"])
     if kind == "python":  # the others run foreign programs, which bring their own
         for name in PRELOADED.split():
@@ -38,4 +41,8 @@ def _work(config: dict[str, object]) -> Callable[[], None]:
     # A submission finds nothing of us by name, and deleting it here costs no child anything.
     for name in [name for name in sys.modules if name.split(".")[0] == "arena"]:
         del sys.modules[name]
-    return module.run
+    return module.run, getattr(module, "rehearse", _nothing)
+
+
+def _nothing() -> None:
+    pass

@@ -1,9 +1,9 @@
 """A child's first steps as a table of system calls, prepared once and run in one go.
 
 After a clone every page that Python touches is copied, some microseconds each; two dozen calls
-made from Python cost more than the namespaces themselves. So the zygote writes the calls down
-ahead of time. On x86-64 eighty bytes of machine code clone and then run the table; elsewhere
-libc's syscall() does the same, call by call.
+made from Python cost more than the namespaces themselves, and so does a round of the zygote's own
+loop. So the zygote writes its calls and the child's down ahead of time. On x86-64 some hundred
+bytes of machine code run them; elsewhere libc's syscall() does the same, call by call.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ctypes
 import mmap
 import os
 import platform
+import struct
 
 SIGCHLD = 17
 NUMBERS = {
@@ -27,6 +28,7 @@ NUMBERS = {
         "openat": 257,
         "prctl": 157,
         "prlimit64": 302,
+        "recvmsg": 47,
         "setsid": 112,
         "socket": 41,
         "write": 1,
@@ -43,6 +45,7 @@ NUMBERS = {
         "openat": 56,
         "prctl": 167,
         "prlimit64": 261,
+        "recvmsg": 212,
         "setsid": 157,
         "socket": 198,
         "write": 64,
@@ -50,6 +53,12 @@ NUMBERS = {
 }
 WORDS = 7
 END = -1
+MAX_PID = 1 << 23
+"""What a clone returns in a parent is less, and the address of a row is more."""
+NO_MORE = -4096
+ORDER_BYTES = 16
+RECORD = struct.Struct("=qQQ")
+"""A child's pid, or minus an errno, and the two words of the order it was cloned for."""
 
 # run(table): makes the call of the first row; unless that gave 0 (the child), returns its result.
 # Then makes call after call until a row begins with a negative number, and returns 0; a call that
@@ -62,11 +71,26 @@ END = -1
 #   done: xor eax,eax; pop rbx; ret
 #   one:  mov rax,[rbx]; mov rdi,[rbx+8]; mov rsi,[rbx+16]; mov rdx,[rbx+24]; mov r10,[rbx+32]
 #         mov r8,[rbx+40]; mov r9,[rbx+48]; syscall; ret
+#
+# serve(rows, table, record): makes the call of the first of three rows; where that gave nothing,
+# returns -4096. Then run(table); the child returns with its result. The parent writes it to the
+# record, makes the calls of the other two rows, and begins again.
+#
+#   push rbx; push rbp; push r12; push r13; mov rbp,rdi; mov r12,rsi; mov r13,rdx
+#   order: mov rbx,rbp; call one; test rax,rax; jle ended; mov rdi,r12; call run
+#          test rax,rax; jz leave; cmp rax,0x800000; jge leave; mov [r13],rax
+#          lea rbx,[rbp+56]; call one; lea rbx,[rbp+112]; call one; jmp order
+#   ended: mov rax,-4096
+#   leave: pop r13; pop r12; pop rbp; pop rbx; ret
 X86_64 = bytes.fromhex(
     "534889fbe82d0000004885c075224883c338488b034885c07818e817000000483d00f0ffff76e7"
     "48f7d84889034889d85bc331c05bc3488b03488b7b08488b7310488b53184c8b53204c8b43284c8b4b30"
     "0f05c3"
+    "5355415441554889fd4989f44989d54889ebe8cbffffff4885c07e2d4c89e7e888ffffff"
+    "4885c07427483d000080007d1f49894500488d5d38e8a4ffffff488d5d70e89bffffffebc6"
+    "48c7c000f0ffff415d415c5d5bc3"
 )
+SERVE_OFFSET = 84
 
 
 class StepFailed(Exception):
@@ -82,7 +106,7 @@ class Table:
         self._names: list[str] = []
         self._kept: list[object] = []
         self._words = (ctypes.c_long * WORDS)()
-        self._call = _libc_call
+        self._call, self._serve = _libc_call, _libc_serve
         self.add("clone", clone_flags | SIGCHLD)
 
     def add(self, name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_long]) -> int:
@@ -111,17 +135,38 @@ class Table:
         flat = [word for row in self._rows for word in row] + [END]
         self._words = (ctypes.c_long * len(flat))(*flat)
         if platform.machine() == "x86_64":
-            self._call = _machine_code()
+            self._call, self._serve = _machine_code()
         self._address = ctypes.addressof(self._words)
-
-    def set(self, place: int, argument: int, value: int) -> None:
-        """Change one argument (1 is the first) of the call at `place`."""
-        self._words[place * WORDS + argument] = value
 
     def clone(self) -> int:
         """The child's pid; or 0 in the child, which has been through the whole table."""
-        result = self._call(self._address)
-        if 0 <= result < 1 << 23:
+        return self._checked(self._call(self._address))
+
+    def serve(self, orders: int, reports: int, first_free: int) -> bool:
+        """Clone a child per order until there are no more, and report each.
+
+        Returns in every child, with True, once it has been through the whole table; False at the
+        end of the orders. An order is sixteen bytes and four descriptors, which get the lowest
+        free numbers from `first_free` on: the caller has nothing else open there.
+        """
+        # Everything the parent writes to in one piece: that page is copied for every child.
+        words = (ctypes.c_long * (3 * WORDS + 3 + 2 + WORDS + 4))()
+        here = ctypes.addressof(words)
+        record, buffer, message, control = (here + 8 * place for place in (21, 24, 26, 33))
+        number = self._numbers
+        words[:33] = [
+            *(number["recvmsg"], orders, message, 0, 0, 0, 0),
+            *(number["write"], reports, record, RECORD.size, 0, 0, 0),
+            *(number["close_range"], first_free, 0xFFFFFFFF, 0, 0, 0, 0),
+            *(0, 0, 0),
+            *(record + 8, ORDER_BYTES),
+            *(0, 0, buffer, 1, control, 32, 0),
+        ]
+        result = self._serve(here, self._address, record)
+        return result != NO_MORE and self._checked(result) == 0
+
+    def _checked(self, result: int) -> int:
+        if 0 <= result < MAX_PID:
             return result
         if result < 0:
             raise OSError(-result, f"clone: {os.strerror(-result)}")
@@ -136,7 +181,9 @@ def _machine_code():
     # The memory must never be freed, and the GIL must not be let go between parent and child.
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     _forever.append(memory)
-    return ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(start)
+    run = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(start)
+    three = [ctypes.c_void_p] * 3
+    return run, ctypes.PYFUNCTYPE(ctypes.c_long, *three)(start + SERVE_OFFSET)
 
 
 _forever: list[object] = []
@@ -159,6 +206,21 @@ def _libc_call(address: int) -> int:
         if -4096 < result < 0:
             row[0] = -result
             return address
+
+
+def _libc_serve(rows: int, table: int, record: int) -> int:
+    """The same as the machine code, one call at a time."""
+    receive, report, forget = (
+        (ctypes.c_long * WORDS).from_address(rows + place * WORDS * 8) for place in range(3)
+    )
+    while _one(receive) > 0:
+        result = _libc_call(table)
+        if result == 0 or result >= MAX_PID:
+            return result
+        ctypes.c_long.from_address(record).value = result
+        _one(report)
+        _one(forget)
+    return NO_MORE
 
 
 def _one(row: ctypes.Array[ctypes.c_long]) -> int:

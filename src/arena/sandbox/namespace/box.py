@@ -16,8 +16,10 @@ from arena.sandbox.namespace.filters import Profile, compiled
 DIRECTORY = "/desk"
 NOSUID, NODEV, NOEXEC = 2, 4, 8
 HARNESS = "arena.sandbox.harness"
-COMMON_MODULES = ("encode", "tags", "system", "hardening", "zygote")
+COMMON_MODULES = ("encode", "tags", "system", "hardening", "keeper", "zygote")
 INNER_ID = 65534
+Channels = tuple[int, int]
+"""The descriptors of the keeper's channel and of the zygote's."""
 
 
 class Kind(StrEnum):
@@ -127,10 +129,12 @@ class Box:
             special |= {"FSIZE": limits.file_bytes, "NOFILE": 64}
         return common | special
 
-    def arguments(self, control: int, configuration: int, extension: int | None) -> list[str]:
-        """The bubblewrap command line; the three numbers are inherited descriptors."""
+    def arguments(self, channels: Channels, configuration: int, extension: int | None) -> list[str]:
+        """The bubblewrap command line; the numbers are inherited descriptors."""
         line = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         line += ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
+        # What is looked up before the clone need not be looked up in every child.
+        line += ["--setenv", "LD_BIND_NOW", "1"]
         line += ["--uid", str(INNER_ID), "--gid", str(INNER_ID), "--as-pid-1"]
         for root in self._visible():
             line += ["--ro-bind", str(root), str(root)]
@@ -141,7 +145,7 @@ class Box:
         if extension is not None:
             line += ["--ro-bind-data", str(extension), "/_quickjs.so"]
         line += ["--remount-ro", "/"]
-        code = BOOTSTRAP.format(control=control, configuration=configuration)
+        code = BOOTSTRAP.format(channels=channels, configuration=configuration)
         return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
 
     def _devices(self) -> list[str]:
@@ -187,7 +191,7 @@ for name, source in document['modules']:
 main = module.main
 config = document['config']; config['scripts'] = document['scripts']
 del document, module, name, source, f
-main({control}, config)
+main(*{channels}, config)
 """.strip()
 
 

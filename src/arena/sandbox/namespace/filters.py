@@ -103,6 +103,9 @@ def _new_filter() -> tuple[Any, Any]:
     rules = library.SyscallFilter(library.ERRNO(1))
     # Also the answer to x32 numbers and to int 0x80 on a 64-bit machine.
     rules.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
+    # A tree, not a list: whenever a child takes its filter on, the kernel runs it once for every
+    # call there is, with interrupts off. As a list that was an eighth of a submission's cost.
+    rules.set_attr(library.Attr.CTL_OPTIMIZE, 2)
     return rules, library
 
 

@@ -25,27 +25,33 @@ class Started:
 
     process: subprocess.Popen[bytes]
     control: socket.socket
+    """To its keeper."""
+    orders: socket.socket
+    """To its zygote."""
 
 
 def launch(box: Box) -> Started:
-    """Start bubblewrap with the zygote in it; it says 'warm' on its socket when it is ready."""
+    """Start bubblewrap with a zygote in it; both of its processes speak up when they are ready."""
     bubblewrap = program()
     if bubblewrap is None:
         step = missing_bubblewrap()
         raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
     document = box.configuration()
-    ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
-    configuration = _in_memory("configuration", document)
+    pairs = [channel_pair(socket.SOCK_SEQPACKET) for _ in range(2)]
+    (control, keeper), (orders, zygote) = pairs
+    channels = (keeper.fileno(), zygote.fileno())
+    files = [_in_memory("configuration", document)]
     extension = _extension(box)
-    inherited = [theirs.fileno(), configuration] + ([extension] if extension is not None else [])
+    if extension is not None:
+        files.append(extension)
     try:
-        arguments = box.arguments(theirs.fileno(), configuration, extension)
+        arguments = box.arguments(channels, files[0], extension)
         root = os.geteuid() == 0
         # An empty environment: bubblewrap's own is readable from inside, whatever --clearenv does.
         process = subprocess.Popen(
             [bubblewrap, *arguments],
             env={},
-            pass_fds=inherited,
+            pass_fds=[*channels, *files],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -57,7 +63,8 @@ def launch(box: Box) -> Started:
             process_group=0,
         )
     except OSError as error:
-        ours.close()
+        for ours, _ in pairs:
+            ours.close()
         step = ProbeStep(
             name="bubblewrap",
             works=False,
@@ -66,10 +73,11 @@ def launch(box: Box) -> Started:
         )
         raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step]) from error
     finally:
-        theirs.close()
-        for descriptor in inherited[1:]:
+        for _, theirs in pairs:
+            theirs.close()
+        for descriptor in files:
             os.close(descriptor)
-    return Started(process=process, control=ours)
+    return Started(process=process, control=control, orders=orders)
 
 
 def program() -> str | None:

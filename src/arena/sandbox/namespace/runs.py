@@ -21,7 +21,7 @@ READY = b'{"ready":1}\n'
 PATIENCE_SECONDS = 0.005
 LINGER_SECONDS = 0.05
 """How long a child may outlive its last result before it is killed."""
-LARGE = 1 << 20
+SMALL, LARGE = 1 << 15, 1 << 20
 OUT_OF_MEMORY_SIGNS = ("heap limit", "out of memory", "Array buffer allocation failed")
 
 
@@ -84,15 +84,36 @@ def spawn(zygote: Zygote, limits: Limits, request: int, wall_seconds: float | No
 
 def spawn_with(zygote: Zygote, limits: Limits, request: bytes) -> Run:
     """Spawn a child whose request is known: the clock runs from the start."""
-    descriptor = os.memfd_create("request")
+    descriptor = _in_a_pipe(request) or _in_memory(request)
     try:
-        view = memoryview(request)
-        while view:
-            view = view[os.write(descriptor, view) :]
-        os.lseek(descriptor, 0, os.SEEK_SET)
         return spawn(zygote, limits, descriptor, limits.wall_seconds)
     finally:
         os.close(descriptor)
+
+
+def _in_a_pipe(request: bytes) -> int | None:
+    """Where a small request can be read, all of it, for half the price of a file; or None."""
+    if len(request) > SMALL:
+        return None
+    reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        if os.write(writer, request) == len(request):
+            return reader
+    except BlockingIOError:
+        pass  # The user's share of pipe memory is used up, and this one is tiny.
+    finally:
+        os.close(writer)
+    os.close(reader)
+    return None
+
+
+def _in_memory(request: bytes) -> int:
+    descriptor = os.memfd_create("request")
+    view = memoryview(request)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 async def ended(run: Run, wall_seconds: float) -> Ended:
@@ -242,6 +263,14 @@ def _with_marks(
         upto = len(stdout) if is_last or index >= len(output_marks) else output_marks[index]
         text = stdout[shown:upto].decode("utf-8", errors="backslashreplace")
         shown = max(shown, upto)
-        timed.append(replace(case, duration_ms=max(0.0, moment - before) * 1000, stdout=text))
+        timed.append(
+            CaseOutcome(
+                value=case.value,
+                error=case.error,
+                limit=case.limit,
+                duration_ms=max(0.0, moment - before) * 1000,
+                stdout=text,
+            )
+        )
         before = max(before, moment)
     return timed

@@ -1,4 +1,4 @@
-"""The supervisor's end of a zygote: spawn, arm, kill, and the report of each child's end."""
+"""The supervisor's end of a zygote and its keeper: spawn, arm, kill, and how each child ended."""
 
 import array
 import asyncio
@@ -7,6 +7,7 @@ import itertools
 import os
 import signal
 import socket
+import struct
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from arena.sandbox.namespace.launch import Started, launch
 
 WARM_UP_SECONDS = 30.0
 GENTLE_SECONDS = 2.0
+ORDER = struct.Struct("=QQ")
 CHILDREN_AT_ONCE = 8
 """How many children of one zygote may reach their limits at the same time."""
 
@@ -41,7 +43,7 @@ class Ticket:
 
     __slots__ = ("ended", "name")
 
-    def __init__(self, name: str, ended: asyncio.Future[Ended]) -> None:
+    def __init__(self, name: int, ended: asyncio.Future[Ended]) -> None:
         self.name = name
         self.ended = ended
 
@@ -54,11 +56,14 @@ class Zygote:
         self.spawned = 0
         self.version = ""
         self._names = itertools.count()
-        self._tickets: dict[str, Ticket] = {}
+        self._tickets: dict[int, Ticket] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._orders: socket.socket | None = None
         self._group: Group | None = None
         self.inner_pid = 0
+        """Of the zygote itself, as this machine sees it."""
+        self.keeper_pid = 0
 
     @property
     def alive(self) -> bool:
@@ -81,29 +86,33 @@ class Zygote:
         started = launcher(self.box)
         self._process = started.process
         try:
-            greeting, pid = await receive_greeting(started.control, WARM_UP_SECONDS)
+            greeting, pid = await receive_greeting(started.orders, WARM_UP_SECONDS)
+            _, self.keeper_pid = await receive_greeting(started.control, WARM_UP_SECONDS)
         except asyncio.CancelledError:
             started.control.close()
+            started.orders.close()
             await self.close()
             raise
         word, _, version = greeting.decode(errors="replace").partition(" ")
-        if word != "warm":
+        if word != "warm" or not self.keeper_pid:
             started.control.close()
+            started.orders.close()
             raise self._refused(started.process)
         self.version = version
         self.inner_pid = pid
-        self._control = started.control
-        self._enclose(pid)
+        self._control, self._orders = started.control, started.orders
+        self._enclose()
         asyncio.get_running_loop().add_reader(started.control, self._receive)
 
-    def _enclose(self, pid: int) -> None:
+    def _enclose(self) -> None:
         """A bound on all children together, where the machine grants one; each has its own too."""
         if self.box.kind.is_function:
             limits = self.box.limits
             memory = CHILDREN_AT_ONCE * limits.memory_bytes
             self._group = make_group(memory, CHILDREN_AT_ONCE * limits.processes)
             if self._group is not None:
-                self._group.add(pid)
+                self._group.add(self.keeper_pid)
+                self._group.add(self.inner_pid)
 
     def _refused(self, process: subprocess.Popen[bytes]) -> SandboxUnavailable:
         _end(process)
@@ -122,28 +131,33 @@ class Zygote:
 
     def spawn(self, descriptors: Sequence[int], wall_seconds: float | None) -> Ticket:
         """Clone a child with (request, result, stdout, stderr); the caller closes its copies."""
-        name = str(next(self._names))
+        name = next(self._names)
         ticket = Ticket(name, asyncio.get_running_loop().create_future())
-        self._send(f"spawn {name} {_milliseconds(wall_seconds)}", descriptors)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
+        self._send(self._orders, ORDER.pack(name, _milliseconds(wall_seconds)), rights)
         self._tickets[name] = ticket
         self.spawned += 1
         return ticket
 
     def arm(self, ticket: Ticket, wall_seconds: float) -> None:
         """Start the clock of a child that was spawned without one."""
-        self._send(f"arm {ticket.name} {_milliseconds(wall_seconds)}")
+        self._send(self._control, f"arm {ticket.name} {_milliseconds(wall_seconds)}".encode())
 
     def kill(self, ticket: Ticket) -> None:
         """End a child and everything in its namespaces."""
         with contextlib.suppress(SandboxFailed):
-            self._send(f"kill {ticket.name}")
+            self._send(self._control, f"kill {ticket.name}".encode())
 
-    def _send(self, message: str, descriptors: Sequence[int] = ()) -> None:
-        if self._control is None:
+    def _send(
+        self,
+        channel: socket.socket | None,
+        message: bytes,
+        ancillary: "Sequence[tuple[int, int, array.array[int]]]" = (),
+    ) -> None:
+        if channel is None:
             raise SandboxFailed("the zygote has ended")
-        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
         try:
-            self._control.sendmsg([message.encode()], ancillary if descriptors else [])
+            channel.sendmsg([message], ancillary)
         except OSError as error:
             self._lose()
             raise SandboxFailed(f"the zygote does not listen: {error}") from error
@@ -163,7 +177,7 @@ class Zygote:
 
     def _settle(self, words: Sequence[str]) -> None:
         _, name, *figures = words
-        ticket = self._tickets.pop(name, None)
+        ticket = self._tickets.pop(int(name), None)
         if ticket is None or ticket.ended.done():
             return
         status, cpu_us, peak_kib, late = map(int, figures)
@@ -185,6 +199,9 @@ class Zygote:
                 asyncio.get_running_loop().remove_reader(self._control)
             self._control.close()
             self._control = None
+        if self._orders is not None:
+            self._orders.close()
+            self._orders = None
         for ticket in self._tickets.values():
             if not ticket.ended.done():
                 ticket.ended.set_exception(SandboxFailed("the zygote died"))

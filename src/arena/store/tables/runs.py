@@ -117,6 +117,8 @@ class Results(Table):
     """What it adds to cost efficiency; None where it was not passed or its tokens are unknown."""
     possible_micropoints: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[datetime]
+    verdict_cid: Mapped[str | None] = mapped_column(String(100))
+    """The record of the verdict; None where this row says it all."""
 
 
 class RunErrors(Table):

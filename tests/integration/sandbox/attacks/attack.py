@@ -1,11 +1,13 @@
-"""A hostile submission, what must become of it, and whether it succeeds without walls."""
+"""A hostile submission, and what must become of it."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Outcome = Mapping[str, object]
-"""value, error, limit, stdout, stderr, exit_code (commands), seconds."""
+"""value, error, limit, stdout, stderr, seconds; survivors and zombies, which were left; of commands
+also exit_code, read (what reading two files from outside gave) and on_host (whether a file of the
+sandbox is in fact the host's); in the control also outlived and broken."""
 Check = Callable[[Outcome], bool]
 
 PYTHON_START = """
@@ -33,11 +35,8 @@ class Attack:
     """python, javascript (Node), quickjs, or command (a shell script in a workspace)."""
     source: str
     contained: Check
-    inputs: int = 1
-    control: bool = False
-    """Whether it succeeds, harmlessly, when the walls are taken away: then `contained` is false."""
-    files: tuple[tuple[str, str], ...] = ()
-    """For commands: files that are there beforehand."""
+    marker: str = ""
+    """In the command line of every process that it leaves behind."""
 
     @property
     def id(self) -> str:
@@ -45,8 +44,12 @@ class Attack:
 
     @property
     def text(self) -> str:
+        return self.start + self.source
+
+    @property
+    def start(self) -> str:
         starts = {"python": PYTHON_START, "javascript": JAVASCRIPT_START}
-        return starts.get(self.language, "") + self.source
+        return starts.get(self.language, "")
 
 
 def gives(*values: object) -> Check:
@@ -54,7 +57,13 @@ def gives(*values: object) -> Check:
 
 
 def value(test: Callable[[object], bool]) -> Check:
-    return lambda outcome: outcome["error"] is None and bool(test(outcome["value"]))
+    def check(outcome: Outcome) -> bool:
+        try:
+            return outcome["error"] is None and bool(test(outcome["value"]))
+        except (TypeError, LookupError, ValueError, AttributeError):
+            return False  # a value of another shape
+
+    return check
 
 
 def over(*limits: str) -> Check:
@@ -80,9 +89,20 @@ def both(*checks: Check) -> Check:
 
 
 def output(test: Callable[[str], bool]) -> Check:
-    return lambda outcome: test(str(outcome["stdout"]))
+    def check(outcome: Outcome) -> bool:
+        try:
+            return test(str(outcome["stdout"]))
+        except ValueError:
+            return False  # a text of another shape
+
+    return check
 
 
 def last_line(*lines: str) -> Check:
     """For commands: what the script printed last."""
     return output(lambda text: (text.strip().splitlines() or [""])[-1] in lines)
+
+
+def leaves_nothing(outcome: Outcome) -> bool:
+    """Of the processes with the attack's marker, and none of their dead children."""
+    return outcome["survivors"] == 0 and outcome["zombies"] == 0

@@ -2,7 +2,15 @@
 
 # ruff: noqa: E501 - the lines of a submission stay whole
 
-from integration.sandbox.attacks.attack import Attack, both, either, last_line, output, over
+from integration.sandbox.attacks.attack import (
+    Attack,
+    both,
+    either,
+    last_line,
+    leaves_nothing,
+    output,
+    over,
+)
 
 
 def sh(number, name, script, contained, **more):
@@ -82,8 +90,18 @@ COMMAND_ATTACKS = [
         python("try: open('/proc/1/mem', 'r+b'); print('open')\nexcept OSError: print('closed')"),
         last_line("closed"),
     ),
-    sh(41, "lists_processes", "ls -d /proc/[0-9]* | wc -l", output(lambda t: int(t) <= 6)),
-    sh(47, "programs_run_inside", "uname > x && test -s x && echo ran", last_line("ran")),
+    sh(
+        41,
+        "lists_processes",
+        "ls -d /proc/[0-9]* | wc -l; for i in 1 2 3 4 5 6 7 8; do sleep 60 > /dev/null 2>&1 & done",
+        output(lambda t: int(t) <= 6),
+    ),
+    sh(
+        47,
+        "programs_run_inside",
+        "uname > /desk/ran-here && test -s ran-here && echo ran",
+        both(last_line("ran"), lambda o: not o["on_host"]),
+    ),
     sh(
         48,
         "kills_everybody",
@@ -91,21 +109,27 @@ COMMAND_ATTACKS = [
         either(last_line("alive"), lambda o: o["exit_code"] == 137),
     ),
     sh(48, "kills_process_1", "kill -9 1; sleep 0.1; echo alive", last_line("alive")),
-    sh(49, "daemon", "setsid sh -c 'sleep 600' > /dev/null 2>&1 & echo left", last_line("left")),
+    sh(
+        49,
+        "daemon",
+        "setsid sh -c 'sleep 600.049' > /dev/null 2>&1 & echo left",
+        both(last_line("left"), leaves_nothing),
+        marker="600.049",
+    ),
     sh(
         50,
         "keeps_the_pipe_open",
-        "(sleep 600) & echo left",
-        both(last_line("left"), lambda o: o["seconds"] < 5),
+        "(sleep 600.050) & echo left",
+        both(last_line("left"), leaves_nothing, lambda o: o["seconds"] < 5),
+        marker="600.050",
     ),
     sh(
         54,
         "zombies",
-        python(
-            "for _ in range(20):\n    if os.fork() == 0: os._exit(0)\n"
-            "print('left', flush=True)\nos._exit(0)"
-        ),
-        last_line("left"),
+        "python3 -c 'import os, time\nfor _ in range(20):\n    if os.fork() == 0: os._exit(0)\n"
+        "time.sleep(600.054)' > /dev/null 2>&1 &\nsleep 0.5; echo left",
+        both(last_line("left"), leaves_nothing),
+        marker="600.054",
     ),
     sh(55, "setuid_file", "cp /usr/bin/id x && chmod 4755 x && ./x -u", last_line("65534")),
     sh(
@@ -196,8 +220,8 @@ COMMAND_ATTACKS = [
     sh(
         44,
         "link_to_a_host_file",
-        "ln -s /etc/passwd result; ln -s {file} other; echo made",
-        last_line("made"),
+        "ln -sf /etc/passwd result; ln -sf {file} other; echo made",
+        both(last_line("made"), lambda o: o["read"] == ["UnsafeFile"] * 2),
     ),
     sh(31, "compile_devices", "echo '#include \"/dev/zero\"' > x.c; cc -c x.c", REFUSED),
     sh(

@@ -2,7 +2,16 @@
 
 # ruff: noqa: E501 - the lines of a submission stay whole
 
-from integration.sandbox.attacks.attack import Attack, both, either, fails, gives, over, value
+from integration.sandbox.attacks.attack import (
+    Attack,
+    both,
+    either,
+    fails,
+    gives,
+    leaves_nothing,
+    over,
+    value,
+)
 
 TIME = over("wall_time", "cpu_time")
 SLOW_OR_LARGE = over("wall_time", "cpu_time", "memory")
@@ -122,14 +131,12 @@ SYSTEM = [
         "function f(c) { return attempt(() => "
         "require('fs').readFileSync('/etc/passwd', 'utf8').slice(0, 4)); }",
         gives("ENOENT"),
-        control=True,
     ),
     js(
         34,
         "reads_host_file",
         "function f(c) { return attempt(() => require('fs').readFileSync(c.file, 'utf8')); }",
         gives("ENOENT"),
-        control=True,
     ),
     js(
         35,
@@ -137,7 +144,6 @@ SYSTEM = [
         "function f(c) { const fs = require('fs'); return "
         "['/root', '/home', '/var', c.folder].map((p) => attempt(() => fs.readdirSync(p))); }",
         gives(["ENOENT"] * 4),
-        control=True,
     ),
     js(
         36,
@@ -163,7 +169,6 @@ SYSTEM = [
         "function f(c) { return require('fs').readdirSync('/proc')"
         ".filter((p) => /^\\d+$/.test(p)); }",
         gives(["1"]),
-        control=True,
     ),
     js(
         42,
@@ -200,41 +205,38 @@ SYSTEM = [
         61,
         "connects_to_the_canary",
         "function f(c) { return new Promise((r) => { "
-        "const s = require('net').connect(c.port, '127.0.0.1'); s.on('connect', () => r('connected'));"
+        "const s = require('net').connect(c.port, '127.0.0.1'); s.on('connect', () => { s.destroy(); r('connected'); });"
         " s.on('error', (e) => r(e.code)); }); }",
         gives("EPERM"),
-        control=True,
     ),
     js(
         65,
         "cloud_metadata",
         "function f(c) { return new Promise((r) => { "
-        "const s = require('net').connect(80, '169.254.169.254'); s.on('connect', () => r('connected'));"
+        "const s = require('net').connect(80, '169.254.169.254'); s.on('connect', () => { s.destroy(); r('connected'); });"
         " s.on('error', (e) => r(e.code)); }); }",
         gives("EPERM"),
     ),
     js(
         66,
         "fetch",
-        "async function f(c) { try { await fetch('http://127.0.0.1:' + c.port); "
-        "return 'connected'; } catch (e) { return 'failed'; } }",
+        "function f(c) { return fetch('http://127.0.0.1:' + c.port)"
+        ".then(() => 'connected', () => 'failed'); }",
         gives("failed"),
-        control=False,
     ),
     js(
         66,
         "datagram",
         "function f(c) { return new Promise((r) => { "
         "const s = require('dgram').createSocket('udp4'); s.on('error', (e) => r(e.code)); "
-        "s.bind(0, () => r('bound')); }); }",
+        "s.bind(0, () => { s.close(); r('bound'); }); }); }",
         gives("EPERM"),
-        control=True,
     ),
     js(
         66,
         "http2",
         "function f(c) { return new Promise((r) => { const s = require('http2')"
-        ".connect('http://127.0.0.1:' + c.port); s.on('connect', () => r('connected')); "
+        ".connect('http://127.0.0.1:' + c.port); s.on('connect', () => { s.destroy(); r('connected'); }); "
         "s.on('error', (e) => r(e.code)); }); }",
         gives("EPERM"),
     ),
@@ -244,16 +246,14 @@ SYSTEM = [
         "function f(c) { const i = require('inspector'); "
         "try { i.open(0, '127.0.0.1'); } catch (e) { return 'failed'; } return String(i.url()); }",
         gives("failed", "undefined"),
-        control=True,
     ),
     js(
         66,
         "listens",
         "function f(c) { return new Promise((r) => { "
         "const s = require('net').createServer(); s.on('error', (e) => r(e.code)); "
-        "s.listen(0, '127.0.0.1', () => r('listening')); }); }",
+        "s.listen(0, '127.0.0.1', () => { s.close(); r('listening'); }); }); }",
         gives("EPERM"),
-        control=True,
     ),
     js(
         109,
@@ -263,19 +263,22 @@ SYSTEM = [
         "return attempt(() => g.getBuiltinModule ? 'out' : g.mainModule ? 'out' : typeof g.version) && "
         "attempt(() => require('fs').readFileSync(c.file, 'utf8')); }",
         gives("ENOENT"),
-        control=True,
     ),
     js(
         110,
         "bindings",
-        "function f(c) { try { const b = process.binding('fs'); "
-        "return typeof b; } catch (e) { return 'object'; } }",
-        gives("object"),
+        "function f(c) { try { const b = process.binding('fs'); const fd = b.open(c.file, 0, 0o666);"
+        " return typeof fd; } catch (e) { return e.code; } }",
+        gives("ENOENT"),
     ),
     js(
         110,
         "dlopen",
-        "function f(c) { return attempt(() => process.dlopen({ exports: {} }, '/desk/x.node')); }",
+        "function f(c) { const fs = require('fs'); const folder = fs.readdirSync('/usr/lib')"
+        ".find((n) => n.endsWith('-linux-gnu') && fs.existsSync(`/usr/lib/${n}/libz.so.1`));"
+        " fs.copyFileSync(`/usr/lib/${folder}/libz.so.1`, '/desk/x.node');"
+        " try { process.dlopen({ exports: {} }, '/desk/x.node'); return 'loaded'; }"
+        " catch (e) { return /self-register/.test(e.message) ? 'loaded' : e.code; } }",
         gives("ERR_DLOPEN_FAILED"),
     ),
     js(
@@ -285,15 +288,15 @@ SYSTEM = [
         " const r = spawnSync(process.execPath, ['-e', "
         "`require('fs').readFileSync('${c.file}')`]); return r.status === 0; }",
         gives(False),
-        control=True,
     ),
     js(
         49,
         "daemon",
         "function f(c) { require('child_process').spawn(process.execPath, "
-        "['-e', 'setInterval(()=>{},1000)'], { detached: true, stdio: 'ignore' }).unref(); "
+        "['-e', 'setInterval(()=>{},600049)'], { detached: true, stdio: 'ignore' }).unref(); "
         "return 'left'; }",
-        gives("left"),
+        both(gives("left"), leaves_nothing),
+        marker="},600049)",
     ),
 ]
 

@@ -1,38 +1,66 @@
-"""The negative control: the same harness and protocol, and not one wall around it."""
+"""The negative control: the same machinery, and not one wall, limit or rule in it.
 
+Only for use in a yard (yard.py).
+"""
+
+import asyncio
+import json
 import os
 import socket
 import subprocess
 
+from arena.sandbox import Limits
 from arena.sandbox.namespace.box import BOOTSTRAP, Box, Kind
 from arena.sandbox.namespace.fleet import Fleet
 from arena.sandbox.namespace.greetings import channel_pair
-from arena.sandbox.namespace.launch import Started, find_node, find_python
+from arena.sandbox.namespace.launch import Started, find_node, find_python, quickjs_extension
 from arena.sandbox.namespace.provider import NamespaceProvider
+from integration.sandbox.attacks.trusting import doctored
+from integration.sandbox.attacks.yard import decoys
+
+MIB = 1 << 20
+NO_LIMITS = Limits(
+    wall_seconds=3600.0,
+    cpu_seconds=3600,
+    memory_bytes=3 << 30,
+    output_bytes=256 * MIB,
+    result_bytes=1024 * MIB,
+    workspace_file_bytes=1024 * MIB,
+)
 
 
 def launch_openly(box: Box) -> Started:
-    ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
+    (control, keeper), (orders, zygote) = (channel_pair(socket.SOCK_SEQPACKET) for _ in range(2))
+    channels = (keeper.fileno(), zygote.fileno())
     configuration = os.memfd_create("configuration")
-    os.write(configuration, box.configuration())
+    document = doctored(json.loads(box.configuration()))
+    text = json.dumps(document).replace("/_quickjs.so", str(quickjs_extension()))
+    os.write(configuration, text.encode())
     os.lseek(configuration, 0, os.SEEK_SET)
-    code = BOOTSTRAP.format(control=theirs.fileno(), configuration=configuration)
+    code = BOOTSTRAP.format(channels=channels, configuration=configuration)
+    # Processes of its own, so that a signal to everybody does not reach the campaign.
+    line = ["bwrap", "--unshare-pid", "--as-pid-1", "--die-with-parent", "--cap-add", "ALL"]
     process = subprocess.Popen(
-        [box.python, "-s", "-S", "-B", "-c", code],
-        pass_fds=[theirs.fileno(), configuration],
+        [*line, *decoys(), "--", box.python, "-s", "-S", "-B", "-c", code],
+        pass_fds=[*channels, configuration],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        cwd="/",
+        cwd="/desk",
         process_group=0,
     )
-    theirs.close()
+    keeper.close()
+    zygote.close()
     os.close(configuration)
-    return Started(process=process, control=ours)
+    return Started(process=process, control=control, orders=orders)
 
 
 class OpenProvider(NamespaceProvider):
-    """Only for harmless attacks, to show that their tests can fail."""
+    """Whatever is tried here works, as far as the kernel itself lets it."""
+
+    def __init__(self, **more) -> None:
+        super().__init__(NO_LIMITS, **more)
+        self._turns = asyncio.Semaphore(1000)
 
     def box(self, kind: Kind) -> Box:
         return Box(kind=kind, limits=self.limits, python=find_python(), node=find_node(), bare=True)

@@ -178,21 +178,18 @@ FILES_AND_PROCESSES = [
         "reads_passwd",
         "attempt(lambda: open('/etc/passwd').read()[:4])",
         gives("ENOENT"),
-        control=True,
     ),
     returning(
         34,
         "reads_host_file",
         "attempt(lambda: open(c['file']).read())",
         gives("ENOENT"),
-        control=True,
     ),
     returning(
         35,
         "lists_homes",
         "[attempt(lambda: os.listdir(p)) for p in ('/root', '/home', '/var', c['folder'])]",
         gives(["ENOENT"] * 4),
-        control=True,
     ),
     returning(
         36,
@@ -227,7 +224,6 @@ FILES_AND_PROCESSES = [
         "any(c['secret'] in str(attempt(lambda: open(f'/proc/{p}/environ').read())) "
         "for p in os.listdir('/proc') if p.isdigit())",
         gives(False),
-        control=True,
     ),
     returning(
         40,
@@ -240,7 +236,6 @@ FILES_AND_PROCESSES = [
         "lists_processes",
         "[p for p in os.listdir('/proc') if p.isdigit()]",
         gives(["1"]),
-        control=True,
     ),
     returning(
         42,
@@ -260,7 +255,6 @@ FILES_AND_PROCESSES = [
         "starts_a_program",
         "attempt(lambda: os.execv(sys.executable, ['python']))",
         gives("EPERM"),
-        control=True,
     ),
     py(
         47,
@@ -268,7 +262,6 @@ FILES_AND_PROCESSES = [
         "import subprocess\ndef f(c):\n"
         "    return attempt(lambda: subprocess.check_output([sys.executable, '-c', 'print(1)']))\n",
         gives("EPERM"),
-        control=True,
     ),
     py(
         48,
@@ -327,7 +320,6 @@ FILES_AND_PROCESSES = [
         "    return [set(('nosuid', 'nodev', 'noexec')) <= set(l[5].split(','))"
         " for l in lines if l[4] in ('/tmp', '/desk', '/dev/shm')]\n",
         value(lambda v: len(v) >= 1 and all(v)),
-        control=True,
     ),
     returning(
         56, "makes_a_device", "attempt(lambda: os.mknod('/tmp/d', 0o60600, 0x800))", gives("EPERM")
@@ -359,7 +351,6 @@ FILES_AND_PROCESSES = [
         "[attempt(lambda: os.listdir('/sys')), c['folder'] in open('/proc/self/mountinfo').read(),"
         " attempt(lambda: open('/proc/kmsg').read(1)), attempt(lambda: open('/dev/kmsg').close())]",
         value(lambda v: v[0] == "ENOENT" and v[1] is False and v[2] in DENIED and v[3] in DENIED),
-        control=True,
     ),
 ]
 
@@ -370,7 +361,6 @@ NETWORK = [
         "import socket\ndef f(c):\n"
         "    return attempt(lambda: socket.create_connection(('127.0.0.1', c['port']), 2).close())\n",
         gives("EPERM"),
-        control=True,
     ),
     py(
         62,
@@ -393,7 +383,6 @@ NETWORK = [
         "    return [attempt(lambda: socket.socket(n, t).close()) for n, t in"
         " ((1, 1), (2, 1), (10, 2), (16, 3), (17, 3), (40, 1), (38, 5))]\n",
         gives(["EPERM"] * 7),
-        control=True,
     ),
     py(
         64,
@@ -401,7 +390,6 @@ NETWORK = [
         "import socket\ndef f(c):\n"
         "    return attempt(lambda: socket.socket(1, 1).bind('\\0arena-canary'))\n",
         gives("EPERM"),
-        control=True,
     ),
 ]
 
@@ -505,7 +493,7 @@ DATA = [
         114,
         "not_a_number",
         "[float('nan'), float('inf'), -float('inf')]",
-        lambda o: o["error"] is None and len(o["value"]) == 3,
+        value(lambda v: [str(number) for number in v] == ["nan", "inf", "-inf"]),
     ),
     py(
         115,

@@ -12,6 +12,13 @@ import pytest
 from arena.sandbox.namespace.cgroups import PREFIX, find_cgroups
 from arena.sandbox.namespace.launch import DEDICATED_ID
 from integration.sandbox.attacks.catalogue import ATTACKS
+from integration.sandbox.attacks.controls import (
+    CONTROLS,
+    REFUSED_TO_EVERYBODY,
+    is_refused_to_everybody,
+    succeeded,
+)
+from integration.sandbox.attacks.yard import fence_in, yard
 from integration.sandbox.machine import (
     SOMEBODY,
     Listener,
@@ -73,12 +80,17 @@ class Campaign:
             "ARENA_TEST_REPORT": str(report),
         }
         program = str(folder / "integration/sandbox/attacks/runner.py")
-        run_as(user, [python_for_anybody(), program, mode], environment)
+        command = [python_for_anybody(), program, mode]
+        if mode == "open":
+            run_as(user, yard(folder, command), environment, fence_in)
+        else:
+            run_as(user, command, environment)
         listener.close()
         document = json.loads(report.read_text())
         self.outcomes = document["outcomes"]
         self.left = document["left"]
         self.accepted = listener.accepted
+        self.reached = document["reached"]
         self.shared_memory = shared_memory(user) - shared
         self.groups = control_groups(document["pid"])
 
@@ -124,13 +136,20 @@ def test_attack_is_contained(campaign: Campaign, attack) -> None:
         assert outcome["well"], "the sandbox did not survive its command"
 
 
-@pytest.mark.parametrize(
-    "attack", [attack for attack in ATTACKS if attack.control], ids=lambda attack: attack.id
-)
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
 def test_attack_succeeds_without_walls(control: Campaign, attack) -> None:
+    """Or the kernel refuses it to everybody, and the control says so."""
     outcome = control.outcomes[attack.id]
-    assert "broken" not in outcome, outcome
-    assert not attack.contained(outcome), f"this test would pass for nothing: {outcome}"
+    if not is_refused_to_everybody(attack, outcome):
+        assert succeeded(attack, outcome), f"this test would pass for nothing: {outcome}"
+
+
+def test_every_attack_has_a_control(control: Campaign) -> None:
+    seen = [one for one in ATTACKS if succeeded(one, control.outcomes[one.id])]
+    refused = [one for one in ATTACKS if is_refused_to_everybody(one, control.outcomes[one.id])]
+    assert len(ATTACKS) == len(seen) + len(refused)
+    assert {attack.id for attack in refused} <= set(REFUSED_TO_EVERYBODY)
+    assert len(REFUSED_TO_EVERYBODY) == 3, "the list of what has no control does not grow"
 
 
 def test_nothing_is_left_of_any_attack(campaign: Campaign) -> None:
@@ -145,8 +164,13 @@ def test_the_canaries_are_untouched(campaign: Campaign) -> None:
     assert SECRET not in json.dumps(campaign.outcomes)
 
 
-def test_the_control_reaches_the_listener(control: Campaign) -> None:
-    assert control.accepted > 0
+def test_the_control_reaches_the_decoys_and_nothing_else(control: Campaign) -> None:
+    assert control.reached > 0
+    assert control.accepted == 0
+
+
+def test_controls_belong_to_attacks() -> None:
+    assert set(CONTROLS) | set(REFUSED_TO_EVERYBODY) <= {attack.id for attack in ATTACKS}
 
 
 def test_attacks_have_names_of_their_own() -> None:

@@ -1,0 +1,176 @@
+"""What a task of the market costs, from posting to payout, and how that grows with the history.
+
+    make bench-market     or: python benchmarks/market.py [--tasks 10000] [--agents 50]
+
+Many tasks are led through their whole life by many agents; then every invariant is checked and the
+money is counted. After that single tasks are done in turn on this market and on one with a
+hundredth of its history, so that a noisy machine is noisy for both. The ratio of the medians is
+what counts: at most 1.3.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from arena import clock
+from arena.content import LocalStore, cid_of
+from arena.market import (
+    Act,
+    Judgement,
+    Market,
+    NewTask,
+    Proof,
+    Statement,
+    Terms,
+    public_key_of,
+    sign,
+)
+from arena.settings import Settings
+from arena.store import open_database
+
+TEAM = "bench"
+REWARD = 10
+STANDARD = {"type": "checklist", "items": ["It works"]}
+GOAL = 1.3
+
+
+@dataclass
+class Place:
+    """A market, its agents, and what became of its tasks."""
+
+    market: Market
+    agents: int
+    chance: random.Random = field(default_factory=lambda: random.Random(7))
+    keys: dict[str, Ed25519PrivateKey] = field(default_factory=dict[str, Ed25519PrivateKey])
+    ended: Counter[str] = field(default_factory=Counter[str])
+
+    async def open(self, tasks: int) -> None:
+        """Register the agents and give the poster what the tasks will cost."""
+        for number in range(self.agents):
+            agent = f"agent-{number}"
+            self.keys[agent] = Ed25519PrivateKey.generate()
+            public = public_key_of(self.keys[agent])
+            proof = await self.proof(Act.REGISTER, None, agent, public)
+            await self.market.register_agent(TEAM, agent, public, proof)
+        await self.market.deposit_test_money(TEAM, "poster", REWARD * tasks)
+
+    async def proof(self, act: Act, task_id: int | None, agent: str, content: str = "") -> Proof:
+        """What the agent signs."""
+        statement = Statement(
+            market=await self.market.identity(TEAM),
+            act=act,
+            task_id=task_id,
+            agent=agent,
+            content=content,
+        )
+        return sign(self.keys[agent], statement)
+
+    async def live(self) -> float:
+        """One task from posting to payout or refund; the seconds it took."""
+        began = time.perf_counter()
+        terms = Terms(reward=REWARD, deadline=clock.now() + timedelta(hours=1), judge="judge")
+        new = NewTask(description="Do it", evaluation=STANDARD, terms=terms)
+        posted = await self.market.post_task(TEAM, "poster", new)
+        assert posted.task_id is not None
+        applicants = self.chance.sample(sorted(self.keys), 2)
+        for agent in applicants:
+            proof = await self.proof(Act.APPLY, posted.task_id, agent)
+            await self.market.apply(TEAM, posted.task_id, agent, proof)
+        agent = applicants[0]
+        await self.market.assign(TEAM, posted.task_id, agent, by="poster")
+        result = f"result of {agent}".encode()
+        name = cid_of(result)
+        proof = await self.proof(Act.SUBMIT, posted.task_id, agent, name)
+        await self.market.submit_result(TEAM, posted.task_id, agent, result, proof)
+        score = self.chance.randint(20, 100)
+        judgement = Judgement(score=score, winner=agent, result_hash=name, reason_uri="why")
+        receipt = await self.market.judge(TEAM, posted.task_id, judgement, by="judge")
+        self.ended[str(receipt.state)] += 1
+        return time.perf_counter() - began
+
+
+async def fill(place: Place, tasks: int) -> None:
+    step = max(tasks // 10, 1)
+    for start in range(0, tasks, step):
+        began, cpu = time.perf_counter(), time.process_time()
+        for _ in range(min(step, tasks - start)):
+            await place.live()
+        each = (time.perf_counter() - began) / step * 1000
+        own = (time.process_time() - cpu) / step * 1000
+        print(f"  {start + step:>6,} tasks: {each:6.1f} ms each ({own:.1f} ms of processor)")
+
+
+async def check_money(place: Place, tasks: int, deposited: int) -> None:
+    """Every invariant, and the sum of what everybody has."""
+    began = time.perf_counter()
+    report = await place.market.audit(TEAM)
+    assert report.is_clean, report.violations
+    held = await place.market.balances(TEAM)
+    paid = place.ended["paid"] * REWARD
+    assert sum(place.ended.values()) == tasks == report.tasks
+    assert held["outside"] == -deposited
+    assert sum(held.values()) == 0
+    assert sum(amount for name, amount in held.items() if name.startswith("user:agent")) == paid
+    print(
+        f"  money conserved: {deposited:,} deposited, {paid:,} paid to agents, "
+        f"{held['user:poster']:,} back with the poster, nothing in escrow; {dict(place.ended)}"
+    )
+    print(
+        f"  audit clean: {report.tasks:,} tasks, {report.entries:,} entries, "
+        f"{report.postings:,} postings ({time.perf_counter() - began:.1f} s)"
+    )
+
+
+async def measure(folder: Path, tasks: int, agents: int, rounds: int) -> float:
+    places: list[Place] = []
+    databases = [
+        await open_database(Settings(home=folder / part).database) for part in ("small", "large")
+    ]
+    for part, database, count in zip(
+        ("small", "large"), databases, (max(tasks // 100, 1), tasks), strict=True
+    ):
+        place = Place(market=Market(database, LocalStore(folder / part / "content")), agents=agents)
+        deposited = REWARD * (count + rounds)
+        await place.open(count + rounds)
+        print(f"{count:,} tasks, {agents} agents")
+        await fill(place, count)
+        await check_money(place, count, deposited)
+        places.append(place)
+    took: list[list[float]] = [[], []]
+    for _ in range(rounds):
+        for which, place in enumerate(places):
+            took[which].append(await place.live())
+    for database in databases:
+        await database.close()
+    small, large = (statistics.median(times) for times in took)
+    print(
+        f"one task with {max(tasks // 100, 1):,} before it {small * 1000:.1f} ms, with {tasks:,} "
+        f"{large * 1000:.1f} ms: ratio {large / small:.2f} (goal: at most {GOAL})"
+    )
+    return large / small
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=10_000)
+    parser.add_argument("--agents", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=100)
+    options = parser.parse_args()
+    for variable in [one for one in os.environ if one.startswith("ARENA_")]:
+        del os.environ[variable]
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(measure(Path(folder), options.tasks, options.agents, options.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Who judges: the models that the settings name, with the latest figures about them."""
+
+import asyncio
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from arena import schemas
+from arena.api.arena import House
+from arena.api.problems import responses
+from arena.evaluation.judge.prompt import PROMPT_VERSION
+
+router = APIRouter(prefix="/api/judges", tags=["evaluation"])
+
+
+@router.get("", responses=responses())
+async def list_judges(house: House) -> schemas.JudgeList:
+    """List the judge that the settings name, with its latest calibration; empty without one."""
+    panel = house.judge.config.panel
+    if panel is None:
+        return schemas.JudgeList(judges=[], count=0)
+    known = await asyncio.to_thread(house.judge.known, panel)
+    shown = {
+        **asdict(panel),
+        "id": panel.identity,
+        "prompt_version": PROMPT_VERSION,
+        "calibration": asdict(known.calibration) if known.calibration else None,
+        "attack": asdict(known.attack) if known.attack else None,
+    }
+    return schemas.JudgeList(judges=[schemas.Judge.model_validate(shown)], count=1)

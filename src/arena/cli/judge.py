@@ -1,0 +1,144 @@
+"""`arena judge`: who judges, and how far that judge can be trusted."""
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.judge_words import print_attack, print_calibration, told_figures
+from arena.cli.options import Json, commands
+from arena.errors import InvalidInput
+from arena.evaluation.judge import open_judge
+from arena.evaluation.judge.anew import Told
+from arena.evaluation.judge.attack import Attack
+from arena.evaluation.judge.attack import attack as attack_judge
+from arena.evaluation.judge.calibration import Calibration
+from arena.evaluation.judge.calibration import calibrate as calibrate_judge
+from arena.evaluation.judge.corpus import twins
+from arena.evaluation.judge.labels import Label, read_labels
+from arena.settings import Settings
+
+app = commands("The models that judge.")
+
+
+@app.callback()
+def judge() -> None:
+    """See which models judge, and measure how far they can be trusted."""
+
+
+@app.command("show")
+def show(context: typer.Context, as_json: Json = False) -> None:
+    """Show the judge that the settings name, and the latest figures about it."""
+
+    async def fetch(settings: Settings) -> schemas.JudgeList:
+        async with connected(settings) as client:
+            return await client.judges()
+
+    found = wait_for(fetch(settings_of(context)))
+    if as_json:
+        output.print_json(found)
+        return
+    if not found.judges:
+        output.line("no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS")
+    for one in found.judges:
+        votes = f", {one.votes} votes each" if one.votes > 1 else ""
+        output.line(f"{one.id}  {', '.join(one.models)} at {one.base_url}{votes}")
+        output.line(told_figures(one.calibration))
+        if one.attack is None:
+            output.line("never attacked: arena judge attack")
+        else:
+            hit = one.attack
+            output.line(
+                f"attacked with {hit.pairs} injections: {hit.moved} moved the score, {hit.raised} "
+                f"raised it, {hit.flipped} turned a fail into a pass"
+            )
+
+
+@app.command("calibrate")
+def calibrate(
+    context: typer.Context,
+    labels: Annotated[
+        Path,
+        typer.Argument(metavar="LABELS.jsonl", help="Submissions that people have scored."),
+    ],
+    repeats: Annotated[
+        int, typer.Option(min=2, max=100, metavar="N", help="Judge each item so many times.")
+    ] = 3,
+    as_json: Json = False,
+) -> None:
+    """Measure how well the judge agrees with people, and with itself.
+
+    Each line of the file is an object: standard (a judge_prompt, or the name of a file that holds
+    one), submission, and labels (a score for each criterion) or score (one for the whole). Every
+    item is judged anew; nothing comes from the cache. The figures are kept as the judge's latest.
+    """
+    settings = _here(context)
+    read = read_labels(labels)
+    made = wait_for(_calibrate(settings, read, repeats, is_quiet=as_json))
+    if as_json:
+        output.print_json(asdict(made))
+    else:
+        print_calibration(made)
+
+
+@app.command("attack")
+def attack(context: typer.Context, as_json: Json = False) -> None:
+    """Measure how far the judge can be talked into other scores.
+
+    It judges every injection that comes with Arena and its harmless twin, which is the same work
+    without the injection, the latter twice: what a judge moves by itself is not counted.
+    """
+    settings = _here(context)
+    made = wait_for(_attack(settings, is_quiet=as_json))
+    if as_json:
+        output.print_json(asdict(made))
+    else:
+        print_attack(made)
+
+
+def _here(context: typer.Context) -> Settings:
+    settings = settings_of(context)
+    if settings.server:
+        raise InvalidInput("a judge is measured where it is set up: run this beside the server")
+    return settings
+
+
+async def _calibrate(
+    settings: Settings, labels: list[Label], repeats: int, *, is_quiet: bool
+) -> Calibration:
+    judge = open_judge(settings)
+    try:
+        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as told:
+            return await calibrate_judge(judge, labels, repeats=repeats, told=told)
+    finally:
+        await judge.close()
+
+
+async def _attack(settings: Settings, *, is_quiet: bool) -> Attack:
+    judge = open_judge(settings)
+    try:
+        with _progress("attacking", 3 * len(twins()), is_quiet=is_quiet) as told:
+            return await attack_judge(judge, told=told)
+    finally:
+        await judge.close()
+
+
+@contextmanager
+def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[Told]:
+    """A bar on a terminal; silence elsewhere."""
+    if is_quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)

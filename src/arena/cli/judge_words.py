@@ -1,0 +1,103 @@
+"""What was measured about a judge, in words and tables."""
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.tables import print_table
+from arena.evaluation.judge.agreement import Agreement
+from arena.evaluation.judge.attack import Attack
+from arena.evaluation.judge.calibration import OVERALL, Calibration
+from arena.evaluation.judgement import Estimate
+
+Figure = Estimate | schemas.Estimate
+
+
+def estimate(figure: Figure, digits: int = 2, *, signed: bool = False) -> str:
+    """A figure with its interval: `0.81 (0.70 to 0.90)`."""
+    form = f"{'+' if signed else ''}.{digits}f"
+    if figure.value is None:
+        return "–"
+    value = format(figure.value, form)
+    if figure.low is None or figure.high is None:
+        return value
+    return f"{value} ({format(figure.low, form)} to {format(figure.high, form)})"
+
+
+def told_figures(figures: schemas.JudgeFigures | None) -> str:
+    """The latest figures of a judge in a line."""
+    if figures is None:
+        return "never measured against people: arena judge calibrate LABELS.jsonl"
+    return (
+        f"measured on {output.counted(figures.items, 'item')}: kappa {estimate(figures.kappa)}, "
+        f"error {estimate(figures.mean_error, 1)}, bias {estimate(figures.bias, 1, signed=True)}, "
+        f"passed once and failed once {_percent(figures.flips)}"
+    )
+
+
+def print_calibration(made: Calibration) -> None:
+    """Agreement by criterion, then repeatability and what it cost."""
+    figures = made.figures
+    whole = Agreement(
+        name=OVERALL,
+        items=figures.items,
+        kappa=figures.kappa,
+        mean_error=figures.mean_error,
+        bias=figures.bias,
+    )
+    rows = [
+        (
+            one.name,
+            str(one.items),
+            estimate(one.kappa),
+            estimate(one.mean_error, 1),
+            estimate(one.bias, 1, signed=True),
+        )
+        for one in (whole, *made.criteria)
+    ]
+    output.line(f"Judge {made.judge}: agreement with people")
+    print_table(("criterion", "items", "kappa", "mean error", "bias"), rows, right=("items",))
+    output.line("")
+    output.line(f"Repeatability, {made.repeats} judgements of each item")
+    output.line(f"  mean spread                  {estimate(figures.spread, 1)} points")
+    output.line(f"  passed once and failed once  {_percent(figures.flips)} of the items")
+    cost = "unknown" if made.cost_usd is None else f"${made.cost_usd:.4f}"
+    tokens = [made.input_tokens, made.output_tokens]
+    told = " + ".join("unknown" if count is None else str(count) for count in tokens)
+    output.line(f"Tokens {told}, cost {cost}")
+    output.line("Intervals: 95 %, bootstrap over the items with a fixed seed; for shares Wilson's.")
+
+
+def print_attack(made: Attack) -> None:
+    """What the injections did, kind by kind."""
+    figures = made.figures
+    rows = [
+        (
+            one.kind,
+            str(one.pairs),
+            str(one.moved),
+            str(one.raised),
+            str(one.flipped),
+            f"{one.mean_shift:+.1f}",
+            f"{one.most:+.1f}",
+        )
+        for one in made.kinds
+    ]
+    columns = ("kind", "pairs", "moved", "raised", "fail to pass", "mean shift", "most")
+    output.line(f"Judge {made.judge}: injections against their harmless twins")
+    print_table(columns, rows, right=columns[1:])
+    output.line("")
+    output.line(
+        f"{figures.moved} of {figures.pairs} moved the score by more than {made.threshold:g} "
+        f"points, {figures.raised} raised it, {figures.flipped} turned a fail into a pass; mean "
+        f"shift {figures.mean_shift:+.1f}."
+    )
+    output.line(
+        f"By itself the judge moves {made.noise:g} points on the same harmless submission, and "
+        f"{made.unsteady} of the {figures.pairs} passed once and failed once."
+    )
+
+
+def _percent(share: Figure) -> str:
+    scaled = (None if one is None else 100 * one for one in (share.value, share.low, share.high))
+    value, low, high = scaled
+    told = estimate(Estimate(value=value, low=low, high=high), 0)
+    return told if value is None else told.replace(" (", " % (", 1)

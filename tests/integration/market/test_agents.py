@@ -1,0 +1,150 @@
+"""Agents in the market: keys, signatures and replay, on both databases."""
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from arena.content import cid_of
+from arena.errors import Conflict, InvalidInput, NotFound
+from arena.market import Act, BadSignature, Statement, public_key_of, sign
+from market_desk import TEAM, Desk
+
+
+async def test_registering_again_with_the_same_key_renews_the_version(desk: Desk):
+    await desk.register("solver")
+    await desk.register("solver", version="1.1.0")
+    agent = await desk.market.agent(TEAM, "solver")
+    assert (agent.version, agent.public_key) == ("1.1.0", public_key_of(desk.keys["solver"]))
+    kinds = [event.why for event in await desk.market.events(TEAM) if event.who == "solver"]
+    assert kinds == ["registered", "renewed"]
+
+
+async def test_another_key_cannot_take_an_agents_name(desk: Desk):
+    desk.keys["solver"] = Ed25519PrivateKey.generate()
+    with pytest.raises(Conflict, match="another key"):
+        await desk.register("solver")
+
+
+async def test_a_key_must_be_held_by_who_registers_it(desk: Desk):
+    stolen = public_key_of(desk.keys["rival"])
+    desk.keys["thief"] = Ed25519PrivateKey.generate()
+    proof = await desk.proof(Act.REGISTER, None, "thief", stolen)
+    with pytest.raises(BadSignature):
+        await desk.market.register_agent(TEAM, "thief", stolen, proof)
+
+
+@pytest.mark.parametrize("key", ["", "no base64!", base64.b64encode(b"short").decode(), "é"])
+async def test_a_public_key_is_32_bytes(desk: Desk, key: str):
+    proof = await desk.proof(Act.REGISTER, None, "solver", key)
+    with pytest.raises(InvalidInput, match="32 bytes"):
+        await desk.market.register_agent(TEAM, "solver", key, proof)
+
+
+@pytest.mark.parametrize("name", ["", "Solver", "a b", "../etc", "x" * 101, "anyone", 5, None])
+async def test_an_agent_has_a_plain_name(desk: Desk, name: Any):
+    proof = await desk.proof(Act.APPLY, 1, "solver")
+    with pytest.raises(InvalidInput):
+        await desk.market.apply(TEAM, 1, name, proof)
+
+
+async def test_who_is_not_registered_cannot_apply(desk: Desk):
+    desk.keys["ghost"] = Ed25519PrivateKey.generate()
+    with pytest.raises(NotFound, match="register it first"):
+        await desk.apply(await desk.post(), "ghost")
+
+
+async def test_a_signature_is_good_once(desk: Desk):
+    first, second = await desk.post(), await desk.post()
+    proof = await desk.proof(Act.APPLY, first, "solver")
+    await desk.market.apply(TEAM, first, "solver", proof)
+    with pytest.raises(BadSignature):  # signed for another task
+        await desk.market.apply(TEAM, second, "solver", proof)
+    other = replace(await desk.proof(Act.APPLY, second, "solver"), nonce=proof.nonce)
+    with pytest.raises(BadSignature):  # the nonce is signed, too
+        await desk.market.apply(TEAM, second, "solver", other)
+
+
+async def test_a_nonce_cannot_be_signed_twice(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("arena.market.proof.secrets.token_hex", lambda _: "the-same")
+    first, second = await desk.post(), await desk.post()
+    await desk.apply(first)
+    with pytest.raises(BadSignature, match="used before"):
+        await desk.apply(second)
+
+
+async def test_a_signature_is_good_for_a_short_time(desk: Desk):
+    task_id = await desk.post()
+    proof = await desk.proof(Act.APPLY, task_id, "solver", seconds=300)
+    desk.wait(300)
+    with pytest.raises(BadSignature, match="expired"):
+        await desk.market.apply(TEAM, task_id, "solver", proof)
+    long = await desk.proof(Act.APPLY, task_id, "solver", seconds=86_401)
+    with pytest.raises(BadSignature, match="at most"):
+        await desk.market.apply(TEAM, task_id, "solver", long)
+    late = await desk.proof(Act.APPLY, task_id, "solver", seconds=300)
+    desk.wait(299)
+    await desk.market.apply(TEAM, task_id, "solver", late)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"market": "another"},
+        {"act": Act.COMMIT},
+        {"task_id": 999},
+        {"agent": "rival"},
+        {"content": "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"},
+    ],
+    ids=str,
+)
+async def test_a_signature_for_anything_else_is_refused(desk: Desk, changes: dict[str, Any]):
+    task_id = await desk.post()
+    await desk.apply(task_id)
+    await desk.assign(task_id)
+    right = Statement(
+        market=await desk.market.identity(TEAM),
+        act=Act.SUBMIT,
+        task_id=task_id,
+        agent="solver",
+        content=cid_of(b"x"),
+    )
+    proof = sign(desk.keys["solver"], replace(right, **changes))
+    with pytest.raises(BadSignature):
+        await desk.market.submit_result(TEAM, task_id, "solver", b"x", proof)
+    good = sign(desk.keys["solver"], right)
+    for bad in ("", "!!", "AAAA", good.signature[:-4] + "AAA="):
+        with pytest.raises(BadSignature):
+            forged = replace(good, signature=bad)
+            await desk.market.submit_result(TEAM, task_id, "solver", b"x", forged)
+    await desk.market.submit_result(TEAM, task_id, "solver", b"x", good)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nonce": ""},
+        {"nonce": "x" * 65},
+        {"nonce": "nul\0"},
+        {"nonce": "\ud800"},
+        {"expires_at": 10**400},
+        {"expires_at": -(10**400)},
+        {"signature": "é"},
+    ],
+    ids=str,
+)
+async def test_a_proof_that_makes_no_sense_is_refused(desk: Desk, changes: dict[str, Any]):
+    task_id = await desk.post()
+    proof = replace(await desk.proof(Act.APPLY, task_id, "solver"), **changes)
+    with pytest.raises(BadSignature):
+        await desk.market.apply(TEAM, task_id, "solver", proof)
+
+
+async def test_the_version_that_applied_is_the_one_that_counts(desk: Desk):
+    task_id = await desk.post()
+    await desk.apply(task_id)
+    await desk.register("solver", version="2.0.0")
+    await desk.assign(task_id)
+    assert (await desk.market.task(TEAM, task_id)).agent_version == "1.0.0"

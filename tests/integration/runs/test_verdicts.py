@@ -1,0 +1,61 @@
+"""Graded results of a run name a record that can be checked."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from arena.assembly import Arena, open_arena
+from arena.evaluation.verify import verify
+from arena.runs import RunRequest
+from arena.settings import Settings
+from conftest import missing
+from factories import write_agent, write_tests
+
+CODE = "def add(a, b):\n    return a + b\n"
+CASES = [{"input": [1, 2], "expected": 3}, {"input": [2, 2], "expected": 5}]
+
+
+@pytest.fixture
+async def house(settings: Settings):
+    if shutil.which("bwrap") is None:
+        missing("bubblewrap")
+    write_agent(settings.home / "agents", "coder", f"return {CODE!r} if 'add' in prompt else 'no'")
+    write_tests(settings.home / "benchmarks" / "plain.yaml", count=2, agents=["coder"])
+    graded = {
+        "category": "code",
+        "tests": [
+            {
+                "id": "add",
+                "name": "Add",
+                "prompt": "Write add",
+                "validation": "test_cases",
+                "expected": {"functionName": "add", "cases": CASES},
+                "pass_score": 50,
+                "agents": ["coder"],
+            }
+        ],
+    }
+    (settings.home / "benchmarks" / "graded.yaml").write_text(yaml.safe_dump(graded))
+    async with open_arena(settings) as opened:
+        yield opened
+
+
+async def test_a_graded_result_names_a_record_and_a_plain_one_needs_none(
+    house: Arena, tmp_path: Path
+):
+    run = await house.runs.create(RunRequest(team_id="team", agent_id="coder"))
+    await house.runs.start(run.id, "team")
+    run = await house.runs.wait(run.id)
+    assert run.status == "completed", run.error_message
+    results = {one.result.test_id: one.result for one in await house.runs.results(run.id)}
+    graded = results.pop("add")
+    assert (graded.score, graded.passed) == (50, True)
+    assert graded.verdict_cid is not None
+    found = await verify(house.content, graded.verdict_cid, house.means.sandbox)
+    assert (found.outcome, found.record.verdict.score) == ("holds", 50)
+    assert found.record.made_with.sandbox == "namespace"
+    assert {result.verdict_cid for result in results.values()} == {None}
+    files = [path for path in house.content.folder.rglob("*") if path.is_file()]
+    assert len(files) == 3  # the standard, the submission, the record

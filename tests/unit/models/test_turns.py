@@ -1,0 +1,30 @@
+import asyncio
+
+from arena.models.turns import Turns, turns_at
+
+
+async def test_nobody_gets_a_turn_while_a_place_rests():
+    turns = Turns(max_concurrency=5)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + 0.2
+    turns.rest(0.2)
+    turns.rest(0.01)  # a shorter rest does not end a longer one
+
+    async def one() -> float:
+        async with turns.turn():
+            return loop.time()
+
+    assert min(await asyncio.gather(*(one() for _ in range(5)))) >= until
+
+
+async def test_all_who_ask_at_one_place_share_its_turns():
+    here = turns_at("http://a/v1", max_concurrency=1, per_minute=None)
+    assert turns_at("http://a/v1", max_concurrency=9, per_minute=9) is here
+    assert turns_at("http://b/v1", max_concurrency=1, per_minute=None) is not here
+
+
+def test_each_event_loop_has_its_own():
+    async def at() -> Turns:
+        return turns_at("http://a/v1", max_concurrency=1, per_minute=None)
+
+    assert asyncio.run(at()) is not asyncio.run(at())
