@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo test check fix bench bench-sandbox bench-judge bench-market test-docker docs lock clean setup
+.PHONY: help demo test check fix bench bench-sandbox bench-judge bench-market bench-web screenshots test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,15 @@ bench-market: setup  ## Lead 10,000 paid tasks through their life: cost per task
 
 bench-judge: setup  ## Measure what a judge's calls cost beside the waiting.
 	$(BIN)/python benchmarks/judge.py
+
+bench-web: setup  ## Measure the dashboard's pauses in a browser, with a run of 5,000 results.
+	@scripts/setup --system chromium
+	$(BIN)/python benchmarks/web.py
+
+screenshots: setup  ## Take the pictures of the README anew (docs/images).
+	@scripts/setup --system chromium
+	@mkdir -p docs/images
+	ARENA_TEST_SCREENSHOTS=$(CURDIR)/docs/images $(BIN)/pytest -q tests/acceptance/web/test_screenshots.py
 
 test-docker: setup  ## Hold the Docker provider to its contract on a real engine (Debian's docker.io; needs root).
 	@scripts/setup --system dockerd=docker.io curl

@@ -1,9 +1,17 @@
-import { createTheme, Modal, Table, Tooltip } from "@mantine/core";
+import {
+  Alert,
+  type CSSVariablesResolver,
+  createTheme,
+  Modal,
+  Select,
+  Table,
+  Tooltip,
+} from "@mantine/core";
 
 /** Shades that keep text readable on every background (WCAG AA, checked by the browser tests). */
 export const theme = createTheme({
   primaryColor: "indigo",
-  primaryShade: { light: 8, dark: 6 },
+  primaryShade: { light: 8, dark: 7 },
   autoContrast: true,
   defaultRadius: "md",
   cursorType: "pointer",
@@ -12,10 +20,29 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, 'Cascadia Mono', Menlo, 'DejaVu Sans Mono', monospace",
   headings: { fontWeight: "650" },
   components: {
+    Alert: Alert.extend({ styles: { title: { color: "var(--mantine-color-text)" } } }),
     Modal: Modal.extend({
       defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" } },
     }),
+    Select: Select.extend({
+      // The list itself scrolls: what scrolls within it could not be reached by keyboard.
+      defaultProps: { withScrollArea: false },
+      styles: { dropdown: { maxHeight: 320, overflowY: "auto" } },
+    }),
     Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
+  },
+});
+
+/** Text that is quieter than the rest, and still readable on every background here. */
+export const variables: CSSVariablesResolver = (made) => ({
+  variables: {},
+  light: {
+    "--mantine-color-dimmed": made.colors.gray[7],
+    "--mantine-color-placeholder": made.colors.gray[7],
+  },
+  dark: {
+    "--mantine-color-dimmed": made.colors.dark[1],
+    "--mantine-color-placeholder": made.colors.dark[1],
   },
 });

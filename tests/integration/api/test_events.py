@@ -177,3 +177,24 @@ async def test_a_strange_last_event_id_is_no_error_of_ours(server: Served, last:
     async with server.http.stream("GET", path, headers=headers) as response:
         assert response.status_code in (200, 422)
     await server.http.post(f"/api/benchmarks/runs/{run_id}/cancel")
+
+
+async def test_a_watcher_of_a_team_hears_of_runs_and_scores_of_that_team_only(server: Served):
+    heard: list[Event] = []
+    async with server.http.stream("GET", "/api/events") as response:
+        events = events_of(response)
+        # How things are comes first; there is no run yet.
+        first = [await anext(events) for _ in range(2)]
+        assert [event.data for event in first] == [{"what": "scores"}, {"what": "catalog"}]
+        other = {"json": {"agent_id": "slow"}, "params": {"team_id": "red"}}
+        assert (await server.http.post("/api/benchmarks/run", **other)).status_code == 200
+        run_id = await server.begun()
+        async for event in events:
+            heard.append(event)
+            if event.name == "change" and heard[-2].data.get("status") == "completed":
+                break
+    progress = [event.data for event in heard if event.name == "progress"]
+    assert {told["run_id"] for told in progress} == {run_id}
+    completed = [told["completed"] for told in progress]
+    assert (completed, completed[-1]) == (sorted(completed), COUNT)
+    assert {"what": "scores"} in [event.data for event in heard]

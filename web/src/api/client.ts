@@ -1,20 +1,23 @@
-import createClient, { type Client } from "openapi-fetch";
+import createClient, { type Client, createQuerySerializer } from "openapi-fetch";
 import { ProblemError, unexpected, unreachable } from "./problem";
 import type { paths } from "./schema";
 import { authorization } from "./token";
 
 export type Api = Client<paths>;
 
+const serialize = createQuerySerializer();
+
 /** A client whose every request names the team and shows the token, if there is one. */
 export function apiOf(team: string): Api {
-  const client = createClient<paths>({ baseUrl: window.location.origin });
+  const client = createClient<paths>({
+    baseUrl: window.location.origin,
+    // In the address, not in a header: a header cannot hold every name that a team may have.
+    querySerializer: (query) => serialize({ ...query, team_id: team }),
+  });
   client.use({
     onRequest({ request }) {
-      const url = new URL(request.url);
-      url.searchParams.set("team_id", team);
-      const named = new Request(url, request);
-      for (const [name, value] of Object.entries(authorization())) named.headers.set(name, value);
-      return named;
+      for (const [name, value] of Object.entries(authorization())) request.headers.set(name, value);
+      return request;
     },
     onError() {
       return unreachable();

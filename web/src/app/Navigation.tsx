@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import classes from "./Navigation.module.css";
 
@@ -17,9 +18,16 @@ export function Navigation() {
   const [location] = useLocation();
   const isAt = (href: string) =>
     href === "/" ? location === "/" : location === href || location.startsWith(`${href}/`);
+  const tabs = useRef<HTMLUListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at every change of the place
+  useEffect(() => {
+    // On a narrow screen the tab of this page may be out of sight.
+    const current = tabs.current?.querySelector("[aria-current]");
+    current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [location]);
   return (
     <nav aria-label="Main" className={classes.nav}>
-      <ul className={classes.tabs}>
+      <ul ref={tabs} className={classes.tabs}>
         {TABS.map(({ href, label, also }) => (
           <li key={href}>
             <Link

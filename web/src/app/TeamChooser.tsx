@@ -1,10 +1,11 @@
-import { Button, Menu, TextInput } from "@mantine/core";
+import { Button, Popover, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { asked } from "../api/client";
 import { keys } from "../api/keys";
 import { Check, ChevronDown, People } from "../ui/icons";
+import classes from "./TeamChooser.module.css";
 import { baseOf, useTeam } from "./team";
 
 const LONGEST = 100;
@@ -14,22 +15,26 @@ export function TeamChooser() {
   const { team, api } = useTeam();
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
-  const [opened, setOpened] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const { data } = useQuery({ queryKey: keys.teams, queryFn: () => asked(api.GET("/api/teams")) });
   const teams = [...new Set([...(data?.teams ?? []), team])].sort();
 
-  const choose = (chosen: string) => {
-    setOpened(false);
-    setTyped("");
-    if (chosen) navigate(`~${baseOf(chosen)}`);
-  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    choose(typed.trim());
+    setOpen(false);
+    setTyped("");
+    if (typed.trim()) navigate(`~${baseOf(typed.trim())}`);
   };
   return (
-    <Menu opened={opened} onChange={setOpened} position="bottom-end" width={240} trapFocus>
-      <Menu.Target>
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-end"
+      width={240}
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
         <Button
           variant="default"
           size="sm"
@@ -37,27 +42,32 @@ export function TeamChooser() {
           leftSection={<People />}
           rightSection={<ChevronDown />}
           aria-label={`Team: ${team}`}
-          maw={180}
+          maw={{ base: 140, sm: 180 }}
+          onClick={() => setOpen(!isOpen)}
         >
           {team}
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown aria-label="Choose a team">
-        <Menu.Label>Team</Menu.Label>
-        {teams.map((name) => (
-          <Menu.Item
-            key={name}
-            leftSection={name === team ? <Check /> : <span style={{ width: 16 }} />}
-            aria-current={name === team ? "true" : undefined}
-            onClick={() => choose(name)}
-          >
-            {name}
-          </Menu.Item>
-        ))}
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Choose a team">
+        <ul className={classes.teams}>
+          {teams.map((name) => (
+            <li key={name}>
+              <Link
+                href={`~${baseOf(name)}`}
+                className={classes.team}
+                aria-current={name === team ? "true" : undefined}
+                onClick={() => setOpen(false)}
+              >
+                <span className={classes.mark}>{name === team && <Check />}</span>
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
         {data?.is_local && (
           <form onSubmit={submit}>
             <TextInput
-              m="xs"
+              mt="xs"
               size="sm"
               label="Another team"
               placeholder="Name, then Enter"
@@ -67,7 +77,7 @@ export function TeamChooser() {
             />
           </form>
         )}
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Dropdown>
+    </Popover>
   );
 }

@@ -15,6 +15,8 @@ export interface IntervalRow {
 const ROW = 44;
 const AXIS = 28;
 const SIDE = 14;
+/** Below this a name and an interval do not fit side by side; the table twin has it. */
+const NARROW = 440;
 const TICKS = [0, 25, 50, 75, 100];
 
 /** Scores from 0 to 100, each as a dot on the interval that the data leave it. */
@@ -40,7 +42,8 @@ export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: str
                   {row.name}
                 </text>
                 <text x={width - SIDE} y={14} textAnchor="end" className={classes.value}>
-                  {score(row.value)} ({range(row.interval)})
+                  {score(row.value)}
+                  {width > NARROW && ` (${range(row.interval)})`}
                 </text>
                 {row.interval && (
                   <Line

@@ -77,7 +77,8 @@ export function ParetoChart({ points, label }: { points: CostPoint[]; label: str
               label="dollars per test"
               labelOffset={12}
               labelProps={{ className: classes.tick, textAnchor: "middle" }}
-              axisClassName={classes.grid}
+              axisLineClassName={classes.axis}
+              hideTicks
               tickLabelProps={{ className: classes.tick, textAnchor: "middle", dy: 2 }}
             />
           </>
@@ -118,10 +119,17 @@ function named(
     const isRight = left + 12 + long < width;
     const from = isRight ? left + 12 : left - 12 - long;
     const here = { from, to: from + long, top: top - 8 };
-    const isFree = placed.every(
-      (other) =>
-        other.to < here.from || other.from > here.to || Math.abs(other.top - here.top) > 14,
-    );
+    const isFree =
+      placed.every(
+        (other) =>
+          other.to < here.from || other.from > here.to || Math.abs(other.top - here.top) > 14,
+      ) &&
+      points.every((other) => {
+        const [x, y] = at(other);
+        return (
+          other === point || x < from - 6 || x > here.to + 6 || Math.abs(y - here.top + 4) > 12
+        );
+      });
     if (isFree && from >= 0)
       placed.push({
         ...here,

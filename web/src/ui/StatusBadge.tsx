@@ -1,21 +1,13 @@
-import { Badge } from "@mantine/core";
 import type { components } from "../api/schema";
+import classes from "./StatusBadge.module.css";
 
 type Status = components["schemas"]["Run"]["status"];
-
-const COLOURS: Record<Status, string> = {
-  pending: "gray",
-  running: "blue",
-  completed: "teal",
-  failed: "red",
-  cancelled: "gray",
-};
 
 /** The state of a run. */
 export function StatusBadge({ status }: { status: Status }) {
   return (
-    <Badge color={COLOURS[status]} variant="outline" radius="sm" tt="none" fw={600}>
+    <span className={classes.status} data-status={status}>
       {status}
-    </Badge>
+    </span>
   );
 }

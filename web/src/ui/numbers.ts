@@ -23,8 +23,7 @@ export function range(interval: { low: number; high: number } | null | undefined
 export function dollars(value: number | null | undefined): string {
   if (value == null) return NOTHING;
   if (value === 0) return "$0";
-  const digits = value >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(value)));
-  return `$${value.toFixed(digits)}`;
+  return value >= 1 ? `$${value.toFixed(2)}` : `$${Number(value.toPrecision(2))}`;
 }
 
 export function seconds(value: number | null | undefined): string {

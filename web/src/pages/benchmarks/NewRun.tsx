@@ -38,8 +38,6 @@ export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
             <Select
               label="Agent"
               required
-              searchable
-              data-autofocus
               data={agents.map((one) => one.id)}
               value={agentId}
               onChange={(value) => {

@@ -16,7 +16,7 @@ export function BoardTable({ entries }: { entries: Entry[] }) {
     entries.map((entry) => entry.rank).filter((rank, index, all) => all.indexOf(rank) !== index),
   );
   return (
-    <WideTable label="Leaderboard" minWidth={920}>
+    <WideTable label="Leaderboard" minWidth={1060}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Rank</Table.Th>

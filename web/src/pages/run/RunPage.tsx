@@ -41,7 +41,9 @@ export default function RunPage() {
           <Text span size="sm">
             begun <When at={run.started_at ?? run.created_at} />
           </Text>
-          <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>to the agent</Link>
+          <Text span size="sm">
+            <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>to the agent</Link>
+          </Text>
         </Group>
       }
       actions={<RunActions run={run} />}
@@ -58,7 +60,7 @@ export default function RunPage() {
           />
         </div>
       )}
-      {run.error_message && (
+      {run.error_message && data.errors.length === 0 && (
         <Alert color="orange" icon={<Warning />} title="The run could not be finished">
           <Untrusted text={run.error_message} />
         </Alert>

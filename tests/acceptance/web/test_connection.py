@@ -1,0 +1,78 @@
+"""The line to the server: lost and found again, and guarded by a token."""
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from acceptance.conftest import Shell, end
+from acceptance.web.conftest import DESK, Visit
+from factories import write_agent
+
+TOKEN = "red-token-0123456789"
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def start(shell: Shell, port: int) -> Iterator[Callable[[], Callable[[], int]]]:
+    """Starts the server on its port; what it returns ends it."""
+    ends: list[Callable[[], int]] = []
+
+    def begin() -> Callable[[], int]:
+        server = shell.start("serve", "--port", str(port))
+        assert server.stdout is not None
+        assert "listens" in server.stdout.readline()
+        ends.append(lambda: end(server) if server.poll() is None else 0)
+        return ends[-1]
+
+    yield begin
+    for stop in ends:
+        stop()
+
+
+def test_a_lost_connection_is_shown_and_heals(
+    visit_as: Callable[..., Visit],
+    start: Callable[[], Callable[[], int]],
+    shell: Shell,
+    port: int,
+):
+    stop = start()
+    page = visit_as(DESK, f"http://127.0.0.1:{port}").go()
+    state = page.get_by_role("status").filter(has_text="Live")
+    expect(state).to_be_visible()
+    stop()
+    lost = page.get_by_role("status").filter(has_text="Offline")
+    expect(lost).to_be_visible()
+    page.get_by_role("button", name="Benchmark AI assistant").click()
+    expect(page.get_by_role("alert")).to_contain_text("The Arena server does not answer")
+    # What changes meanwhile is there when the line is: nothing has to be reloaded.
+    write_agent(shell.home / "agents", "newcomer", "return 'hello'", name="Newcomer")
+    start()
+    expect(state).to_be_visible()
+    expect(page.get_by_role("article", name="Newcomer")).to_be_visible()
+
+
+def test_where_tokens_are_needed_one_is_asked_for(visit_as: Callable[..., Visit], tmp_path: Path):
+    shell = Shell(home=tmp_path / "home", variables={"ARENA_TOKENS": f"red:{TOKEN}"})
+    with shell.serving() as client:
+        visit = visit_as(DESK, str(client.base_url).rstrip("/"))
+        page = visit.page
+        page.goto(f"{visit.url}/agent-dashboard/leaderboard")
+        expect(page.get_by_role("heading", name="This server needs a token")).to_be_visible()
+        page.get_by_label("Token").fill("not-the-right-token")
+        page.get_by_role("button", name="Enter").click()
+        expect(page.get_by_text("The server does not know this token")).to_be_visible()
+        page.get_by_label("Token").fill(TOKEN)
+        page.get_by_role("button", name="Enter").click()
+        expect(page.get_by_role("button", name="Team: red")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert "/agent-dashboard/teams/red" in page.url
+        expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+        assert TOKEN not in page.url

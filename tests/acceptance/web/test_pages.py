@@ -1,0 +1,113 @@
+"""Every page, in both sizes and both schemes: readable, reachable, and within the window."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from acceptance.web.conftest import DESK, Visit
+
+
+@pytest.fixture(scope="module")
+def addresses(server: httpx.Client) -> dict[str, str]:
+    """An address of every kind of page."""
+    found: dict[str, str] = {}
+    for run in server.get("/api/benchmarks/runs", params={"limit": 50}).json()["runs"]:
+        found.setdefault(run["agent_id"], f"/runs/{run['id']}")
+
+    def result_of(agent: str, **wanted: str) -> str:
+        address = found[agent]
+        results = server.get(f"/api/benchmarks{address}/results", params=wanted).json()["results"]
+        return f"{address}/results/{results[0]['id']}"
+
+    return {
+        "agents": "",
+        "benchmarks": "/benchmarks",
+        "leaderboard": "/leaderboard",
+        "agent": "/agents/scribe",
+        "agent without history": "/agents/slow",
+        "run": found["scribe"],
+        "run with trials": f"{found['coin']}?flaky=true",
+        "run that could not be executed": found["broken"],
+        "result that passed": result_of("qa-web-manager", outcome="passed"),
+        "result that failed": result_of("scribe", outcome="failed"),
+        "result with hostile text": result_of("hostile", test_id="hostile_text"),
+        "result of a megabyte": result_of("hostile", test_id="hostile_long"),
+        "no such run": "/runs/00000000-0000-0000-0000-000000000000",
+        "no such agent": "/agents/nobody",
+        "no such page": "/nowhere",
+    }
+
+
+PAGES = (
+    "agents",
+    "benchmarks",
+    "leaderboard",
+    "agent",
+    "agent without history",
+    "run",
+    "run with trials",
+    "run that could not be executed",
+    "result that passed",
+    "result that failed",
+    "result with hostile text",
+    "result of a megabyte",
+    "no such run",
+    "no such agent",
+    "no such page",
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_accessible_and_fits(visit: Visit, addresses: dict[str, str], name: str):
+    visit.go(addresses[name])
+    visit.check_every_look()
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "agent"])
+def test_a_chart_has_a_twin_that_is_a_table(visit: Visit, addresses: dict[str, str], name: str):
+    page = visit.go(addresses[name])
+    buttons = page.get_by_role("button", name="Show as table")
+    expect(buttons).to_have_count(2)
+    expect(page.locator("main svg[role=img]")).to_have_count(2)
+    for _ in range(2):
+        buttons.first.click()
+    expect(page.locator("main svg[role=img]")).to_have_count(0)
+    expect(page.get_by_role("button", name="Show as chart")).to_have_count(2)
+    visit.check_every_look()
+
+
+def test_dialogs_are_accessible(visit: Visit):
+    page = visit.go()
+    page.get_by_role("button", name="Rate Scribe").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    visit.check_every_look()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Rate Scribe")).to_be_focused()
+    page.get_by_role("button", name="Team: default").click()
+    expect(page.get_by_label("Another team")).to_be_visible()
+    visit.check_every_look()
+
+
+def test_the_form_of_a_run_is_accessible(visit: Visit):
+    page = visit.go("/benchmarks")
+    page.get_by_role("button", name="Run benchmark").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    visit.check_every_look()
+
+
+def test_the_first_day_says_what_to_do_next(
+    visit_as: Callable[..., Visit], empty_server: httpx.Client
+):
+    visit = visit_as(DESK, str(empty_server.base_url).rstrip("/"))
+    page = visit.go("/benchmarks")
+    expect(page.get_by_role("heading", name="No benchmark has been run yet")).to_be_visible()
+    visit.check_every_look()
+    page = visit.go("/leaderboard")
+    expect(page.get_by_role("heading", name="Nobody is on the board yet")).to_be_visible()
+    visit.check_every_look()
+    page.get_by_role("link", name="To the agents").click()
+    expect(page.get_by_text("Not benchmarked yet").first).to_be_visible()
+    visit.check_every_look()

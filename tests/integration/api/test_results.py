@@ -1,0 +1,129 @@
+"""Results as rows, one result in full, an agent's part of the board, and the teams."""
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from factories import write_agent, write_tests
+
+
+async def executed(api: httpx.AsyncClient, **asked: Any) -> str:
+    created = await api.post("/api/benchmarks/run", json={"agent_id": "parrot", **asked})
+    run_id = created.json()["run_id"]
+    assert (await api.post(f"/api/benchmarks/run/{run_id}/execute")).status_code == 200
+    return run_id
+
+
+@pytest.fixture
+def mixed(settings: Any) -> None:
+    """Tests of two categories, of which some fail; and one that passes every other time."""
+    write_tests(settings.home / "benchmarks" / "lost.yaml", count=3, agents=["parrot"])
+    text = (settings.home / "benchmarks" / "lost.yaml").read_text()
+    (settings.home / "benchmarks" / "lost.yaml").write_text(text.replace("WORD2", "NOWHERE"))
+    body = "answer.n = getattr(answer, 'n', 0) + 1\nreturn 'WORD1' if answer.n % 2 else 'no'"
+    write_agent(settings.home / "agents", "fickle", body, limits={"max_concurrency": 1})
+    write_tests(settings.home / "benchmarks" / "once.yaml", count=1, agents=["fickle"])
+
+
+@pytest.fixture
+def path() -> str:
+    return "/api/benchmarks/runs/{}/results"
+
+
+async def test_rows_are_filtered_counted_and_paged(mixed: None, api: httpx.AsyncClient, path: str):
+    run_id = await executed(api)
+    whole = (await api.get(path.format(run_id))).json()
+    assert (whole["count"], whole["total"], whole["next_cursor"]) == (8, 8, None)
+    assert "actual_output" not in whole["results"][0]
+    failed = (await api.get(path.format(run_id), params={"outcome": "failed"})).json()["results"]
+    assert [(row["test_id"], row["name"]) for row in failed] == [("lost_00002", "Test 2")]
+    assert "NOWHERE" in failed[0]["failure_reason"]
+    lost = (await api.get(path.format(run_id), params={"category": "lost"})).json()
+    assert lost["total"] == 3
+    both = {"category": "lost", "outcome": "passed", "limit": 1}
+    first = (await api.get(path.format(run_id), params=both)).json()
+    assert (first["count"], first["total"]) == (1, 2)
+    more = {**both, "cursor": first["next_cursor"]}
+    second = (await api.get(path.format(run_id), params=more)).json()
+    assert (second["count"], second["next_cursor"]) == (1, None)
+    assert first["results"][0]["id"] != second["results"][0]["id"]
+    none = (await api.get(path.format(run_id), params={"category": "nothing"})).json()
+    assert (none["total"], none["results"]) == (0, [])
+
+
+async def test_flaky_are_the_tests_that_went_both_ways(
+    mixed: None, api: httpx.AsyncClient, path: str
+):
+    fickle = await executed(api, agent_id="fickle", trials=4)
+    rows = (await api.get(path.format(fickle), params={"flaky": True})).json()
+    assert rows["total"] == 4
+    steady = await executed(api, trials=2)
+    assert (await api.get(path.format(steady), params={"flaky": True})).json()["total"] == 0
+
+
+async def test_a_run_tells_how_each_category_went(mixed: None, api: httpx.AsyncClient):
+    run_id = await executed(api)
+    details = await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})
+    assert details.json()["categories"] == [
+        {"category": "lost", "results": 3, "passed": 2},
+        {"category": "parrot", "results": 5, "passed": 5},
+    ]
+
+
+async def test_a_result_has_its_test_and_its_neighbours(api: httpx.AsyncClient, path: str):
+    run_id = await executed(api)
+    rows = (await api.get(path.format(run_id))).json()["results"]
+    ids = [row["id"] for row in rows]
+    for number, row in enumerate(rows):
+        found = (await api.get(f"{path.format(run_id)}/{row['id']}")).json()
+        assert found["result"]["actual_output"] is not None
+        assert found["test"]["test_id"] == row["test_id"]
+        assert found["test"]["input_prompt"].startswith("say word")
+        assert found["previous_id"] == (ids[number - 1] if number else None)
+        assert found["next_id"] == (ids[number + 1] if number + 1 < len(ids) else None)
+
+
+async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx.AsyncClient, path: str):
+    run_id, other = await executed(api), await executed(api)
+    theirs = (await api.get(path.format(other))).json()["results"][0]["id"]
+    red = {"team_id": "red"}
+    for address, params in (
+        (path.format(uuid4()), {}),
+        (path.format(run_id), red),
+        (f"{path.format(run_id)}/{uuid4()}", {}),
+        (f"{path.format(run_id)}/{theirs}", {}),
+        (f"{path.format(other)}/{theirs}", red),
+    ):
+        answer = await api.get(address, params=params)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+async def test_an_agent_keeps_its_ranks_on_its_own_board(mixed: None, api: httpx.AsyncClient):
+    await executed(api)
+    await executed(api, agent_id="fickle", trials=4)
+    board = (await api.get("/api/benchmarks/leaderboard")).json()
+    assert board["total"] == 2
+    for entry in board["leaderboard"]:
+        asked = {"agent_id": entry["agent_id"]}
+        own = (await api.get("/api/benchmarks/leaderboard", params=asked)).json()
+        assert (own["total"], own["leaderboard"]) == (1, [entry])
+        narrow = {**asked, "min_coverage": 0.1}
+        again = (await api.get("/api/benchmarks/leaderboard", params=narrow)).json()
+        assert again["leaderboard"][0]["rank"] == entry["rank"]
+
+
+async def test_teams_are_those_that_have_a_run(api: httpx.AsyncClient):
+    assert (await api.get("/api/teams")).json() == {"teams": ["default"], "is_local": True}
+    asked = {"json": {"agent_id": "parrot"}, "params": {"team_id": "red"}}
+    assert (await api.post("/api/benchmarks/run", **asked)).status_code == 200
+    assert (await api.get("/api/teams")).json()["teams"] == ["default", "red"]
+
+
+async def test_a_token_sees_its_own_team_only(opened: Any):
+    token = "red-token-0123456789"
+    async with opened(tokens=(f"red:{token}", "blue:blue-token-0123456789")) as client:
+        assert (await client.get("/api/teams")).status_code == 401
+        answer = await client.get("/api/teams", headers={"Authorization": f"Bearer {token}"})
+        assert answer.json() == {"teams": ["red"], "is_local": False}
