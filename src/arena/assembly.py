@@ -9,6 +9,7 @@ from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
+from arena.market import Market
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -27,6 +28,7 @@ class Arena:
     audits: Audits
     registry: Registry
     content: LocalStore
+    market: Market
     means: Means
     judge: Judge
     runs: Runs
@@ -43,13 +45,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])
-        sandbox = open_sandbox(settings)
-        closing.push_async_callback(sandbox.close)
-        judge = open_judge(settings)
-        closing.push_async_callback(judge.close)
         content = LocalStore(settings.content_folder)
-        unseal = SealedFolder(settings.sealed_folder)
-        means = Means(sandbox=sandbox, judge=judge, unseal=unseal)
+        means, judge = open_means(settings, closing)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
@@ -68,11 +65,22 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             audits=Audits(means),
             registry=registry,
             content=content,
+            market=Market(database, content),
             means=means,
             judge=judge,
             runs=runs,
             scores=scores,
         )
+
+
+def open_means(settings: Settings, closing: AsyncExitStack) -> tuple[Means, Judge]:
+    """What judging needs, by the settings; closed with the stack."""
+    sandbox = open_sandbox(settings)
+    closing.push_async_callback(sandbox.close)
+    judge = open_judge(settings)
+    closing.push_async_callback(judge.close)
+    unseal = SealedFolder(settings.sealed_folder)
+    return Means(sandbox=sandbox, judge=judge, unseal=unseal), judge
 
 
 def open_sandbox(settings: Settings) -> SandboxProvider:

@@ -19,13 +19,12 @@ The class docstring is the default message. `code` is stable: programs may rely 
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
 
 
 class ArenaError(Exception):
     """Something went wrong in Arena."""
 
-    code: ClassVar[str] = "arena_error"
+    code: str = "arena_error"
 
     def __init__(self, message: str | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip().splitlines()[0]

@@ -16,12 +16,15 @@ from arena.api.routes import (
     evaluation,
     health,
     judges,
+    ledger,
     live,
+    market,
     matrix,
     quality,
     results,
     runs,
     scores,
+    tasks,
     tests,
     verdicts,
 )
@@ -42,6 +45,9 @@ ROOMS = (
     verdicts,
     judges,
     content,
+    tasks,
+    market,
+    ledger,
 )
 """The modules with routes that need a team, in the order the description lists them."""
 

@@ -22,6 +22,9 @@ TAGS = {
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
     "verdicts": "Verdict records, and whether they hold.",
     "content": "Bytes by CID, and archives to carry them elsewhere.",
+    "tasks": "Paid tasks: post, apply, submit, judge, dispute, end.",
+    "market": "The market: its agents and what happens in it.",
+    "ledger": "Test money: balances, history, audit.",
     "server": "The server itself.",
 }
 

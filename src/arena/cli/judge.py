@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.judge_watch import JudgeName, Once, Poll, Watch, judge_tasks
 from arena.cli.judge_words import print_attack, print_calibration, told_figures
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
@@ -27,12 +28,20 @@ from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.labels import Label, read_labels
 from arena.settings import Settings
 
-app = commands("The models that judge.")
+app = commands("Judge submitted tasks; see and measure the models that judge.")
 
 
-@app.callback()
-def judge() -> None:
-    """See which models judge, and measure how far they can be trusted."""
+@app.callback(invoke_without_command=True)
+def judge(
+    context: typer.Context,
+    name: JudgeName = None,
+    watch: Watch = False,
+    once: Once = False,
+    poll: Poll = 5.0,
+) -> None:
+    """Judge the tasks submitted to you; see which models judge, and how far to trust them."""
+    if context.invoked_subcommand is None:
+        judge_tasks(context, name, watch=watch, once=once, poll_seconds=poll)
 
 
 @app.command("show")

@@ -26,11 +26,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tests": ("arena.cli.tests", "List, show, lint and audit the tests."),
     "agents": ("arena.cli.agents", "List, show and check the agents."),
     "evaluate": ("arena.cli.evaluate", "Judge a submission by a standard."),
-    "judge": ("arena.cli.judge", "See and measure the models that judge."),
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
     "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
     "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),
     "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
+    "task": ("arena.cli.task", "Post, apply for, submit and judge paid tasks."),
+    "ledger": ("arena.cli.ledger", "Test money: balances, history, audit."),
+    "join": ("arena.cli.join", "Register an agent in the market and let it work."),
+    "start": ("arena.cli.start", "Let an agent find tasks, do them and earn."),
+    "judge": ("arena.cli.judge", "Judge submitted tasks; measure the models that judge."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }
 """Each command's module (its `app`) and the line that `--help` shows."""

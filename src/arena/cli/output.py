@@ -21,6 +21,12 @@ STYLES = {
     "cancelled": "yellow",
     "running": "cyan",
     "pending": "dim",
+    "open": "cyan",
+    "assigned": "cyan",
+    "submitted": "cyan",
+    "paid": "green",
+    "refunded": "yellow",
+    "expired": "red",
 }
 
 

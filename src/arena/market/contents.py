@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid
 from arena.errors import InvalidInput
-from arena.evaluation import Standard, read_standard_document
+from arena.evaluation import (
+    MIN_PASS_SCORE,
+    Standard,
+    passes_from,
+    read_standard_document,
+)
 from arena.market.errors import BadContent
 
 MAX_STANDARD_BYTES = 1024 * 1024
@@ -39,9 +44,9 @@ class Contents:
         cid = name_of_standard(evaluation)
         if not isinstance(evaluation, str):
             data = _canonical(evaluation)
-            _read(cid, data)
+            _check_pass_score(_read(cid, data))
             self._store.put(data)
-        self._read_standard(cid)
+        _check_pass_score(self._read_standard(cid))
         self._store.pin(cid)
         return cid
 
@@ -104,3 +109,12 @@ def _read(cid: str, data: bytes) -> Standard:
         return read_standard_document(json.loads(data.decode()))
     except (InvalidInput, ValueError, RecursionError) as wrong:
         raise BadContent(f"the evaluation standard {cid}: {wrong}") from None
+
+
+def _check_pass_score(standard: Standard) -> None:
+    """Refuse a standard by which a paid result could have failed, or the other way round."""
+    if not passes_from(standard, MIN_PASS_SCORE):
+        raise BadContent(
+            f"the market pays from a score of {MIN_PASS_SCORE} on, but this standard passes from "
+            f"another: set its pass_score to {MIN_PASS_SCORE}"
+        )

@@ -107,6 +107,12 @@ class MarketReader:
             raise UnknownTask(f"there is no task {task_id}")
         return await self._ledger.events(team_id, since=since, limit=limit, task_id=task_id)
 
+    @whole
+    async def last_event(self, team_id: str) -> int:
+        """The newest event's id, for whoever wants only what comes; 0 where there is none."""
+        async with self._database.reading() as connection:
+            return await records.last_event_id(connection, team_id)
+
     async def standard_of(self, task: Task) -> Standard:
         """The standard a task is judged by, verified against its CID."""
         return await self._contents.standard(task.evaluation_cid)

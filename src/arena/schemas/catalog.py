@@ -86,7 +86,7 @@ class AuditFinding(Wire):
     reason: str = Field(description="Why that is enough, in the words of the verdict.")
 
 
-class Audit(Wire):
+class TestAudit(Wire):
     """Which tests can be passed by an agent that does nothing; no model is asked."""
 
     digest: str = Field(description="Of the catalog that was looked at.")

@@ -17,10 +17,10 @@ MAX_ANSWER = 500
 
 
 @router.get("/audit", responses=responses())
-async def get_audit(house: House) -> schemas.Audit:
+async def audit_tests(house: House) -> schemas.TestAudit:
     """Which active tests an agent that does nothing passes; while some are pending, ask again."""
     report = await house.audits.report(house.catalog.current, within_seconds=AUDIT_SECONDS)
-    return schemas.Audit(
+    return schemas.TestAudit(
         digest=report.digest,
         findings=[
             schemas.AuditFinding(

@@ -19,7 +19,7 @@ from arena.market.records.acting import (
 from arena.market.records.agents import all_agents, ranked_applicants, read_agent, register
 from arena.market.records.audit import audit
 from arena.market.records.book import market_id, see_one_moment
-from arena.market.records.events import list_events
+from arena.market.records.events import last_event_id, list_events
 from arena.market.records.journal import balances_of
 from arena.market.records.reading import (
     all_balances,
@@ -43,6 +43,7 @@ __all__ = [
     "due_tasks",
     "entries_of",
     "history_of",
+    "last_event_id",
     "list_events",
     "list_tasks",
     "market_id",

@@ -45,3 +45,14 @@ async def list_events(
         query = query.where(MarketEvents.task_id == task_id)
     query = query.order_by(MarketEvents.id).limit(limit)
     return [to_event(row) for row in await connection.execute(query)]
+
+
+async def last_event_id(connection: AsyncConnection, team_id: str) -> int:
+    """The newest event's id; 0 where nothing has happened yet."""
+    query = (
+        select(MarketEvents.id)
+        .where(MarketEvents.team_id == team_id)
+        .order_by(MarketEvents.id.desc())
+        .limit(1)
+    )
+    return (await connection.execute(query)).scalar_one_or_none() or 0

@@ -11,7 +11,7 @@ import classes from "./catalog.module.css";
 const FEW = 5;
 
 interface AuditCardProps {
-  audit?: Schemas["Audit"];
+  audit?: Schemas["TestAudit"];
   error: unknown;
 }
 
@@ -85,7 +85,7 @@ function byTest(findings: Found): [string, Found][] {
   return [...tests];
 }
 
-function summary(audit: Schemas["Audit"]): string {
+function summary(audit: Schemas["TestAudit"]): string {
   const weak = new Set(audit.findings.map((finding) => finding.test_id)).size;
   if (audit.pending > 0)
     return `${count(audit.audited)} looked at, ${count(audit.pending)} to go: agents that do nothing try to pass.`;

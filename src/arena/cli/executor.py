@@ -1,0 +1,63 @@
+"""The custom executor: any command as an agent's solver.
+
+The task goes to the command's stdin as JSON, the result comes from its stdout. The command is an
+errand: it is run once and to its end, even if `arena start` is killed meanwhile.
+"""
+
+import asyncio
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+from arena import schemas
+from arena.agents.errand import Errand, Order
+from arena.client import Result, read_output
+from arena.errors import AgentFault, InvalidInput
+
+
+class CommandExecutor:
+    """Runs the command for a task."""
+
+    def __init__(self, command: str, folder: Path, *, timeout_seconds: float) -> None:
+        try:
+            words = shlex.split(command)
+        except ValueError as wrong:
+            raise InvalidInput(f"--exec {command!r} cannot be read: {wrong}") from None
+        if not words or shutil.which(words[0]) is None:
+            named = words[0] if words else command
+            raise InvalidInput(f"--exec: there is no program {named!r} here; give its full path")
+        self._folder = folder
+        self._order = Order(words=words, directory=str(Path.cwd()), timeout_seconds=timeout_seconds)
+
+    async def __call__(self, task: schemas.Task) -> Result:
+        """What the command answers; run now, still running, or run before we were killed."""
+        errand = self._errand(task.id)
+        try:
+            said = await errand.output(self._order, task_line(task))
+        except asyncio.CancelledError:
+            errand.end()
+            raise
+        try:
+            return read_output(said)
+        except AgentFault:
+            errand.forget()  # the next call runs it anew
+            raise
+
+    def forget(self, task_id: int) -> None:
+        """Remove what the command left; its result is in the journal."""
+        self._errand(task_id).forget()
+
+    def _errand(self, task_id: int) -> Errand:
+        return Errand(self._folder / str(task_id))
+
+
+def task_line(task: schemas.Task) -> bytes:
+    """The task as a command gets it."""
+    document = {
+        "id": task.id,
+        "description": task.description,
+        "evaluationCID": task.evaluation_cid,
+        "reward": task.reward,
+    }
+    return json.dumps(document, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,56 @@
+"""`arena join`: an agent registers in the market, and starts."""
+
+from typing import Annotated
+
+import typer
+
+from arena.cli.connection import settings_of, wait_for
+from arena.cli.options import Json, commands
+from arena.cli.parties import signer_of
+from arena.cli.start import (
+    DryRun,
+    Exec,
+    MaxConcurrent,
+    MinReward,
+    Poll,
+    Retries,
+    Start,
+    Timeout,
+    loop_options,
+    work,
+)
+
+app = commands()
+
+
+@app.command()
+def join(
+    context: typer.Context,
+    agent: Annotated[
+        str, typer.Option("--agent-id", metavar="ID", help="What the agent is called.")
+    ],
+    command: Exec = None,
+    version: Annotated[str, typer.Option(metavar="VERSION", help="The agent's version.")] = "1.0.0",
+    register_only: Annotated[
+        bool, typer.Option("--register-only", help="Do not start; `arena start` does later.")
+    ] = False,
+    min_reward: MinReward = None,
+    max_concurrent: MaxConcurrent = 1,
+    poll: Poll = 5.0,
+    timeout: Timeout = 300.0,
+    retries: Retries = 2,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Register an agent with a key of its own, then let it work (as `arena start` does)."""
+    settings = settings_of(context)
+    asked = Start(
+        command=command,
+        options=loop_options(min_reward, max_concurrent, poll, retries),
+        timeout_seconds=timeout,
+        dry_run=dry_run,
+        as_json=as_json,
+        version=version,
+        register_only=register_only,
+    )
+    wait_for(work(settings, signer_of(settings, agent, make=True), asked))

@@ -1,0 +1,31 @@
+"""Spans of time and moments, as people type them."""
+
+import re
+from datetime import datetime, timedelta
+
+from arena import clock
+from arena.errors import InvalidInput
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_SPAN = re.compile(r"([0-9]{1,9})([smhd]?)")
+
+
+def seconds_in(name: str, text: str) -> int:
+    """The seconds that `90`, `90s`, `10m`, `2h` or `1d` stand for."""
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInput(f"{name} is {text!r}; write it like 90s, 10m, 2h or 1d")
+    return int(found[1]) * UNITS[found[2] or "s"]
+
+
+def moment_of(name: str, text: str) -> datetime:
+    """The moment that a span from now, or a date with a time zone, stands for."""
+    if _SPAN.fullmatch(text.strip()):
+        return clock.now() + timedelta(seconds=seconds_in(name, text))
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        told = f"{name} is {text!r}; write it like 2h, 1d or 2030-01-31T12:00:00Z"
+        raise InvalidInput(told) from None
+    # Without a zone it is the reader's own.
+    return moment.astimezone()

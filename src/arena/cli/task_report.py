@@ -1,0 +1,149 @@
+"""Tasks as people see them."""
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.tables import print_table, print_values
+
+NEXT = {
+    "open": "waiting for applicants: arena task assign {id} --as {poster}",
+    "assigned": "{agent} has until {deadline} to hand in a result",
+    "committed": "{agent} has until {deadline} to reveal its result",
+    "submitted": "{judge} has until {judge_until} to judge: arena judge --once --as {judge}",
+    "judged": "can be disputed until {exit_at}; then: arena task expire {id}",
+    "disputed": "{arbiter} has until {exit_at} to decide; then: arena task expire {id}",
+    "paid": "{agent} was paid {payout} {currency} (score {final_score})",
+    "refunded": "{reward} {currency} went back to {poster} (score {final_score})",
+    "expired": "ended without a verdict ({expiry_reason})",
+    "cancelled": "taken back; {reward} {currency} went back to {poster}",
+}
+"""What each state means for whoever looks at it."""
+
+
+def moved(story: schemas.TaskStory, *, as_json: bool) -> None:
+    """What became of a task after a call."""
+    if as_json:
+        output.print_json(story)
+        return
+    task = story.task
+    output.line(f"task {task.id} is {task.state}: {meaning(task)}")
+
+
+def meaning(task: schemas.Task) -> str:
+    """What a task's state means and what can be done next."""
+    values = {name: getattr(task, name) for name in schemas.Task.model_fields}
+    for name in ("deadline", "judge_until", "exit_at"):
+        values[name] = output.moment(values[name])
+    if task.state == "open" and task.assignment == "first":
+        return "the first agent that applies has it"
+    if task.state == "open" and task.assignment == "best_reputation":
+        return f"the best applicant has it from {output.moment(task.apply_until)} on"
+    return NEXT[task.state].format(**values)
+
+
+def print_tasks(page: schemas.TaskList) -> None:
+    """A page of tasks as a table."""
+    if not page.tasks:
+        output.line("no tasks here; offer one with: arena task post")
+        return
+    columns = ("task", "state", "reward", "poster", "agent", "judge", "score", "until", "what")
+    rows = [
+        (
+            str(task.id),
+            output.status(task.state),
+            f"{task.reward} {task.currency}",
+            task.poster,
+            task.agent or (f"{task.applicant_count} applied" if task.applicant_count else "–"),
+            f"{task.judge} (self)" if task.is_self_judged else task.judge,
+            "–" if task.score is None else str(task.score),
+            output.moment(task.exit_at),
+            task.description,
+        )
+        for task in page.tasks
+    ]
+    print_table(
+        columns,
+        rows,
+        right=("task", "reward", "score"),
+        optional=("until", "judge", "poster", "agent"),
+    )
+    if page.next_cursor:
+        output.line(f"more with: --cursor {page.next_cursor}")
+
+
+def print_story(story: schemas.TaskStory) -> None:
+    """A task with all that happened to it."""
+    task = story.task
+    output.line(f"task {task.id} is {task.state}: {meaning(task)}")
+    output.line("")
+    print_values(_terms(task))
+    if story.applicants:
+        output.line("\nApplicants, the best first")
+        _print_applicants(story.applicants)
+    output.line("\nWhat happened")
+    rows = [(output.moment(e.at), e.kind, e.who, _told(e)) for e in story.events]
+    print_table(("when", "what", "who", "why"), rows, lines=3)
+    output.line("\nMoney")
+    moves = [
+        (output.moment(entry.at), entry.kind, posting.account, posting.amount)
+        for entry in story.entries
+        for posting in entry.postings
+    ]
+    print_table(("when", "entry", "account", f"amount ({task.currency})"), moves)
+
+
+def _terms(task: schemas.Task) -> dict[str, object]:
+    fallback = task.fallback_judge and f"{task.fallback_judge}, {task.fallback_window_seconds} s"
+    if task.timeout_policy == "split":
+        unjudged = f"{task.agent_share_percent} % to the agent, the rest to the poster"
+    else:
+        unjudged = "all to the poster"
+    disputes = "none: the verdict settles at once"
+    if task.dispute_window_seconds:
+        disputes = (
+            f"within {task.dispute_window_seconds} s, bond {task.bond} {task.currency}, decided "
+            f"by {task.arbiter} within {task.arbiter_window_seconds} s"
+        )
+    return {
+        "description": task.description,
+        "evaluationCID": task.evaluation_cid,
+        "reward": f"{task.reward} {task.currency} (test money)",
+        "poster": task.poster,
+        "deadline": output.moment(task.deadline),
+        "judge": f"{task.judge}, who also posted it" if task.is_self_judged else task.judge,
+        "judge's window": f"{task.judge_window_seconds} s from the submission",
+        "fallback judge": fallback,
+        "if nobody judges": unjudged,
+        "disputes": disputes,
+        "assignment": task.assignment,
+        "agent": task.agent and f"{task.agent} {task.agent_version}",
+        "resultHash": task.result_hash,
+        "score": task.score,
+        "judged by": task.judged_by,
+        "reasonURI": task.reason_uri,
+        "disputed by": task.disputed_by,
+        "disputeReasonURI": task.dispute_reason_uri,
+        "resolutionURI": task.resolution_uri,
+        "anyone may end it": task.exit_at and f"from {output.moment(task.exit_at)} on",
+    }
+
+
+def _print_applicants(applicants: list[schemas.Applicant]) -> None:
+    rows = [
+        (
+            str(one.rank),
+            one.agent,
+            one.version,
+            "–" if one.reputation.average_score is None else f"{one.reputation.average_score:.1f}",
+            "–" if one.reputation.win_rate is None else f"{100 * one.reputation.win_rate:.0f} %",
+            str(one.reputation.judged),
+            output.moment(one.applied_at),
+        )
+        for one in applicants
+    ]
+    columns = ("rank", "agent", "version", "average", "won", "judged", "applied")
+    print_table(columns, rows, right=("rank", "average", "won", "judged"))
+
+
+def _told(event: schemas.MarketEvent) -> str:
+    shown = ", ".join(f"{name} {value}" for name, value in event.data.items() if value is not None)
+    return f"{event.why} ({shown})" if shown else event.why

@@ -1,0 +1,174 @@
+"""The wire: requests, answers in their shapes, and errors as the errors of `arena.errors`."""
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from arena.errors import (
+    ArenaError,
+    CallerError,
+    Conflict,
+    Forbidden,
+    InfrastructureError,
+    InvalidInput,
+    NotFound,
+    Unauthorized,
+)
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+ERRORS: Mapping[int, type[ArenaError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    422: InvalidInput,
+}
+
+PAGE = 1000
+
+
+class Connection:
+    """A connection to an Arena server."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        team_id: str | None = None,
+        token: str | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        if token and not (token.isascii() and token.isprintable()):
+            raise InvalidInput("the token has characters that no header can carry")
+        self._http = httpx.AsyncClient(
+            base_url=checked_url(url),
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            # In the query and not in a header: a team may be called anything.
+            params={"team_id": team_id} if team_id else {},
+            # A run may take hours; the server sends signs of life where it matters.
+            timeout=httpx.Timeout(None, connect=10.0),
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._http.aclose()
+
+    async def _get(self, path: str, shape: type[Shape], **query: Any) -> Shape:
+        request = self._http.build_request("GET", path, params=_given(query))
+        return read_shape(shape, (await self._send(request)).content, request)
+
+    async def _post(
+        self, path: str, shape: type[Shape], *, body: BaseModel | None = None, **query: Any
+    ) -> Shape:
+        content = None if body is None else body.model_dump(mode="json", exclude_none=True)
+        request = self._http.build_request("POST", path, params=_given(query), json=content)
+        return read_shape(shape, (await self._send(request)).content, request)
+
+    async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:
+        headers = {"Content-Type": "application/octet-stream"}
+        request = self._http.build_request("POST", path, content=data, headers=headers)
+        return read_shape(shape, (await self._send(request)).content, request)
+
+    async def _stream(self, request: httpx.Request) -> AsyncGenerator[tuple[str, str]]:
+        """Name and data of each server-sent event, until the server ends the stream."""
+        response = await self._send(request, stream=True)
+        try:
+            async for name, data in _events(response.aiter_lines()):
+                yield name, data
+        except httpx.HTTPError as wrong:
+            raise InfrastructureError(f"{place(request)} has gone: {wrong}") from wrong
+        finally:
+            await response.aclose()
+
+    async def _send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+        try:
+            response = await self._http.send(request, stream=stream)
+            if response.is_error:
+                await response.aread()
+        except httpx.HTTPError as wrong:
+            told = str(wrong) or type(wrong).__name__
+            raise InfrastructureError(f"no answer from {place(request)}: {told}") from wrong
+        if response.is_error:
+            raise _error(response)
+        return response
+
+
+async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str]]:
+    """Name and data of each server-sent event."""
+    name, data = "", ""
+    async for line in lines:
+        key, _, value = line.partition(": ")
+        if key == "event":
+            name = value
+        elif key == "data":
+            data = value
+        elif not line and data:
+            yield name, data
+            name, data = "", ""
+
+
+def _error(response: httpx.Response) -> ArenaError:
+    """The error that an answer tells of, with the code it has there."""
+    detail: object = response.text[:500] or response.reason_phrase
+    code: object = None
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+        problem = cast("dict[str, object]", json.loads(response.text))
+        detail, code = problem["detail"], problem.get("code")
+    kind = ERRORS.get(response.status_code, CallerError)
+    error = (InfrastructureError if response.status_code >= 500 else kind)(str(detail))
+    if isinstance(code, str):
+        error.code = code
+    return error
+
+
+def checked_url(url: str) -> httpx.URL:
+    """The address of a server, if it is one."""
+    try:
+        checked = httpx.URL(url)
+    except httpx.InvalidURL as wrong:
+        raise InvalidInput(f"the server's address {url!r} is not one: {wrong}") from wrong
+    if checked.scheme not in ("http", "https") or not checked.host:
+        raise InvalidInput(f"the server's address {url!r} must be like http://localhost:5109")
+    return checked
+
+
+def place(request: httpx.Request) -> str:
+    """Where a request goes, for messages."""
+    return f"{request.url.scheme}://{request.url.netloc.decode()}"
+
+
+def read_shape(shape: type[Shape], content: bytes | str, request: httpx.Request) -> Shape:
+    """An answer in the shape it must have."""
+    try:
+        return shape.model_validate_json(content)
+    except ValidationError as wrong:
+        told = f"{place(request)} does not answer like an Arena of this version"
+        raise InfrastructureError(f"{told}; is the address right?") from wrong
+
+
+def _given(query: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in query.items() if value is not None}
+
+
+def quoted(name: str) -> str:
+    """A name as a part of a path."""
+    return quote(name, safe="")

@@ -1,0 +1,223 @@
+"""The market's calls: tasks, agents, money, events."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+
+from arena import schemas
+from arena.client.connection import Connection, quoted, read_shape
+from arena.client.signing import Signer
+from arena.content import cid_of, parse_cid
+from arena.errors import InfrastructureError, InvalidInput
+
+
+class MarketCalls(Connection):
+    """What can be done in the task market. `key` makes a call that may be repeated one call."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        team_id: str | None = None,
+        token: str | None = None,
+        signer: Signer | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        super().__init__(url, team_id=team_id, token=token, transport=transport)
+        self.signer = signer
+        """The agent that registers, applies and submits through this client."""
+        self._market_id: str | None = None
+
+    # Tasks
+
+    async def post_task(self, task: schemas.TaskPost) -> schemas.Receipt:
+        """Offer a task; the reward is locked at once."""
+        return await self._post("/api/tasks", schemas.Receipt, body=task)
+
+    async def tasks(self, **filters: Any) -> schemas.TaskList:
+        """A page of tasks by `state`, `poster`, `agent`, `applicant`, `judge`, `min_reward`."""
+        return await self._get("/api/tasks", schemas.TaskList, **filters)
+
+    async def task(self, task_id: int) -> schemas.TaskStory:
+        """A task with its applicants, events and entries."""
+        return await self._get(f"/api/tasks/{task_id}", schemas.TaskStory)
+
+    async def apply(self, task_id: int, *, key: str | None = None) -> schemas.Receipt:
+        """Ask for a task, as the client's agent."""
+        proof = await self._prove("apply", task_id)
+        body = schemas.TaskApply(agent=self._agent().agent, proof=proof, idempotency_key=key)
+        return await self._move(task_id, "apply", body)
+
+    async def assign(
+        self, task_id: int, *, by: str, agent: str | None = None, key: str | None = None
+    ) -> schemas.Receipt:
+        """Give a task to an applicant; without one, to the best where the terms say so."""
+        body = schemas.TaskAssign(by=by, agent=agent, idempotency_key=key)
+        return await self._move(task_id, "assign", body)
+
+    async def commit(
+        self, task_id: int, commitment: str, *, key: str | None = None
+    ) -> schemas.Receipt:
+        """Bind the client's agent to a result that it does not show yet."""
+        proof = await self._prove("commit", task_id, commitment)
+        body = schemas.TaskCommit(
+            agent=self._agent().agent, commitment=commitment, proof=proof, idempotency_key=key
+        )
+        return await self._move(task_id, "commit", body)
+
+    async def submit(
+        self,
+        task_id: int,
+        result: str | bytes | None = None,
+        *,
+        result_hash: str | None = None,
+        salt: str | None = None,
+        key: str | None = None,
+    ) -> schemas.Receipt:
+        """Hand in a result, as the client's agent: the result, or its CID in the server's store."""
+        if (result is None) == (result_hash is None):
+            raise InvalidInput("submit takes the result or its hash: one of them")
+        if isinstance(result, bytes):
+            kept = await self._upload("/api/content", schemas.ContentKept, result)
+            result_hash, result = kept.cid, None
+        signed = cid_of(_utf8(result)) if result is not None else str(parse_cid(result_hash or ""))
+        proof = await self._prove("submit", task_id, signed)
+        body = schemas.TaskSubmit(
+            agent=self._agent().agent,
+            result=result,
+            result_hash=result_hash,
+            salt=salt,
+            proof=proof,
+            idempotency_key=key,
+        )
+        return await self._move(task_id, "submit", body)
+
+    async def judge(self, task_id: int, verdict: schemas.TaskJudge) -> schemas.Receipt:
+        """Give the one verdict; without a dispute window it settles at once."""
+        return await self._move(task_id, "judge", verdict)
+
+    async def dispute(
+        self, task_id: int, *, by: str, reason_uri: str, key: str | None = None
+    ) -> schemas.Receipt:
+        """Contest a verdict as the side that lost."""
+        body = schemas.TaskDispute(by=by, reason_uri=reason_uri, idempotency_key=key)
+        return await self._move(task_id, "dispute", body)
+
+    async def resolve(
+        self, task_id: int, *, by: str, score: int, reason_uri: str, key: str | None = None
+    ) -> schemas.Receipt:
+        """Decide a dispute as the arbiter."""
+        body = schemas.TaskResolve(by=by, score=score, reason_uri=reason_uri, idempotency_key=key)
+        return await self._move(task_id, "resolve", body)
+
+    async def cancel(self, task_id: int, *, by: str, key: str | None = None) -> schemas.Receipt:
+        """Take an unassigned task back."""
+        return await self._move(task_id, "cancel", schemas.TaskEnd(by=by, idempotency_key=key))
+
+    async def expire(
+        self, task_id: int, *, by: str | None = None, key: str | None = None
+    ) -> schemas.Receipt:
+        """End a task whose time has run out: nothing submitted, or nothing judged."""
+        return await self._move(task_id, "expire", schemas.TaskEnd(by=by, idempotency_key=key))
+
+    async def settle(
+        self, task_id: int, *, by: str | None = None, key: str | None = None
+    ) -> schemas.Receipt:
+        """Pay or refund by the verdict when its time for disputes has passed."""
+        return await self._move(task_id, "settle", schemas.TaskEnd(by=by, idempotency_key=key))
+
+    async def close_due(self) -> schemas.TasksClosed:
+        """End every task whose time has run out; anyone may."""
+        return await self._post("/api/market/close-due", schemas.TasksClosed)
+
+    # Agents and events
+
+    async def market(self) -> schemas.MarketInfo:
+        """The market's id, currency and time."""
+        return await self._get("/api/market", schemas.MarketInfo)
+
+    async def market_agents(self) -> schemas.MarketAgentList:
+        """Every agent that may apply for tasks."""
+        return await self._get("/api/market/agents", schemas.MarketAgentList)
+
+    async def market_agent(self, agent: str) -> schemas.MarketAgent:
+        """One agent and its reputation."""
+        return await self._get(f"/api/market/agents/{quoted(agent)}", schemas.MarketAgent)
+
+    async def register(self, *, version: str = "1.0.0") -> schemas.MarketAgent:
+        """Let the client's agent in; again with the same key, its version is renewed."""
+        signer = self._agent()
+        proof = await self._prove("register", None, signer.public_key)
+        body = schemas.MarketAgentRegister(
+            id=signer.agent, version=version, public_key=signer.public_key, proof=proof
+        )
+        return await self._post("/api/market/agents", schemas.MarketAgent, body=body)
+
+    async def market_events(self, **filters: Any) -> schemas.MarketEventList:
+        """Events by `since`, `task_id`, `limit`, in order."""
+        return await self._get("/api/market/events", schemas.MarketEventList, **filters)
+
+    async def watch_market(self, since: int | None = None) -> AsyncIterator[schemas.MarketEvent]:
+        """Events as they happen, for ever: those after `since`, or from now on."""
+        path = "/api/market/events/stream"
+        query = {} if since is None else {"since": since}
+        request = self._http.build_request("GET", path, params=query)
+        async with aclosing(self._stream(request)) as events:
+            async for _, data in events:
+                yield read_shape(schemas.MarketEvent, data, request)
+        raise InfrastructureError("the stream of events has ended")
+
+    # Money
+
+    async def balance(self, account: str) -> schemas.Balances:
+        """What a party has."""
+        return await self._get("/api/ledger/balance", schemas.Balances, account=account)
+
+    async def balances(self) -> schemas.Balances:
+        """Every account that is not empty."""
+        return await self._get("/api/ledger/balance", schemas.Balances)
+
+    async def ledger_history(self, account: str, **filters: Any) -> schemas.LedgerHistory:
+        """A page of a party's postings, newest first."""
+        path = "/api/ledger/history"
+        return await self._get(path, schemas.LedgerHistory, account=account, **filters)
+
+    async def audit(self) -> schemas.Audit:
+        """Whether every invariant of the market holds."""
+        return await self._get("/api/ledger/audit", schemas.Audit)
+
+    async def deposit_test_money(
+        self, account: str, amount: str, *, key: str | None = None
+    ) -> schemas.Receipt:
+        """Give a party test money, which is worth nothing."""
+        body = schemas.TestMoney(account=account, amount=amount, idempotency_key=key)
+        return await self._post("/api/ledger/deposit", schemas.Receipt, body=body)
+
+    async def withdraw_test_money(
+        self, account: str, amount: str, *, key: str | None = None
+    ) -> schemas.Receipt:
+        """Take test money out of a party's account."""
+        body = schemas.TestMoney(account=account, amount=amount, idempotency_key=key)
+        return await self._post("/api/ledger/withdraw", schemas.Receipt, body=body)
+
+    async def _move(self, task_id: int, name: str, body: schemas.Asked) -> schemas.Receipt:
+        return await self._post(f"/api/tasks/{task_id}/{name}", schemas.Receipt, body=body)
+
+    async def _prove(self, act: Any, task_id: int | None, content: str = "") -> schemas.Proof:
+        if self._market_id is None:
+            self._market_id = (await self.market()).market
+        return self._agent().prove(self._market_id, act, task_id=task_id, content=content)
+
+    def _agent(self) -> Signer:
+        if self.signer is None:
+            raise InvalidInput("this client has no agent: make it with Client(url, signer=…)")
+        return self.signer
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("the result is not text: it has half of a surrogate pair") from None

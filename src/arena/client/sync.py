@@ -1,0 +1,139 @@
+"""The client for programs without `asyncio`: the same calls, one event loop in a thread.
+
+with SyncClient("http://localhost:5109") as client:
+print(client.leaderboard())
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from arena.client.client import Client
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _blocking(
+    call: Callable[Concatenate[Client, P], Awaitable[T]],
+) -> Callable[Concatenate["SyncClient", P], T]:
+    """The call, waited for."""
+
+    def blocking(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> T:
+        return self.wait_for(call(self.client, *args, **named))
+
+    blocking.__name__, blocking.__doc__ = call.__name__, call.__doc__
+    return blocking
+
+
+def _iterating(
+    call: Callable[Concatenate[Client, P], AsyncIterator[T]],
+) -> Callable[Concatenate["SyncClient", P], Iterator[T]]:
+    """What the call gives one after the other, each waited for."""
+
+    def iterating(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> Iterator[T]:
+        values = call(self.client, *args, **named)
+        while True:
+            try:
+                yield self.wait_for(anext(values))
+            except StopAsyncIteration:
+                return
+
+    iterating.__name__, iterating.__doc__ = call.__name__, call.__doc__
+    return iterating
+
+
+class SyncClient:
+    """Every call of `Client`, each of which returns when it is done."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self.client = Client(url, **options)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def wait_for(self, work: Awaitable[T]) -> T:
+        """Do asynchronous work in the client's own loop; not from within that loop."""
+
+        async def done() -> T:
+            return await work
+
+        return asyncio.run_coroutine_threadsafe(done(), self._loop).result()
+
+    def close(self) -> None:
+        """Close the connection and end the thread."""
+        if self._loop.is_closed():
+            return
+        self.wait_for(self.client.close())
+        self.wait_for(self._loop.shutdown_asyncgens())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    tests = _blocking(Client.tests)
+    test = _blocking(Client.test)
+    catalog = _blocking(Client.catalog)
+    agents = _blocking(Client.agents)
+    agent = _blocking(Client.agent)
+    check_agent = _blocking(Client.check_agent)
+    create_run = _blocking(Client.create_run)
+    execute_run = _blocking(Client.execute_run)
+    resume_run = _blocking(Client.resume_run)
+    cancel_run = _blocking(Client.cancel_run)
+    runs = _blocking(Client.runs)
+    run = _blocking(Client.run)
+    results = _iterating(Client.results)
+    watch = _iterating(Client.watch)
+    submit_feedback = _blocking(Client.submit_feedback)
+    feedback = _blocking(Client.feedback)
+    report_executions = _blocking(Client.report_executions)
+    leaderboard = _blocking(Client.leaderboard)
+    compare = _blocking(Client.compare)
+    pareto = _blocking(Client.pareto)
+    recalculate = _blocking(Client.recalculate)
+    content = _blocking(Client.content)
+    export_content = _blocking(Client.export_content)
+    import_content = _blocking(Client.import_content)
+    evaluate = _blocking(Client.evaluate)
+    verify = _blocking(Client.verify)
+    judges = _blocking(Client.judges)
+    post_task = _blocking(Client.post_task)
+    tasks = _blocking(Client.tasks)
+    task = _blocking(Client.task)
+    apply = _blocking(Client.apply)
+    assign = _blocking(Client.assign)
+    commit = _blocking(Client.commit)
+    submit = _blocking(Client.submit)
+    judge = _blocking(Client.judge)
+    dispute = _blocking(Client.dispute)
+    resolve = _blocking(Client.resolve)
+    cancel = _blocking(Client.cancel)
+    expire = _blocking(Client.expire)
+    settle = _blocking(Client.settle)
+    close_due = _blocking(Client.close_due)
+    market = _blocking(Client.market)
+    market_agents = _blocking(Client.market_agents)
+    market_agent = _blocking(Client.market_agent)
+    register = _blocking(Client.register)
+    market_events = _blocking(Client.market_events)
+    watch_market = _iterating(Client.watch_market)
+    balance = _blocking(Client.balance)
+    balances = _blocking(Client.balances)
+    ledger_history = _blocking(Client.ledger_history)
+    audit = _blocking(Client.audit)
+    deposit_test_money = _blocking(Client.deposit_test_money)
+    withdraw_test_money = _blocking(Client.withdraw_test_money)
+    put_content = _blocking(Client.put_content)

@@ -1,0 +1,40 @@
+"""Tasks to offer in tests of the market."""
+
+from datetime import timedelta
+
+from arena import clock
+from arena.client import Client
+from arena.schemas import TaskPost
+
+ADD = "def add(a, b):\n    return a + b\n"
+STANDARD = {
+    "type": "test_cases",
+    "functionName": "add",
+    "cases": [{"input": [1, 2], "expected": 3}, {"input": [2, 2], "expected": 4}],
+}
+
+
+def offer(**terms: object) -> TaskPost:
+    """A task that alice offers and judy judges."""
+    given = {
+        "poster": "alice",
+        "description": "Write add(a, b) in Python.",
+        "evaluation": STANDARD,
+        "reward": "0.05",
+        "deadline": clock.now() + timedelta(hours=1),
+        "judge": "judy",
+        **terms,
+    }
+    return TaskPost.model_validate(given)
+
+
+async def posted(client: Client, **terms: object) -> int:
+    """The number of a task that was just offered."""
+    task_id = (await client.post_task(offer(**terms))).task_id
+    assert task_id is not None
+    return task_id
+
+
+async def held(client: Client, account: str) -> str:
+    """What somebody has."""
+    return (await client.balance(account)).balances[0].amount

@@ -1,0 +1,31 @@
+"""Spans and moments as people type them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from arena import clock
+from arena.cli.spans import moment_of, seconds_in
+from arena.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("2h", 7200), ("1d", 86_400)]
+)
+def test_a_span_has_a_unit(text: str, seconds: int):
+    assert seconds_in("--x", text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "-1h", "1.5h", "1w", "soon", "9" * 10])
+def test_other_text_is_no_span(text: str):
+    with pytest.raises(InvalidInput, match="--x"):
+        seconds_in("--x", text)
+
+
+def test_a_moment_is_a_date_or_a_span_from_now():
+    assert moment_of("--x", "2030-01-31T12:00:00Z") == datetime(2030, 1, 31, 12, tzinfo=UTC)
+    assert moment_of("--x", "2030-01-31T12:00:00").tzinfo is not None
+    before = clock.now()
+    assert before + timedelta(hours=2) <= moment_of("--x", "2h") <= clock.now() + timedelta(hours=2)
+    with pytest.raises(InvalidInput, match="2030-01-31"):
+        moment_of("--x", "tomorrow")

@@ -1,0 +1,71 @@
+"""The journal keeps what it was told, through kill -9, and for one process at a time."""
+
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from arena.client import Journal
+from arena.client.journal import Entry, Stage
+from arena.errors import Conflict, InfrastructureError
+
+
+def test_entries_are_there_again_after_a_restart(tmp_path: Path):
+    journal = Journal(tmp_path / "j")
+    entry = journal.write(Entry(task_id=7))
+    journal.write(entry, stage=Stage.EXECUTED, text="ünïcode\n\0", attempts=2)
+    journal.write(Entry(task_id=3), stage=Stage.SUBMITTED, result_hash="Qm")
+    again = Journal(tmp_path / "j")
+    assert again.get(7) == Entry(task_id=7, stage=Stage.EXECUTED, text="ünïcode\n\0", attempts=2)
+    assert [one.task_id for one in again.entries(Stage.EXECUTED, Stage.SUBMITTED)] == [3, 7]
+    assert again.get(8) is None
+
+
+def test_without_a_folder_it_lives_in_memory():
+    journal = Journal()
+    journal.write(Entry(task_id=1))
+    with journal.held():
+        assert journal.get(1) == Entry(task_id=1)
+
+
+def _write_until_killed(folder: str) -> None:
+    journal = Journal(Path(folder))
+    entry = Entry(task_id=1)
+    number = 0
+    while True:
+        number += 1
+        entry = journal.write(entry, attempts=number, text="x" * number * 997)
+
+
+def test_a_killed_writer_leaves_whole_entries(tmp_path: Path):
+    for _ in range(5):
+        writer = multiprocessing.get_context("spawn").Process(
+            target=_write_until_killed, args=(str(tmp_path),)
+        )
+        writer.start()
+        path = tmp_path / "1.json"
+        before = path.read_bytes() if path.exists() else b""
+        while not path.exists() or path.read_bytes() == before:
+            pass
+        assert writer.pid is not None
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.join()
+        entry = Journal(tmp_path).get(1)
+        assert entry is not None
+        assert entry.text == "x" * entry.attempts * 997
+
+
+def test_one_process_at_a_time(tmp_path: Path):
+    first, second = Journal(tmp_path), Journal(tmp_path)
+    with first.held(), pytest.raises(Conflict, match="already works"), second.held():
+        pass
+    with second.held():
+        pass
+
+
+def test_a_damaged_entry_is_told_and_not_overlooked(tmp_path: Path):
+    (tmp_path / "4.json").write_text('{"task_id": 4}')
+    with pytest.raises(InfrastructureError, match=r"4\.json"):
+        Journal(tmp_path)
