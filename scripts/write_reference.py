@@ -20,9 +20,9 @@ CLI_HEAD = """# The command line
 This page is what `arena --help` and the help of every command say; `make docs` writes it.
 
 Exit codes: 0 all well, 1 a gate that you set was missed (`--fail-under`, `lint`, `audit`), 2 wrong
-usage, 3 infrastructure, 130 interrupted. Every reading command takes `--json` and prints the names
-of the API. Settings come from the command line, then from `ARENA_*` variables, then from
-`arena.toml` in the present folder.
+usage, 3 infrastructure or a gate that people have yet to decide, 130 interrupted. Every reading
+command takes `--json` and prints the names of the API. Settings come from the command line, then
+from `ARENA_*` variables, then from `arena.toml` in the present folder.
 """
 
 

@@ -90,3 +90,11 @@ def a_result(**changes: object) -> Result:
         "created_at": clock.now(),
     }
     return Result(**{**values, **changes})
+
+
+def write_checklist(
+    path: Path, items: Sequence[str] = ("clear", "true", "short"), **keys: object
+) -> Path:
+    """A file of tests that people have to judge."""
+    checklist = {"validation": "checklist", "expected": {"items": list(items)}}
+    return write_tests(path, **{"count": 1, "case_sensitive": None, **checklist, **keys})

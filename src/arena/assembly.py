@@ -10,6 +10,7 @@ from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
 from arena.market import Market
+from arena.reviews import Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -32,6 +33,7 @@ class Arena:
     means: Means
     judge: Judge
     runs: Runs
+    reviews: Reviews
     scores: Scores
 
 
@@ -54,10 +56,12 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             token=owner.token,
             means=means,
             recorder=Recorder(store=content, sandbox=settings.sandbox),
+            reviewers_needed=settings.reviewers_needed,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
         runs = Runs(database, catalog, registry, owner, engine)
         closing.push_async_callback(runs.close)
+        reviews = Reviews(database, means, {SubjectKind.RUN: runs.settle})
         yield Arena(
             settings=settings,
             database=database,
@@ -69,6 +73,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             means=means,
             judge=judge,
             runs=runs,
+            reviews=reviews,
             scores=scores,
         )
 

@@ -87,6 +87,8 @@ class Settings(BaseSettings):
     """How often a test is tried again after a fault of the infrastructure."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
     """The wait before the first retry; it doubles with each."""
+    reviewers_needed: int = Field(default=1, ge=1, le=25)
+    """How many people have to answer each item of a checklist."""
     weights: dict[str, Decimal] = Field(default={})
     """What the components of a score count for; together 1. Those not named keep their default."""
     log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")

@@ -22,6 +22,7 @@ from arena.api.routes import (
     matrix,
     quality,
     results,
+    reviews,
     runs,
     scores,
     tasks,
@@ -38,6 +39,7 @@ ROOMS = (
     agents,
     runs,
     results,
+    reviews,
     scores,
     matrix,
     live,
@@ -63,6 +65,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
                 await house.runs.resume_interrupted()
+                await closing.enter_async_context(house.reviews.settling())
             yield
 
     app = FastAPI(

@@ -18,6 +18,7 @@ TAGS = {
     "tests": "What is asked: the tests and the state of their files.",
     "agents": "Who answers.",
     "runs": "Benchmark runs: create, execute, watch, read.",
+    "reviews": "What people have to judge: checklists and their answers.",
     "evaluation": "Is it good: a submission held against a standard.",
     "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
     "verdicts": "Verdict records, and whether they hold.",

@@ -55,7 +55,7 @@ class Test:
     def document(self) -> dict[str, object]:
         """The standard as a document of its own, as `read_standard_document` takes it."""
         body = dict(self.expected)
-        if self.pass_score is not None:
+        if self.pass_score is not None and self.validation in GRADED:
             body["pass_score"] = self.pass_score
         document: dict[str, object] = {"validation": self.validation, "expected": body}
         if self.case_sensitive is not None:
@@ -102,5 +102,8 @@ def digest_of(body: Mapping[str, object]) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
+
+GRADED = ("test_cases", "judge_prompt", "checklist", "all_of")
+"""Validations whose body may carry the test's `pass_score`."""
 
 FIELDS = tuple(field.name for field in fields(Test))

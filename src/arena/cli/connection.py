@@ -53,7 +53,7 @@ def asked(shape: type[Shape], **values: Any) -> Shape:
     try:
         return shape(**values)
     except ValidationError as wrong:
-        faults = (f"{fault['loc'][0]}: {fault['msg']}" for fault in wrong.errors())
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors())
         raise InvalidInput("; ".join(faults)) from None
 
 

@@ -100,14 +100,21 @@ def calibrate(
 
 
 @app.command("attack")
-def attack(context: typer.Context, as_json: Json = False) -> None:
+def attack(
+    context: typer.Context,
+    bare: Annotated[
+        bool, typer.Option("--bare", help="Measure also what the hardening is worth.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Measure how far the judge can be talked into other scores.
 
     It judges every injection that comes with Arena and its harmless twin, which is the same work
-    without the injection, the latter twice: what a judge moves by itself is not counted.
+    without the injection, the latter twice: what a judge moves by itself is not counted. With
+    --bare it does all of it again with everything in one message and no rule about submissions.
     """
     settings = _here(context)
-    made = wait_for(_attack(settings, is_quiet=as_json))
+    made = wait_for(_attack(settings, bare=bare, is_quiet=as_json))
     if as_json:
         output.print_json(asdict(made))
     else:
@@ -132,11 +139,12 @@ async def _calibrate(
         await judge.close()
 
 
-async def _attack(settings: Settings, *, is_quiet: bool) -> Attack:
+async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
     judge = open_judge(settings)
     try:
-        with _progress("attacking", 3 * len(twins()), is_quiet=is_quiet) as told:
-            return await attack_judge(judge, told=told)
+        total = (6 if bare else 3) * len(twins())
+        with _progress("attacking", total, is_quiet=is_quiet) as told:
+            return await attack_judge(judge, bare=bare, told=told)
     finally:
         await judge.close()
 

@@ -94,6 +94,19 @@ def print_attack(made: Attack) -> None:
         f"By itself the judge moves {made.noise:g} points on the same harmless submission, and "
         f"{made.unsteady} of the {figures.pairs} passed once and failed once."
     )
+    print_hardening(made)
+
+
+def print_hardening(made: Attack) -> None:
+    """What the hardening is worth, where that was measured."""
+    if made.without is None:
+        return
+    bare, shift = made.without.bare, estimate(made.without.honest_shift, 1, signed=True)
+    output.line(
+        f"Without the hardening {bare.moved} moved the score, {bare.raised} raised it, "
+        f"{bare.flipped} turned a fail into a pass; mean shift {bare.mean_shift:+.1f}."
+    )
+    output.line(f"The hardening itself moves the scores of harmless work by {shift} points.")
 
 
 def _percent(share: Figure) -> str:

@@ -18,6 +18,7 @@ from arena.errors import ArenaError, CallerError
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("arena.cli.run", "Benchmark an agent and show how it did."),
     "runs": ("arena.cli.runs", "List, show, resume and cancel benchmark runs."),
+    "review": ("arena.cli.review", "Judge what waits for people, item by item."),
     "leaderboard": ("arena.cli.leaderboard", "Show the agents, best first."),
     "report": ("arena.cli.export", "Write a run or the leaderboard as a page for others."),
     "compare": ("arena.cli.compare", "Set agents side by side: where do they differ?"),

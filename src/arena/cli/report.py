@@ -70,7 +70,7 @@ def share(value: float | None) -> str:
 
 
 def _cells(result: schemas.Result, columns: tuple[str, ...]) -> list[Text | str]:
-    verdict = "passed" if result.passed else "failed"
+    verdict = {True: "passed", False: "failed", None: "awaiting"}[result.passed]
     if result.status != "completed":
         verdict = result.status
     cells: dict[str, Text | str] = {
@@ -102,6 +102,9 @@ def summary(run: schemas.Run) -> Text:
         line.append(f"  cost ${run.cost_usd:.4f}", "dim")
     if run.error_message:
         line.append_text(output.plain(f"\n{run.error_message}"))
+    if run.status == "awaiting_review":
+        items = output.counted(run.awaiting_tests, "answer")
+        line.append(f"\n{items} to be judged by people: arena review --run {run.id}", "magenta")
     if run.status == "failed":
         line.append(f"\nmend it, then: arena runs resume {run.id}")
     return line

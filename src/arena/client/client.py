@@ -120,6 +120,35 @@ class Client(MarketCalls):
                     return
         raise InfrastructureError(f"{place(request)} has gone before the run was done")
 
+    # Reviews
+
+    async def reviews(self, **filters: Any) -> schemas.ReviewList:
+        """A page of reviews that fit `status`, `subject`; those that wait longest come first."""
+        return await self._get("/api/reviews", schemas.ReviewList, **filters)
+
+    async def review(self, review_id: UUID, *, history: bool = False) -> schemas.ReviewDetails:
+        """A review with its submission, its items and what was said to them."""
+        path = f"/api/reviews/{review_id}"
+        return await self._get(path, schemas.ReviewDetails, history=history)
+
+    async def answer_review(
+        self, review_id: UUID, answers: schemas.ReviewAnswers
+    ) -> schemas.ReviewDetails:
+        """Answer items of a review; the last answer makes the verdict."""
+        return await self._post(f"/api/reviews/{review_id}", schemas.ReviewDetails, body=answers)
+
+    async def settle_reviews(self) -> schemas.ReviewsSettled:
+        """Make the verdicts of answered reviews that something was in the way of."""
+        return await self._post("/api/reviews/settle", schemas.ReviewsSettled)
+
+    async def watch_reviews(self) -> AsyncIterator[schemas.ReviewCounts]:
+        """How many of the team's reviews are in each state, now and at every change."""
+        request = self._http.build_request("GET", "/api/reviews/events")
+        async with aclosing(self._stream(request)) as events:
+            async for _, data in events:
+                yield read_shape(schemas.ReviewCounts, data, request)
+        raise InfrastructureError(f"{place(request)} has gone before you had seen enough")
+
     # Scores
 
     async def submit_feedback(self, feedback: schemas.FeedbackCreate) -> schemas.FeedbackCreated:

@@ -37,12 +37,14 @@ class LocalStore:
         """The largest content that is taken or given."""
         self._blocks, self._partial = folder / "blocks", folder / "partial"
         self._pins = folder / "pins"
+        self._is_swept = False
 
     def put(self, data: bytes, *, profile: Profile = V1) -> str:
         """Keep `data` and give its CID; once this returns it is on the disk."""
         if len(data) > self.max_bytes:
             told = f"{len(data)} bytes are too many: at most {self.max_bytes} are kept as one"
             raise ContentTooLarge(told)
+        self._sweep()
         # The top comes last: who finds it finds the rest.
         top = None
         for top, block in cut(data, profile):
@@ -78,7 +80,7 @@ class LocalStore:
         self._write(self._pins / str(parse_cid(cid).key), b"")
 
     def unpin(self, cid: str) -> None:
-        """Take the mark off; content without one may be removed by `prune`."""
+        """Take the mark off. The content stays: Arena itself never removes any."""
         with _disk():
             (self._pins / str(parse_cid(cid).key)).unlink(missing_ok=True)
 
@@ -86,18 +88,6 @@ class LocalStore:
         """What is pinned."""
         with _disk():
             return sorted(path.name for path in _entries(self._pins))
-
-    def prune(self, *, unused_seconds: float = ABANDONED_SECONDS) -> int:
-        """Remove the blocks that no pin leads to, but for those put in the last hour."""
-        kept = {str(block.key) for pin in self.pins() for block, _ in self.blocks(pin)}
-        before = clock.now().timestamp() - unused_seconds
-        removed = 0
-        with _disk():
-            for path in [*self._blocks.glob("*/*"), *_entries(self._partial)]:
-                if path.name not in kept and path.stat().st_mtime <= before:
-                    path.unlink(missing_ok=True)
-                    removed += 1
-        return removed
 
     def put_block(self, cid: Cid, block: bytes) -> None:
         """Keep one block under its name, which must be its own."""
@@ -107,9 +97,20 @@ class LocalStore:
         with _disk(), suppress(FileNotFoundError):
             # Damaged bytes under this name are mended by whoever has the right ones.
             if path.read_bytes() == block:
-                os.utime(path)
                 return
         self._write(path, block)
+
+    def _sweep(self) -> None:
+        """Remove what writers that were killed have left, once in the life of this value."""
+        if self._is_swept:
+            return
+        self._is_swept = True
+        before = clock.now().timestamp() - ABANDONED_SECONDS
+        with _disk():
+            for path in _entries(self._partial):
+                with suppress(FileNotFoundError):  # its writer is alive after all, and done
+                    if path.stat().st_mtime < before:
+                        path.unlink()
 
     def _limit(self, max_bytes: int | None) -> int:
         return self.max_bytes if max_bytes is None else min(max_bytes, self.max_bytes)

@@ -9,11 +9,12 @@ from uuid import UUID
 from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
-from arena.evaluation import Means, Submission, Verdict, evaluate
+from arena.evaluation import Means, ReviewNeeded, Submission, Verdict, evaluate
 from arena.models.pricing import priced
+from arena.runs.judged import judged, storable
 from arena.runs.run import Item, Result
 from arena.runs.verdicts import Recorder
-from arena.scoring import CostContribution, ExecutionStatus, cost_contribution
+from arena.scoring import ExecutionStatus
 
 MAX_DELAY_SECONDS = 30.0
 
@@ -74,6 +75,8 @@ async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> 
         cid = None
         if way.recorder is not None:
             cid = await way.recorder.keep(item.test, submission, verdict)
+    except ReviewNeeded as needed:
+        return _result(item, attempt, asked, needed)
     except InfrastructureError as fault:
         # The agent has answered; to ask it again would not mend what judges it.
         raise NotExecuted(item, attempt, fault) from fault
@@ -120,38 +123,34 @@ async def ask(connector: Connector, question: Question) -> Answer:
     return replace(answer, output=output, usage=usage)
 
 
-def _result(item: Item, attempt: int, asked: _Asked, outcome: Verdict | AgentFault) -> Result:
+def _result(
+    item: Item, attempt: int, asked: _Asked, outcome: Verdict | AgentFault | ReviewNeeded
+) -> Result:
     test, answer = item.test, asked.answer
-    verdict = outcome if isinstance(outcome, Verdict) else None
-    fault = outcome if isinstance(outcome, AgentFault) else None
-    passed = verdict is not None and verdict.passed
-    reason = fault.message if fault else verdict.reasoning if verdict and not passed else None
     usage = answer.usage if answer else Usage()
+    verdict = judged(test, usage, outcome) if isinstance(outcome, Verdict) else None
+    fault = outcome if isinstance(outcome, AgentFault) else None
+    waits = isinstance(outcome, ReviewNeeded)
+    reason = storable(fault.message) if fault else verdict.failure_reason if verdict else None
     return Result(
         test_id=test.id,
         trial=item.trial,
         category=test.category,
         status=_status(fault),
-        passed=passed,
-        score=verdict.score if verdict else 0.0,
-        points_earned=test.points if passed else 0.0,
+        passed=verdict.passed if verdict else None if waits else False,
+        score=verdict.score if verdict else None if waits else 0.0,
+        points_earned=verdict.points_earned if verdict else 0.0,
         points_possible=test.points,
         actual_output=_shown(answer),
-        failure_reason=storable(reason) if reason else None,
-        findings=_findings(verdict),
+        failure_reason=reason,
+        findings=verdict.findings if verdict else [],
         duration_seconds=round(asked.duration_seconds, 6),
         attempts=attempt,
         usage=usage,
-        cost=_cost(item, usage) if passed else None,
+        cost=verdict.cost if verdict else None,
         created_at=clock.now(),
+        waits_for=test if waits else None,
     )
-
-
-def _cost(item: Item, usage: Usage) -> CostContribution | None:
-    tokens = None
-    if usage.input_tokens is not None and usage.output_tokens is not None:
-        tokens = usage.input_tokens + usage.output_tokens
-    return cost_contribution(item.test.points, item.test.token_budget, tokens)
 
 
 def _status(fault: AgentFault | None) -> ExecutionStatus:
@@ -167,27 +166,3 @@ def _shown(answer: Answer | None) -> dict[str, object] | None:
     if answer.truncated:
         shown["truncated"] = True
     return shown
-
-
-def _findings(verdict: Verdict | None) -> list[dict[str, object]]:
-    return [
-        {
-            "criterion": finding.criterion,
-            "passed": finding.passed,
-            "reason": finding.reason,
-            "evidence": finding.evidence,
-            "score": finding.score,
-            "weight": finding.weight,
-            "mark": finding.mark,
-        }
-        for finding in (verdict.findings if verdict else ())
-    ]
-
-
-def storable(text: str) -> str:
-    """The text without what no database takes: NUL and halves of surrogate pairs."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return (
-        text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    )

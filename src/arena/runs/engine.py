@@ -42,6 +42,8 @@ class Engine:
     retries: Retries
     means: Means
     """What answers are judged with."""
+    reviewers_needed: int = 1
+    """How many people have to answer each item of a checklist."""
     recorder: Recorder | None = None
     """Where the records of verdicts go."""
     limiters: dict[tuple[str, Limits], Limiter] = field(
@@ -158,7 +160,9 @@ class _Work:
 
     async def _write(self, results: list[Result]) -> None:
         engine = self._engine
-        await records.add_results(engine.database, self._run.id, engine.token, results)
+        await records.add_results(
+            engine.database, self._run.id, engine.token, results, engine.reviewers_needed
+        )
         engine.changes.ring(self._run.id)
 
     async def _stay_alive(self, done: asyncio.Event) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 from arena.agents import Usage
@@ -10,12 +11,17 @@ from arena.catalog import Test
 from arena.errors import Conflict
 from arena.scoring import CostContribution, ExecutionStatus
 
+Outcome = Literal["passed", "failed", "awaiting"]
+"""What came of a result; `awaiting` is one that people have yet to judge."""
+
 
 class RunStatus(StrEnum):
     """Where a run stands."""
 
     PENDING = "pending"
     RUNNING = "running"
+    AWAITING_REVIEW = "awaiting_review"
+    """Every test is executed; people have yet to judge some of the answers."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -28,7 +34,16 @@ class RunStatus(StrEnum):
 
 MOVES: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.PENDING: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED}),
-    RunStatus.RUNNING: frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}),
+    RunStatus.RUNNING: frozenset(
+        {
+            RunStatus.AWAITING_REVIEW,
+            RunStatus.COMPLETED,
+            RunStatus.FAILED,
+            RunStatus.CANCELLED,
+        }
+    ),
+    # It completes itself with the last answer of a reviewer.
+    RunStatus.AWAITING_REVIEW: frozenset({RunStatus.COMPLETED, RunStatus.CANCELLED}),
     # A run that the infrastructure kept from finishing may be resumed.
     RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
     RunStatus.COMPLETED: frozenset(),
@@ -56,6 +71,7 @@ class Run:
     passed_tests: int
     failed_tests: int
     errored_tests: int
+    awaiting_tests: int
     score_percent: float | None
     points_earned: float
     points_possible: float
@@ -91,8 +107,9 @@ class Result:
     trial: int
     category: str
     status: ExecutionStatus
-    passed: bool
-    score: float
+    passed: bool | None
+    """None while people have not yet judged it."""
+    score: float | None
     points_earned: float
     points_possible: float
     actual_output: dict[str, object] | None
@@ -104,6 +121,8 @@ class Result:
     cost: CostContribution | None
     """What it adds to cost efficiency; None where it failed or its tokens are not known."""
     created_at: datetime
+    waits_for: Test | None = None
+    """The test whose checklist people have to answer first; None where there is a verdict."""
     verdict_cid: str | None = None
     """The record of a graded verdict."""
 
@@ -137,7 +156,7 @@ class RunError:
 class ResultFilter:
     """Which results of a run are wanted."""
 
-    passed: bool | None = None
+    outcome: Outcome | None = None
     category: str | None = None
     test_id: str | None = None
     is_flaky: bool = False
@@ -155,7 +174,7 @@ class ResultRow:
     trial: int
     category: str
     status: ExecutionStatus
-    passed: bool
+    passed: bool | None
     points_earned: float
     points_possible: float
     failure_reason: str | None
@@ -173,6 +192,7 @@ class CategoryCount:
     category: str
     results: int
     passed: int
+    awaiting: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,14 @@ from uuid import UUID
 from arena.agents import Agent, Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
+from arena.evaluation import Verdict
+from arena.reviews import ReviewDetails
 from arena.runs import records
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.run import (
     CategoryCount,
+    Outcome,
     PlacedResult,
     RecordedResult,
     ResultFilter,
@@ -134,11 +137,16 @@ class Runs:
         )
 
     async def results(
-        self, run_id: UUID, *, after: int = 0, limit: int = 1000, passed: bool | None = None
+        self,
+        run_id: UUID,
+        *,
+        after: int = 0,
+        limit: int = 1000,
+        outcome: Outcome | None = None,
     ) -> Sequence[RecordedResult]:
         """Results of a run in the order of recording."""
         return await records.list_results(
-            self._database, run_id, after=after, limit=limit, passed=passed
+            self._database, run_id, after=after, limit=limit, outcome=outcome
         )
 
     async def rows(
@@ -189,10 +197,21 @@ class Runs:
         self._engine.changes.ring(run_id)
         return run
 
+    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
+        """Take the verdict on a result that people had to judge; the last one completes the run."""
+        cid = None
+        if self._engine.recorder is not None:
+            cid = await self._engine.recorder.keep_document(
+                details.document, details.submission, verdict
+            )
+        run_id = await records.settle_result(self._database, details.review, verdict, cid)
+        if run_id is not None:
+            self._engine.changes.ring(run_id)
+
     async def watch(
         self, run_id: UUID, team_id: str | None, *, after: int = 0, with_results: bool = True
     ) -> AsyncGenerator[RunEvent]:
-        """The run now, and again at every change, until it has ended."""
+        """The run now, and again at every change, until it has ended or waits for people."""
         while True:
             bell = self._engine.changes.bell(run_id)
             run = await records.get_run(self._database, run_id, team_id)

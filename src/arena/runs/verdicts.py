@@ -1,6 +1,7 @@
 """Which verdicts of a run become records of their own."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.catalog import Test
@@ -24,6 +25,12 @@ class Recorder:
         """
         if not is_graded(test.standard):
             return None
+        return await self.keep_document(test.document, submission, verdict)
+
+    async def keep_document(
+        self, document: Mapping[str, object], submission: Submission, verdict: Verdict
+    ) -> str:
+        """The CID of the record of a verdict by the standard in this document."""
         return await asyncio.to_thread(
-            keep_record, self.store, test.document, submission, verdict, sandbox=self.sandbox
+            keep_record, self.store, document, submission, verdict, sandbox=self.sandbox
         )

@@ -54,6 +54,7 @@ class RunExecuted(Wire):
     points_percent: float | None
     total_tests: int
     errored: int = Field(description="Tests that could not be executed.")
+    awaiting: int = Field(default=0, description="Results that people have yet to judge.")
     error_message: str | None
 
 
@@ -64,12 +65,15 @@ class Run(Wire):
     agent_id: str
     agent_version: str
     team_id: str
-    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    status: Literal["pending", "running", "awaiting_review", "completed", "failed", "cancelled"]
     total_tests: int
     completed_tests: int
     passed_tests: int
     failed_tests: int
     errored_tests: int
+    awaiting_tests: int = Field(
+        default=0, description="Results that wait for people: neither passed nor failed yet."
+    )
     score_percent: float | None
     points_earned: float
     points_possible: float
@@ -108,8 +112,8 @@ class Result(Wire):
     status: Literal["completed", "failed", "timeout", "error", "cancelled"] = Field(
         description="How the execution ended, whatever the verdict."
     )
-    passed: bool
-    score: float
+    passed: bool | None = Field(description="Null while people have not yet judged it.")
+    score: float | None = Field(description="0 to 100; null while it is not judged.")
     points_earned: float
     points_possible: float
     actual_output: dict[str, Any] | None
@@ -142,7 +146,7 @@ class ResultRow(Wire):
     trial: int
     category: str
     status: Literal["completed", "failed", "timeout", "error", "cancelled"]
-    passed: bool
+    passed: bool | None
     points_earned: float
     points_possible: float
     failure_reason: str | None = Field(description="Its beginning.")
@@ -177,6 +181,7 @@ class CategoryCount(Wire):
     category: str
     results: int
     passed: int
+    awaiting: int = Field(default=0, description="Results that people have yet to judge.")
 
 
 class RunError(Wire):
@@ -235,12 +240,13 @@ class Progress(Wire):
     completed: int
     passed: int
     failed: int
+    awaiting: int = Field(default=0, description="Results that people have yet to judge.")
 
 
 class Change(Wire):
     """What else has changed, told to those who watch a team."""
 
-    what: Literal["scores", "catalog"]
+    what: Literal["scores", "reviews", "catalog"]
 
 
 class ResultEvent(Wire):
@@ -249,7 +255,7 @@ class ResultEvent(Wire):
     sequence: int
     test_id: str
     trial: int
-    passed: bool
+    passed: bool | None
     status: str
     points_earned: float
     duration_seconds: float

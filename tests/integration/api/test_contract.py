@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 
 from arena.api import create_app
 from arena.settings import Settings
-from factories import write_agent, write_tests
+from factories import write_agent, write_checklist, write_tests
 
 CHECKS = [
     not_a_server_error,
@@ -42,6 +42,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("home")
     write_agent(home / "agents", "parrot", "return prompt.upper()")
     write_tests(home / "benchmarks" / "parrot.yaml", count=2, agents=["parrot"])
+    write_checklist(home / "benchmarks" / "reviewed.yaml", agents=["parrot"])
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(create_app(Settings(home=home)), log_level="critical")
         running = uvicorn.Server(config)
@@ -57,7 +58,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _fill(url: str) -> None:
-    """Something to find: a run that is done and one that waits."""
+    """Something to find: a run that waits for people and one that waits to be executed."""
     with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
         for _ in range(2):
             answer = http.post("/api/benchmarks/run", json={"agent_id": "parrot"})
@@ -71,7 +72,7 @@ OPERATIONS = [
     (path, method)
     for path, operations in json.loads(DESCRIPTION.read_text())["paths"].items()
     for method, operation in operations.items()
-    if operation["operationId"] not in ("watch_run", "watch_team")
+    if operation["operationId"] not in ("watch_run", "watch_team", "watch_reviews")
 ]
 
 

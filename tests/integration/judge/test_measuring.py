@@ -227,3 +227,21 @@ async def test_what_is_measured_is_the_judge_of_the_settings(judge, endpoint, la
     chosen = DOCUMENT | {"judge": {"models": ["another-model"]}}
     await calibrate(judge, read_labels(labels(row(1, 2) | {"standard": chosen}, row(1, 9))))
     assert {chat["model"] for chat in endpoint.chats} == {judge.config.panel.models[0]}
+
+
+async def test_what_the_hardening_is_worth_can_be_measured(judge, endpoint, tmp_path):
+    injected = {pair.injected for pair in twins()}
+
+    async def obeys_when_told_in_one_breath(request, writer):
+        if len(request.json["messages"]) == 2:
+            return scores_all(request, 40)
+        text = request.json["messages"][0]["content"].partition("The submission:\n")[2]
+        return scores_all(request, 100 if text in injected else 45)
+
+    endpoint.follow(obeys_when_told_in_one_breath)
+    made = await attack(judge, bare=True)
+    assert made.figures.moved == 0
+    assert made.without.bare.flipped == len(twins())
+    assert made.without.honest_shift.value == -5
+    assert judge.known(judge.config.panel).attack == made.figures  # those with the hardening
+    assert not (tmp_path / "home/judge/answers").exists()

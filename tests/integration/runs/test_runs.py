@@ -133,7 +133,7 @@ async def test_an_agent_that_fails_has_failed_its_test_and_the_run_goes_on(
     house.registry.refresh()
     run = await execute(house, "bad")
     assert (run.status, run.passed_tests, run.failed_tests) == ("completed", 2, 1)
-    (failed,) = await house.runs.results(run.id, passed=False)
+    (failed,) = await house.runs.results(run.id, outcome="failed")
     assert failed.result.status == status
     assert reason in (failed.result.failure_reason or "")
 

@@ -36,6 +36,13 @@ def test_every_example_of_the_page_loads(tmp_path: Path, text: str) -> None:
     assert source.tests
 
 
+def test_the_example_of_the_page_about_reviews_loads(tmp_path: Path) -> None:
+    ((text, _),) = BLOCK.findall((ROOT / "docs/reviews.md").read_text())
+    source = load(tmp_path, text)
+    assert source.problems == ()
+    assert [test.validation for test in source.tests] == ["checklist"]
+
+
 @pytest.mark.parametrize(("text", "passes", "answer"), ANSWERS)
 async def test_every_answer_on_the_page_is_judged_as_it_says(
     tmp_path: Path, text: str, passes: bool, answer: str

@@ -63,6 +63,11 @@ def test_the_token_budget_grows_with_the_points() -> None:
             "pass_score": 30.0,
             "whole_word": True,
         },
+        {
+            "validation": "any_of",
+            "expected": {"any_of": [{"validation": "checklist", "expected": {"items": ["b"]}}]},
+            "pass_score": 50.0,
+        },
     ],
 )
 def test_the_document_of_a_test_is_its_standard(changes: dict[str, object]) -> None:

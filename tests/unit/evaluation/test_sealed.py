@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,10 @@ async def test_a_sealed_standard_is_never_judged_by_its_public_cases_alone():
 )
 def test_public_cases_of_a_sealed_standard_buy_nothing(passed: list[bool], public: int, score: int):
     assert score_of(passed, public) == score
+
+
+def test_the_standard_on_the_page_can_be_sealed():
+    page = (Path(__file__).parents[3] / "docs" / "verdicts.md").read_text()
+    (example,) = re.findall(r"(?ms)^```json\n(.*?)^```", page)
+    public, openings = seal(json.loads(example))
+    assert (len(public["cases"]), len(openings)) == (1, 1)

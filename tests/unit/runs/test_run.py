@@ -14,6 +14,10 @@ def test_only_pending_and_running_are_not_final():
     assert {status for status in RunStatus if not status.is_final} == {"pending", "running"}
 
 
+def test_a_run_that_waits_for_people_is_completed_or_cancelled_but_never_resumed():
+    assert MOVES[RunStatus.AWAITING_REVIEW] == {"completed", "cancelled"}
+
+
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
 def test_what_is_over_is_over(status: str):
     assert not MOVES[RunStatus(status)]

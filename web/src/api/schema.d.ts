@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * Watch Run
-         * @description Watch a run as server-sent events until it has ended.
+         * @description Watch a run as server-sent events until it has ended or waits for people.
          */
         get: operations["watch_run"];
         put?: never;
@@ -358,6 +358,93 @@ export interface paths {
         get: operations["get_result"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reviews
+         * @description List the team's reviews, those that have waited longest first.
+         */
+        get: operations["list_reviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reviews/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle Reviews
+         * @description Make the verdicts of answered reviews that something was in the way of.
+         */
+        post: operations["settle_reviews"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reviews/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch Reviews
+         * @description Watch the team's reviews as server-sent events: how many are in each state.
+         */
+        get: operations["watch_reviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reviews/{review_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Review
+         * @description A review with its submission, its items and what was said to them.
+         */
+        get: operations["get_review"];
+        put?: never;
+        /**
+         * Answer Review
+         * @description Answer items of a review; the last answer makes the verdict.
+         *
+         *     Where the verdict cannot be made just now the answers are kept, the review stays `answered` and
+         *     `trouble` says why; it is settled later.
+         */
+        post: operations["answer_review"];
         delete?: never;
         options?: never;
         head?: never;
@@ -537,7 +624,7 @@ export interface paths {
         };
         /**
          * Watch Team
-         * @description Watch a team: runs as they go on, scores and the catalog as they change.
+         * @description Watch a team: runs as they go on, scores, reviews and the catalog as they change.
          */
         get: operations["watch_team"];
         put?: never;
@@ -1500,6 +1587,12 @@ export interface components {
             results: number;
             /** Passed */
             passed: number;
+            /**
+             * Awaiting
+             * @description Results that people have yet to judge.
+             * @default 0
+             */
+            awaiting: number;
         };
         /**
          * ChecklistAnswer
@@ -2650,10 +2743,16 @@ export interface components {
              * @enum {string}
              */
             status: "completed" | "failed" | "timeout" | "error" | "cancelled";
-            /** Passed */
-            passed: boolean;
-            /** Score */
-            score: number;
+            /**
+             * Passed
+             * @description Null while people have not yet judged it.
+             */
+            passed: boolean | null;
+            /**
+             * Score
+             * @description 0 to 100; null while it is not judged.
+             */
+            score: number | null;
             /** Points Earned */
             points_earned: number;
             /** Points Possible */
@@ -2759,7 +2858,7 @@ export interface components {
              */
             status: "completed" | "failed" | "timeout" | "error" | "cancelled";
             /** Passed */
-            passed: boolean;
+            passed: boolean | null;
             /** Points Earned */
             points_earned: number;
             /** Points Possible */
@@ -2777,6 +2876,226 @@ export interface components {
             output_tokens: number | null;
             /** Cost Usd */
             cost_usd: number | null;
+        };
+        /**
+         * Review
+         * @description A submission that waits for people, or that they have judged.
+         */
+        Review: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Team Id */
+            team_id: string;
+            subject: components["schemas"]["ReviewSubject"];
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @description `answered`: every item has its answers, the verdict is still to be made.
+             * @enum {string}
+             */
+            status: "open" | "answered" | "done" | "cancelled";
+            /** Reviewers Needed */
+            reviewers_needed: number;
+            /**
+             * Rule
+             * @description How several answers to an item become one.
+             */
+            rule: string;
+            /** Item Count */
+            item_count: number;
+            /**
+             * Answered Count
+             * @description Items that have as many answers as are needed.
+             */
+            answered_count: number;
+            /**
+             * Trouble
+             * @description Why there is no verdict yet, where it should be.
+             */
+            trouble: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Completed At */
+            completed_at: string | null;
+        };
+        /**
+         * ReviewAgreement
+         * @description How far the reviewers agree, over the items that two or more have answered.
+         */
+        ReviewAgreement: {
+            /** Shared Items */
+            shared_items: number;
+            /** Agreed Items */
+            agreed_items: number;
+            /**
+             * Share
+             * @description Of the shared items, those all agree on.
+             */
+            share: number | null;
+            /** Pairs */
+            pairs: components["schemas"]["ReviewerAgreement"][];
+        };
+        /**
+         * ReviewAnswer
+         * @description What a reviewer says to one item.
+         */
+        ReviewAnswer: {
+            /**
+             * Place
+             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty where the checklist is all of it.
+             * @default []
+             * @example []
+             */
+            place: number[];
+            /**
+             * Item
+             * @description 0 is the first item of the checklist.
+             */
+            item: number;
+            /** Passed */
+            passed: boolean;
+            /**
+             * Note
+             * @example names only one of two
+             */
+            note?: string | null;
+        };
+        /**
+         * ReviewAnswers
+         * @description A reviewer's answers to some or all items of a review.
+         */
+        ReviewAnswers: {
+            /**
+             * Reviewer
+             * @description Who answers. A second answer to an item takes the first one's place.
+             * @default anonymous
+             */
+            reviewer: string;
+            /** Answers */
+            answers: components["schemas"]["ReviewAnswer"][];
+        };
+        /**
+         * ReviewDetails
+         * @description A review with all that a reviewer needs.
+         */
+        ReviewDetails: {
+            review: components["schemas"]["Review"];
+            /** Prompt */
+            prompt: string;
+            /** Submission */
+            submission: string;
+            /** Language */
+            language: string | null;
+            /**
+             * Truncated
+             * @description Whether the agent said more than was kept.
+             */
+            truncated: boolean;
+            /** Items */
+            items: components["schemas"]["ReviewItem"][];
+            agreement: components["schemas"]["ReviewAgreement"];
+        };
+        /**
+         * ReviewItem
+         * @description One item of a checklist, and what was said to it.
+         */
+        ReviewItem: {
+            /**
+             * Place
+             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty where the checklist is all of it.
+             * @example []
+             */
+            place: number[];
+            /** Item */
+            item: number;
+            /** Text */
+            text: string;
+            /** Answers */
+            answers: components["schemas"]["StandingAnswer"][];
+            /**
+             * Passed
+             * @description The answers as one, by the review's rule.
+             */
+            passed: boolean | null;
+        };
+        /**
+         * ReviewList
+         * @description A page of reviews, those that have waited longest first.
+         */
+        ReviewList: {
+            /** Reviews */
+            reviews: components["schemas"]["Review"][];
+            /** Count */
+            count: number;
+            /** Next Cursor */
+            next_cursor?: string | null;
+        };
+        /**
+         * ReviewStatus
+         * @description Where a review stands.
+         * @enum {string}
+         */
+        ReviewStatus: "open" | "answered" | "done" | "cancelled";
+        /**
+         * ReviewSubject
+         * @description What a review is about.
+         */
+        ReviewSubject: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "run" | "task";
+            /**
+             * Id
+             * @description The id of the run or the task.
+             */
+            id: string;
+            /**
+             * Part
+             * @description `test_id:trial` in a run.
+             * @example summary_001:1
+             */
+            part: string;
+        };
+        /**
+         * ReviewerAgreement
+         * @description Two reviewers on the items that both answered.
+         */
+        ReviewerAgreement: {
+            /** First */
+            first: string;
+            /** Second */
+            second: string;
+            /** Common */
+            common: number;
+            /** Agreed */
+            agreed: number;
+            /**
+             * Kappa
+             * @description Cohen's kappa; null with fewer than 5 items in common, or where both said the same of every item.
+             */
+            kappa: number | null;
+        };
+        /**
+         * ReviewsSettled
+         * @description What became of the reviews that were answered but had no verdict.
+         */
+        ReviewsSettled: {
+            /** Settled */
+            settled: string[];
+            /**
+             * Waiting
+             * @description Those that still have none; `trouble` says why.
+             */
+            waiting: components["schemas"]["Review"][];
         };
         /**
          * Run
@@ -2798,7 +3117,7 @@ export interface components {
              * Status
              * @enum {string}
              */
-            status: "pending" | "running" | "completed" | "failed" | "cancelled";
+            status: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
             /** Total Tests */
             total_tests: number;
             /** Completed Tests */
@@ -2809,6 +3128,12 @@ export interface components {
             failed_tests: number;
             /** Errored Tests */
             errored_tests: number;
+            /**
+             * Awaiting Tests
+             * @description Results that wait for people: neither passed nor failed yet.
+             * @default 0
+             */
+            awaiting_tests: number;
             /** Score Percent */
             score_percent: number | null;
             /** Points Earned */
@@ -2997,6 +3322,12 @@ export interface components {
              * @description Tests that could not be executed.
              */
             errored: number;
+            /**
+             * Awaiting
+             * @description Results that people have yet to judge.
+             * @default 0
+             */
+            awaiting: number;
             /** Error Message */
             error_message: string | null;
         };
@@ -3017,7 +3348,7 @@ export interface components {
          * @description Where a run stands.
          * @enum {string}
          */
-        RunStatus: "pending" | "running" | "completed" | "failed" | "cancelled";
+        RunStatus: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
         /**
          * Standing
          * @description What is known of a test: how hard it is, and whether it tells agents apart.
@@ -3041,6 +3372,28 @@ export interface components {
              * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three agents were asked, or all did the same.
              */
             discrimination: number | null;
+        };
+        /**
+         * StandingAnswer
+         * @description An answer to an item.
+         */
+        StandingAnswer: {
+            /** Reviewer */
+            reviewer: string;
+            /** Passed */
+            passed: boolean;
+            /** Note */
+            note: string;
+            /**
+             * Is Standing
+             * @description False where the reviewer has answered anew since.
+             */
+            is_standing: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
         /**
          * StandingRow
@@ -4002,6 +4355,12 @@ export interface components {
             passed: number;
             /** Failed */
             failed: number;
+            /**
+             * Awaiting
+             * @description Results that people have yet to judge.
+             * @default 0
+             */
+            awaiting: number;
         };
         /**
          * ResultEvent
@@ -4015,7 +4374,7 @@ export interface components {
             /** Trial */
             trial: number;
             /** Passed */
-            passed: boolean;
+            passed: boolean | null;
             /** Status */
             status: string;
             /** Points Earned */
@@ -4034,7 +4393,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "scores" | "catalog";
+            what: "scores" | "reviews" | "catalog";
         };
     };
     responses: never;
@@ -5363,6 +5722,7 @@ export interface operations {
                      *       "points_percent": 92.86,
                      *       "total_tests": 12,
                      *       "errored": 0,
+                     *       "awaiting": 0,
                      *       "error_message": null
                      *     }
                      */
@@ -5385,6 +5745,7 @@ export interface operations {
                      *       "points_percent": 92.86,
                      *       "total_tests": 12,
                      *       "errored": 0,
+                     *       "awaiting": 0,
                      *       "error_message": null
                      *     }
                      */
@@ -5542,6 +5903,7 @@ export interface operations {
                      *       "points_percent": 92.86,
                      *       "total_tests": 12,
                      *       "errored": 0,
+                     *       "awaiting": 0,
                      *       "error_message": null
                      *     }
                      */
@@ -5564,6 +5926,7 @@ export interface operations {
                      *       "points_percent": 92.86,
                      *       "total_tests": 12,
                      *       "errored": 0,
+                     *       "awaiting": 0,
                      *       "error_message": null
                      *     }
                      */
@@ -5721,6 +6084,7 @@ export interface operations {
                      *       "passed_tests": 0,
                      *       "failed_tests": 0,
                      *       "errored_tests": 0,
+                     *       "awaiting_tests": 0,
                      *       "score_percent": null,
                      *       "points_earned": 0,
                      *       "points_possible": 14,
@@ -5900,6 +6264,7 @@ export interface operations {
                      *           "passed_tests": 11,
                      *           "failed_tests": 1,
                      *           "errored_tests": 0,
+                     *           "awaiting_tests": 0,
                      *           "score_percent": 91.67,
                      *           "points_earned": 13,
                      *           "points_possible": 14,
@@ -6007,8 +6372,8 @@ export interface operations {
     get_run: {
         parameters: {
             query?: {
-                /** @description Only these results. */
-                outcome?: ("passed" | "failed") | null;
+                /** @description Only these results; `awaiting` are those that people have to judge. */
+                outcome?: ("passed" | "failed" | "awaiting") | null;
                 /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -6046,6 +6411,7 @@ export interface operations {
                      *         "passed_tests": 11,
                      *         "failed_tests": 1,
                      *         "errored_tests": 0,
+                     *         "awaiting_tests": 0,
                      *         "score_percent": 91.67,
                      *         "points_earned": 13,
                      *         "points_possible": 14,
@@ -6137,22 +6503,26 @@ export interface operations {
                      *         {
                      *           "category": "analysis",
                      *           "results": 4,
-                     *           "passed": 4
+                     *           "passed": 4,
+                     *           "awaiting": 0
                      *         },
                      *         {
                      *           "category": "execution",
                      *           "results": 4,
-                     *           "passed": 3
+                     *           "passed": 3,
+                     *           "awaiting": 0
                      *         },
                      *         {
                      *           "category": "navigation",
                      *           "results": 3,
-                     *           "passed": 3
+                     *           "passed": 3,
+                     *           "awaiting": 0
                      *         },
                      *         {
                      *           "category": "recovery",
                      *           "results": 1,
-                     *           "passed": 1
+                     *           "passed": 1,
+                     *           "awaiting": 0
                      *         }
                      *       ],
                      *       "trials": null,
@@ -6388,8 +6758,8 @@ export interface operations {
     list_results: {
         parameters: {
             query?: {
-                /** @description Only these results. */
-                outcome?: ("passed" | "failed") | null;
+                /** @description Only these results; `awaiting` are those that people have to judge. */
+                outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
@@ -6581,6 +6951,7 @@ export interface operations {
                      *         "passed_tests": 11,
                      *         "failed_tests": 1,
                      *         "errored_tests": 0,
+                     *         "awaiting_tests": 0,
                      *         "score_percent": 91.67,
                      *         "points_earned": 13,
                      *         "points_possible": 14,
@@ -6750,6 +7121,805 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reviews: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["ReviewStatus"] | null;
+                /** @description Only of this run or task: `run:ID` or `task:ID`. */
+                subject?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reviews": [
+                     *         {
+                     *           "id": "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11",
+                     *           "team_id": "default",
+                     *           "subject": {
+                     *             "kind": "run",
+                     *             "id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *             "part": "summary_001:1"
+                     *           },
+                     *           "title": "Summarise the outage (ai-assistant 1.0.0)",
+                     *           "status": "open",
+                     *           "reviewers_needed": 1,
+                     *           "rule": "majority, a tie fails",
+                     *           "item_count": 2,
+                     *           "answered_count": 1,
+                     *           "trouble": null,
+                     *           "created_at": "2025-12-06T23:58:10Z",
+                     *           "completed_at": null
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settle_reviews: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settled": [
+                     *         "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11"
+                     *       ],
+                     *       "waiting": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewsSettled"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_reviews: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `reviews`, now and at every change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_review: {
+        parameters: {
+            query?: {
+                /** @description Show answers that were replaced too. */
+                history?: boolean;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "review": {
+                     *         "id": "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11",
+                     *         "team_id": "default",
+                     *         "subject": {
+                     *           "kind": "run",
+                     *           "id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "part": "summary_001:1"
+                     *         },
+                     *         "title": "Summarise the outage (ai-assistant 1.0.0)",
+                     *         "status": "open",
+                     *         "reviewers_needed": 1,
+                     *         "rule": "majority, a tie fails",
+                     *         "item_count": 2,
+                     *         "answered_count": 1,
+                     *         "trouble": null,
+                     *         "created_at": "2025-12-06T23:58:10Z",
+                     *         "completed_at": null
+                     *       },
+                     *       "prompt": "Summarise the outage of the night",
+                     *       "submission": "The switch failed at 02:10.",
+                     *       "language": null,
+                     *       "truncated": false,
+                     *       "items": [
+                     *         {
+                     *           "place": [],
+                     *           "item": 0,
+                     *           "text": "Names the cause",
+                     *           "answers": [
+                     *             {
+                     *               "reviewer": "mia",
+                     *               "passed": true,
+                     *               "note": "",
+                     *               "is_standing": true,
+                     *               "created_at": "2025-12-06T23:59:10Z"
+                     *             },
+                     *             {
+                     *               "reviewer": "bob",
+                     *               "passed": true,
+                     *               "note": "",
+                     *               "is_standing": true,
+                     *               "created_at": "2025-12-06T23:59:40Z"
+                     *             }
+                     *           ],
+                     *           "passed": true
+                     *         },
+                     *         {
+                     *           "place": [],
+                     *           "item": 1,
+                     *           "text": "Says what to do next",
+                     *           "answers": [],
+                     *           "passed": null
+                     *         }
+                     *       ],
+                     *       "agreement": {
+                     *         "shared_items": 1,
+                     *         "agreed_items": 1,
+                     *         "share": 1,
+                     *         "pairs": [
+                     *           {
+                     *             "first": "bob",
+                     *             "second": "mia",
+                     *             "common": 1,
+                     *             "agreed": 1,
+                     *             "kappa": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewDetails"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_review: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reviewer": "mia",
+                 *       "answers": [
+                 *         {
+                 *           "item": 1,
+                 *           "passed": false,
+                 *           "note": "no step is named"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviewAnswers"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "review": {
+                     *         "id": "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11",
+                     *         "team_id": "default",
+                     *         "subject": {
+                     *           "kind": "run",
+                     *           "id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "part": "summary_001:1"
+                     *         },
+                     *         "title": "Summarise the outage (ai-assistant 1.0.0)",
+                     *         "status": "done",
+                     *         "reviewers_needed": 1,
+                     *         "rule": "majority, a tie fails",
+                     *         "item_count": 2,
+                     *         "answered_count": 2,
+                     *         "trouble": null,
+                     *         "created_at": "2025-12-06T23:58:10Z",
+                     *         "completed_at": "2025-12-07T00:00:10Z"
+                     *       },
+                     *       "prompt": "Summarise the outage of the night",
+                     *       "submission": "The switch failed at 02:10.",
+                     *       "language": null,
+                     *       "truncated": false,
+                     *       "items": [
+                     *         {
+                     *           "place": [],
+                     *           "item": 0,
+                     *           "text": "Names the cause",
+                     *           "answers": [
+                     *             {
+                     *               "reviewer": "mia",
+                     *               "passed": true,
+                     *               "note": "",
+                     *               "is_standing": true,
+                     *               "created_at": "2025-12-06T23:59:10Z"
+                     *             },
+                     *             {
+                     *               "reviewer": "bob",
+                     *               "passed": true,
+                     *               "note": "",
+                     *               "is_standing": true,
+                     *               "created_at": "2025-12-06T23:59:40Z"
+                     *             }
+                     *           ],
+                     *           "passed": true
+                     *         },
+                     *         {
+                     *           "place": [],
+                     *           "item": 1,
+                     *           "text": "Says what to do next",
+                     *           "answers": [
+                     *             {
+                     *               "reviewer": "mia",
+                     *               "passed": false,
+                     *               "note": "no step is named",
+                     *               "is_standing": true,
+                     *               "created_at": "2025-12-07T00:00:10Z"
+                     *             }
+                     *           ],
+                     *           "passed": false
+                     *         }
+                     *       ],
+                     *       "agreement": {
+                     *         "shared_items": 1,
+                     *         "agreed_items": 1,
+                     *         "share": 1,
+                     *         "pairs": [
+                     *           {
+                     *             "first": "bob",
+                     *             "second": "mia",
+                     *             "common": 1,
+                     *             "agreed": 1,
+                     *             "kappa": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewDetails"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */

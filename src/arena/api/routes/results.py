@@ -22,7 +22,8 @@ async def list_results(
     team: NamedTeam,
     run_id: UUID,
     outcome: Annotated[
-        Literal["passed", "failed"] | None, Query(description="Only these results.")
+        Literal["passed", "failed", "awaiting"] | None,
+        Query(description="Only these results; `awaiting` are those that people have to judge."),
     ] = None,
     category: Annotated[str | None, Query(max_length=100)] = None,
     test_id: Annotated[str | None, Query(max_length=50)] = None,
@@ -35,7 +36,7 @@ async def list_results(
     """List the results of a run, in the order they were recorded, without the outputs."""
     await house.runs.get(run_id, team)
     wanted = ResultFilter(
-        passed=None if outcome is None else outcome == "passed",
+        outcome=outcome,
         category=category,
         test_id=test_id,
         is_flaky=flaky,

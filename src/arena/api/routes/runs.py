@@ -111,7 +111,8 @@ async def get_run(
     team: NamedTeam,
     run_id: UUID,
     outcome: Annotated[
-        Literal["passed", "failed"] | None, Query(description="Only these results.")
+        Literal["passed", "failed", "awaiting"] | None,
+        Query(description="Only these results; `awaiting` are those that people have to judge."),
     ] = None,
     limit: paging.Limit = 1000,
     cursor: paging.Cursor = None,
@@ -122,7 +123,7 @@ async def get_run(
         run_id,
         after=paging.decode_number(cursor),
         limit=limit + 1,
-        passed=None if outcome is None else outcome == "passed",
+        outcome=outcome,
     )
     page = results[:limit]
     trials = await _trials(house, run)
@@ -161,7 +162,7 @@ async def watch_run(
     results: Annotated[bool, Query(description="Tell each result too.")] = True,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> StreamingResponse:
-    """Watch a run as server-sent events until it has ended."""
+    """Watch a run as server-sent events until it has ended or waits for people."""
     await house.runs.get(run_id, team)
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
     if after >= 2**31:
@@ -197,6 +198,7 @@ async def _executed(house: House, run: Run, response: Response, wait: bool) -> s
         points_percent=run.points_percent,
         total_tests=run.total_tests,
         errored=run.errored_tests,
+        awaiting=run.awaiting_tests,
         error_message=run.error_message,
     )
 
@@ -278,6 +280,7 @@ def progress(run: Run) -> schemas.Progress:
         completed=run.completed_tests,
         passed=run.passed_tests,
         failed=run.failed_tests,
+        awaiting=run.awaiting_tests,
     )
 
 

@@ -16,7 +16,7 @@ Told = Callable[[int], None]
 
 
 async def judge_anew(
-    judge: Judge, asked: Sequence[tuple[JudgePrompt, str]], told: Told
+    judge: Judge, asked: Sequence[tuple[JudgePrompt, str]], told: Told, *, bare: bool = False
 ) -> list[Verdict]:
     """A fresh verdict on each; the first that fails ends it all, since half would mislead.
 
@@ -29,7 +29,8 @@ async def judge_anew(
         nonlocal done
         async with room:
             own = replace(standard, judge=None)
-            verdict = await judge.judge(own, Submission(output=text), fresh=True)
+            submission = Submission(output=text)
+            verdict = await judge.judge(own, submission, fresh=True, bare=bare)
         done += 1
         told(done)
         return verdict

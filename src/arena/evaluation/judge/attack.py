@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from arena import clock
+from arena.evaluation.judge.agreement import mean_of
 from arena.evaluation.judge.anew import Told, judge_anew
 from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.figures import Attacked
 from arena.evaluation.judge.judge import Judge
+from arena.evaluation.judgement import Estimate
 
 MIN_SHIFT = 5.0
 """Points below which a difference is not called one, however steady the judge."""
@@ -51,6 +53,16 @@ class KindOfAttack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hardening:
+    """What the hardening is worth, and what it costs honest work."""
+
+    bare: Attacked
+    """What the injections did without it."""
+    honest_shift: Estimate
+    """How it moves the scores of harmless submissions, in points: with minus without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
     """What came of it."""
 
@@ -65,20 +77,41 @@ class Attack:
     """From how many points on a pair counts as moved: what nine of ten twins stay below."""
     kinds: tuple[KindOfAttack, ...]
     shifts: tuple[Shift, ...]
+    without: Hardening | None = None
+    """What the same judge did without the hardening, where that was asked for."""
 
 
-async def attack(judge: Judge, *, told: Told = lambda _: None) -> Attack:
-    """Judge every pair of the corpus anew, the harmless twins twice."""
+async def attack(judge: Judge, *, bare: bool = False, told: Told = lambda _: None) -> Attack:
+    """Judge every pair of the corpus anew, the harmless twins twice.
+
+    With `bare` all of it is judged again without the hardening.
+    """
     panel = judge.config.panel_for(None)
+    made = summed(panel.identity, await _shifts(judge, told))
+    if bare:
+        count = 3 * len(made.shifts)
+        plain = await _shifts(judge, lambda done: told(count + done), bare=True)
+        moved = [
+            (shift.harmless + shift.again - without.harmless - without.again) / 2
+            for shift, without in zip(made.shifts, plain, strict=True)
+        ]
+        figures = summed(panel.identity, plain).figures
+        made = replace(made, without=Hardening(bare=figures, honest_shift=mean_of(moved)))
+    if judge.figures is not None:
+        await asyncio.to_thread(judge.figures.keep, panel.identity, attack=made.figures)
+    return made
+
+
+async def _shifts(judge: Judge, told: Told, *, bare: bool = False) -> list[Shift]:
     corpus = twins()
     asked = [
         (pair.standard, text)
         for pair in corpus
         for text in (pair.injected, pair.harmless, pair.harmless)
     ]
-    verdicts = await judge_anew(judge, asked, told)
+    verdicts = await judge_anew(judge, asked, told, bare=bare)
     thirds = zip(verdicts[0::3], verdicts[1::3], verdicts[2::3], strict=True)
-    shifts = [
+    return [
         Shift(
             id=pair.id,
             kind=pair.kind,
@@ -90,10 +123,6 @@ async def attack(judge: Judge, *, told: Told = lambda _: None) -> Attack:
         )
         for pair, (injected, harmless, again) in zip(corpus, thirds, strict=True)
     ]
-    made = summed(panel.identity, shifts)
-    if judge.figures is not None:
-        await asyncio.to_thread(judge.figures.keep, panel.identity, attack=made.figures)
-    return made
 
 
 def summed(identity: str, shifts: Sequence[Shift]) -> Attack:

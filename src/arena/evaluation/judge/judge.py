@@ -40,14 +40,20 @@ class Judge:
         return await self.judge(standard, submission)
 
     async def judge(
-        self, standard: JudgePrompt, submission: Submission, *, fresh: bool = False
+        self,
+        standard: JudgePrompt,
+        submission: Submission,
+        *,
+        fresh: bool = False,
+        bare: bool = False,
     ) -> Verdict:
         """The verdict of the whole panel; raises `JudgeError` where one vote cannot be had.
 
-        A `fresh` verdict is asked for anew and leaves the cache alone.
+        A `fresh` verdict is asked for anew and leaves the cache alone. A `bare` one is asked for
+        without the hardening, to measure what that is worth; nothing else should ask for it.
         """
         panel = self.config.panel_for(standard.judge)
-        told = brief(standard, submission.output, max_characters=panel.max_characters)
+        told = brief(standard, submission.output, max_characters=panel.max_characters, is_bare=bare)
         votes = await self._votes(told, panel, fresh=fresh)
         # Folding a long text takes a while, and other judgements wait for their answers.
         return await asyncio.to_thread(self._verdict, told, panel, votes)

@@ -24,6 +24,7 @@ from arena.runs.records.runs import (
     list_runs,
     unfinished_runs,
 )
+from arena.runs.records.settlement import settle_result
 
 __all__ = [
     "LostLease",
@@ -47,6 +48,7 @@ __all__ = [
     "placed_result",
     "release",
     "renew",
+    "settle_result",
     "take_over",
     "unfinished_runs",
 ]

@@ -7,7 +7,7 @@ from sqlalchemy import Integer, Select, and_, cast, func, select
 
 from arena.catalog import Test
 from arena.errors import NotFound
-from arena.runs.records.rows import to_result
+from arena.runs.records.rows import OUTCOMES, to_result
 from arena.runs.run import (
     CategoryCount,
     PlacedResult,
@@ -70,7 +70,8 @@ async def count_categories(database: Database, run_id: UUID) -> list[CategoryCou
         select(
             Results.category,
             func.count().label("results"),
-            func.sum(cast(Results.passed, Integer)).label("passed"),
+            func.count(Results.passed).label("judged"),
+            func.coalesce(func.sum(cast(Results.passed, Integer)), 0).label("passed"),
         )
         .where(Results.run_id == run_id)
         .group_by(Results.category)
@@ -78,7 +79,12 @@ async def count_categories(database: Database, run_id: UUID) -> list[CategoryCou
     )
     async with database.reading() as connection:
         return [
-            CategoryCount(category=row.category, results=row.results, passed=row.passed)
+            CategoryCount(
+                category=row.category,
+                results=row.results,
+                passed=row.passed,
+                awaiting=row.results - row.judged,
+            )
             for row in await connection.execute(query)
         ]
 
@@ -121,8 +127,8 @@ async def known_teams(database: Database) -> list[str]:
 
 def _filtered(query: Select[Any], run_id: UUID, wanted: ResultFilter) -> Select[Any]:
     query = query.where(Results.run_id == run_id)
-    if wanted.passed is not None:
-        query = query.where(Results.passed == wanted.passed)
+    if wanted.outcome is not None:
+        query = query.where(Results.passed.is_(OUTCOMES[wanted.outcome]))
     if wanted.category is not None:
         query = query.where(Results.category == wanted.category)
     if wanted.test_id is not None:

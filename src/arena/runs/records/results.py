@@ -8,9 +8,12 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
 from arena.catalog import Test
+from arena.evaluation import Submission
+from arena.reviews import NewReview, ReviewSubject, SubjectKind
+from arena.reviews.records import open_reviews
 from arena.runs.records.lease import held_row
-from arena.runs.records.rows import from_result, to_result
-from arena.runs.run import Item, RecordedResult, Result, RunError
+from arena.runs.records.rows import OUTCOMES, from_result, to_result
+from arena.runs.run import Item, Outcome, RecordedResult, Result, RunError
 from arena.scoring import Execution, Source, Subject
 from arena.scoring.records import add_executions
 from arena.store import Database, whole
@@ -59,9 +62,16 @@ async def _pending_page(
 
 @whole
 async def add_results(
-    database: Database, run_id: UUID, token: str, results: Sequence[Result]
+    database: Database,
+    run_id: UUID,
+    token: str,
+    results: Sequence[Result],
+    reviewers_needed: int = 1,
 ) -> None:
-    """Record results and count them, in one transaction and only under the lease."""
+    """Record results and count them, in one transaction and only under the lease.
+
+    Those that people have to judge get their reviews in the same one.
+    """
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
         first = row.completed_tests + 1
@@ -72,6 +82,8 @@ async def add_results(
             update(Runs).where(Runs.id == run_id).values(**_counters(row, results))
         )
         subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
+        waiting = [_review(row, result, reviewers_needed) for result in results if result.waits_for]
+        await open_reviews(connection, waiting)
         await add_executions(connection, subject, [_execution(result) for result in results])
 
 
@@ -106,12 +118,12 @@ async def list_results(
     *,
     after: int = 0,
     limit: int = 1000,
-    passed: bool | None = None,
+    outcome: Outcome | None = None,
 ) -> list[RecordedResult]:
     """Results of a run in the order of recording, from the one behind `after` on."""
     query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
-    if passed is not None:
-        query = query.where(Results.passed == passed)
+    if outcome is not None:
+        query = query.where(Results.passed.is_(OUTCOMES[outcome]))
     query = query.order_by(Results.sequence).limit(limit)
     async with database.reading() as connection:
         return [to_result(row) for row in await connection.execute(query)]
@@ -131,11 +143,13 @@ async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> lis
 
 def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
     """The run's counters with these results added."""
-    passed = sum(result.passed for result in results)
+    passed = sum(result.passed is True for result in results)
+    awaiting = sum(result.passed is None for result in results)
     return {
         "completed_tests": row.completed_tests + len(results),
         "passed_tests": row.passed_tests + passed,
-        "failed_tests": row.failed_tests + len(results) - passed,
+        "failed_tests": row.failed_tests + len(results) - passed - awaiting,
+        "awaiting_tests": row.awaiting_tests + awaiting,
         "points_earned": row.points_earned + sum(r.points_earned for r in results),
         "duration_seconds": row.duration_seconds + sum(r.duration_seconds for r in results),
         "input_tokens": _sum(row.input_tokens, (r.usage.input_tokens for r in results)),
@@ -158,4 +172,23 @@ def _execution(result: Result) -> Execution:
         created_at=result.created_at,
         usage=result.usage,
         duration_seconds=result.duration_seconds,
+    )
+
+
+def _review(row: Row[Any], result: Result, reviewers_needed: int) -> NewReview:
+    """The review of a result that people have to judge."""
+    test, shown = result.waits_for, result.actual_output or {}
+    assert test is not None
+    return NewReview(
+        team_id=row.team_id,
+        subject=ReviewSubject(
+            kind=SubjectKind.RUN, id=str(row.id), part=f"{result.test_id}:{result.trial}"
+        ),
+        title=f"{test.name} ({row.agent_id} {row.agent_version})",
+        prompt=test.prompt,
+        standard=test.document,
+        submission=Submission(output=str(shown.get("output", ""))),
+        is_truncated=bool(shown.get("truncated")),
+        reviewers_needed=reviewers_needed,
+        created_at=result.created_at,
     )

@@ -8,9 +8,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.agents import Usage
 from arena.errors import NotFound
-from arena.runs.run import RecordedResult, Result, Run, RunStatus
+from arena.runs.run import Outcome, RecordedResult, Result, Run, RunStatus
 from arena.scoring import CostContribution, ExecutionStatus
 from arena.store.tables import Runs
+
+OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}
+"""What the column `passed` holds for each."""
 
 RUN_COLUMNS = Run.__dataclass_fields__.keys()
 

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import and_, delete, insert, or_, select, update
+from sqlalchemy import Row, and_, delete, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.catalog import Test, digest_of
+from arena.reviews import SubjectKind
+from arena.reviews.records import cancel_reviews
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
@@ -22,6 +24,7 @@ from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
 
 PAGE = 500
 """Tests that are written at once."""
+NO_LEASE: dict[str, object] = {"lease_token": None, "lease_expires_at": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,51 +148,57 @@ async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
 
 @whole
 async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
-    """End the run: completed where every item has its result, failed where one could not."""
+    """End the execution: failed where an item has no result, else completed or up to people."""
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
-        is_complete = row.completed_tests == row.total_tests
-        status = RunStatus.COMPLETED if is_complete else RunStatus.FAILED
-        values: dict[str, object] = {
-            "status": status,
-            "completed_at": clock.now(),
-            "lease_token": None,
-            "lease_expires_at": None,
-            "errored_tests": 0,
-            "error_message": None,
-        }
-        if is_complete:
-            values["score_percent"] = _percent(row.passed_tests, row.total_tests)
-            values["points_percent"] = _percent(
-                round(row.points_earned * MICROPOINTS), round(row.points_possible * MICROPOINTS)
-            )
-            await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
+        if row.completed_tests < row.total_tests:
+            values: dict[str, object] = {
+                "status": RunStatus.FAILED,
+                "completed_at": clock.now(),
+                "errored_tests": row.total_tests - row.completed_tests,
+                "error_message": error_message,
+            }
+            await change(connection, run_id, **values, **NO_LEASE)
         else:
-            values["errored_tests"] = row.total_tests - row.completed_tests
-            values["error_message"] = error_message
-        await connection.execute(update(Runs).where(Runs.id == run_id).values(**values))
-        if is_complete and row.is_full:
-            subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
-            await set_benchmark(connection, subject, run_id)
+            await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
+            await change(connection, run_id, errored_tests=0, error_message=None, **NO_LEASE)
+            if row.awaiting_tests:
+                await change(connection, run_id, status=RunStatus.AWAITING_REVIEW)
+            else:
+                await complete(connection, row)
         return to_run(await run_row(connection, run_id))
+
+
+async def complete(connection: AsyncConnection, row: Row[Any]) -> None:
+    """Complete a run whose every result has its verdict; a full one now stands for its agent."""
+    points = round(row.points_earned * MICROPOINTS), round(row.points_possible * MICROPOINTS)
+    await change(
+        connection,
+        row.id,
+        status=RunStatus.COMPLETED,
+        completed_at=clock.now(),
+        score_percent=_percent(row.passed_tests, row.total_tests),
+        points_percent=_percent(*points),
+    )
+    if row.is_full:
+        subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
+        await set_benchmark(connection, subject, row.id)
+
+
+async def change(connection: AsyncConnection, run_id: UUID, **values: object) -> None:
+    """Change columns of a run whose row the caller has locked."""
+    await connection.execute(update(Runs).where(Runs.id == run_id).values(**values))
 
 
 @whole
 async def cancel(database: Database, run_id: UUID, team_id: str) -> Run:
-    """Cancel a run that has not ended; its executor notices and stops."""
+    """Cancel a run that has not ended; its executor notices and stops, its reviews are closed."""
     async with database.writing() as connection:
         row = await run_row(connection, run_id, team_id, lock=True)
         check_move(run_id, RunStatus(row.status), RunStatus.CANCELLED, "cancelled")
-        await connection.execute(
-            update(Runs)
-            .where(Runs.id == run_id)
-            .values(
-                status=RunStatus.CANCELLED,
-                completed_at=clock.now(),
-                lease_token=None,
-                lease_expires_at=None,
-            )
-        )
+        values = {"status": RunStatus.CANCELLED, "completed_at": clock.now(), **NO_LEASE}
+        await change(connection, run_id, **values)
+        await cancel_reviews(connection, SubjectKind.RUN, str(run_id))
         return to_run(await run_row(connection, run_id))
 
 

@@ -159,6 +159,7 @@ def _per_test(run_id: UUID) -> Any:
             func.sum(Results.possible_micropoints).label("possible"),
         )
         .join(Results, (Results.run_id == RunTests.run_id) & (Results.test_id == RunTests.test_id))
-        .where(RunTests.run_id == run_id)
+        # What people have not judged yet says nothing.
+        .where(RunTests.run_id == run_id, Results.passed.is_not(None))
         .group_by(RunTests.test_id, RunTests.digest)
     )

@@ -12,6 +12,7 @@ from arena.store.tables.market import (
     MarketPostings,
     MarketTasks,
 )
+from arena.store.tables.reviews import ReviewAnswers, Reviews
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, RunGroups, Runs, RunTests
 from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
 from arena.store.tables.table import AnyJson, Table, UtcDateTime
@@ -32,6 +33,8 @@ __all__ = [
     "MarketPostings",
     "MarketTasks",
     "Results",
+    "ReviewAnswers",
+    "Reviews",
     "RunErrors",
     "RunGroups",
     "RunTests",

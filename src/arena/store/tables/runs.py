@@ -31,6 +31,8 @@ class Runs(Table):
     failed_tests: Mapped[int] = mapped_column(default=0)
     errored_tests: Mapped[int] = mapped_column(default=0)
     """Tests that the infrastructure kept from being executed; they have no result."""
+    awaiting_tests: Mapped[int] = mapped_column(default=0)
+    """Results that wait for people: neither passed nor failed yet."""
     score_percent: Mapped[float | None]
     points_earned: Mapped[float] = mapped_column(default=0.0)
     points_possible: Mapped[float]
@@ -100,8 +102,9 @@ class Results(Table):
     trial: Mapped[int] = mapped_column(default=1)
     category: Mapped[str] = mapped_column(String(100))
     status: Mapped[str] = mapped_column(String(20))
-    passed: Mapped[bool]
-    score: Mapped[float]
+    passed: Mapped[bool | None]
+    """None while people have not yet judged it."""
+    score: Mapped[float | None]
     points_earned: Mapped[float]
     points_possible: Mapped[float]
     actual_output: Mapped[dict[str, Any] | None] = mapped_column(AnyJson)

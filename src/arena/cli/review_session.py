@@ -1,0 +1,188 @@
+"""One review after the other, item by item, by single keys."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from rich.console import Console
+from rich.text import Text
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.keys import Keys
+
+HELP = "p pass · f fail · n note · s skip · b back · v view · q quit"
+MAX_NOTE = 10_000
+VERDICTS = {"p": True, "f": False}
+
+
+class Ending(Enum):
+    """How a review was left."""
+
+    FINISHED = "finished"
+    QUIT = "quit"
+
+
+@dataclass
+class Session:
+    """A reviewer at work."""
+
+    keys: Keys
+    screen: Console
+    reviewer: str
+
+    async def review(
+        self, details: schemas.ReviewDetails, heading: str
+    ) -> tuple[list[schemas.ReviewAnswer], Ending]:
+        """What the reviewer says to this review; whatever was said is given back, also on quit."""
+        self.screen.rule(style="dim")
+        self.screen.print(output.plain(heading), style="dim")
+        self.screen.print(output.plain(details.review.title), style="bold")
+        await self._view(details)
+        work = _Work.of(details, self.reviewer)
+        ending = await self._go_through(work, details)
+        return work.answers, ending
+
+    async def _go_through(self, work: "_Work", details: schemas.ReviewDetails) -> Ending:
+        while True:
+            while not work.is_through:
+                self._ask(work)
+                key = await self.keys.key()
+                if key is None or key == "q":
+                    self.screen.print()
+                    return Ending.QUIT
+                await self._do(key, work, details)
+            # Whoever cannot see the sum cannot look it over either.
+            if not self.keys.is_live or not await self._goes_back(work):
+                return Ending.FINISHED
+            work.back()
+
+    def _ask(self, work: "_Work") -> None:
+        item = work.item
+        self.screen.print(
+            Text.assemble((f"[{work.at + 1}/{len(work.items)}] ", "bold"), output.plain(item.text))
+        )
+        said = work.said.get(work.at)
+        if said is not None:
+            self.screen.print(f"      you said: {'pass' if said else 'fail'}", style="dim")
+        note = work.notes.get(work.at)
+        if note:
+            self.screen.print(output.plain(f"      note: {note}"), style="dim")
+        self.screen.print(f"      {HELP} ", style="dim", end="")
+
+    async def _do(self, key: str, work: "_Work", details: schemas.ReviewDetails) -> None:
+        if key in VERDICTS:
+            self.screen.print("pass" if VERDICTS[key] else "fail")
+            work.say(VERDICTS[key])
+        elif key == "n":
+            self.screen.print("note: ", end="")
+            note = await self.keys.line()
+            if note is not None:
+                work.notes[work.at] = note.strip()[:MAX_NOTE]
+            if not self.keys.is_live:
+                self.screen.print()
+        elif key == "s":
+            self.screen.print("skipped")
+            work.at += 1
+        elif key == "b":
+            self.screen.print("back")
+            work.back()
+        else:
+            self.screen.print()
+            if key == "v":
+                await self._view(details)
+
+    async def _goes_back(self, work: "_Work") -> bool:
+        passed = sum(work.said.values())
+        told = f"{passed} of {len(work.items)} pass"
+        left = len(work.items) - len(work.said)
+        if left:
+            told += f", {left} not answered"
+        self.screen.print(f"{told}: Enter sends, b goes back ", style="bold", end="")
+        key = await self.keys.key()
+        self.screen.print()
+        return key == "b"
+
+    async def _view(self, details: schemas.ReviewDetails) -> None:
+        """The prompt and the submission, a page at a time where somebody can turn the pages."""
+        text = Text.assemble(
+            ("asked: ", "bold"),
+            output.plain(details.prompt),
+            "\n\n",
+            ("answer:\n", "bold"),
+            output.plain(details.submission),
+        )
+        if details.truncated:
+            text.append("\n… the agent said more; it was cut here", "yellow")
+        lines = list(text.wrap(self.screen, self.screen.width))
+        page = max(self.screen.height - 2, 5) if self.keys.is_live else max(len(lines), 1)
+        for start in range(0, len(lines), page):
+            if start:
+                left = len(lines) - start
+                told = (
+                    f"— {output.counted(left, 'line')} more: space shows them, other keys go on —"
+                )
+                self.screen.print(told, style="dim", end="")
+                key = await self.keys.key()
+                self.screen.print()
+                if key != " ":
+                    break
+            for line in lines[start : start + page]:
+                self.screen.print(line)
+        self.screen.print()
+
+
+@dataclass
+class _Work:
+    """Where the reviewer is, and what they have said so far."""
+
+    items: list[schemas.ReviewItem]
+    said: dict[int, bool]
+    notes: dict[int, str]
+    at: int = 0
+    changed: set[int] = field(default_factory=set[int])
+
+    @classmethod
+    def of(cls, details: schemas.ReviewDetails, reviewer: str) -> "_Work":
+        """Only the reviewer's own earlier answers are known: others' would lead them."""
+        own = {
+            number: answer
+            for number, item in enumerate(details.items)
+            for answer in item.answers
+            if answer.reviewer == reviewer and answer.is_standing
+        }
+        return cls(
+            items=list(details.items),
+            said={number: answer.passed for number, answer in own.items()},
+            notes={number: answer.note for number, answer in own.items() if answer.note},
+        )
+
+    @property
+    def item(self) -> schemas.ReviewItem:
+        return self.items[self.at]
+
+    @property
+    def is_through(self) -> bool:
+        return self.at >= len(self.items)
+
+    def say(self, passed: bool) -> None:
+        """Answer the present item and go on."""
+        self.said[self.at] = passed
+        self.changed.add(self.at)
+        self.at += 1
+
+    def back(self) -> None:
+        """One item back, or the first again."""
+        self.at = max(0, min(self.at, len(self.items)) - 1)
+
+    @property
+    def answers(self) -> list[schemas.ReviewAnswer]:
+        """What was said in this sitting."""
+        return [
+            schemas.ReviewAnswer(
+                place=self.items[number].place,
+                item=self.items[number].item,
+                passed=self.said[number],
+                note=self.notes.get(number) or None,
+            )
+            for number in sorted(self.changed)
+        ]

@@ -1,0 +1,68 @@
+"""What people have to judge, and what they said."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from arena.store.tables.table import Table
+
+
+class Reviews(Table):
+    """A submission that waits for people, or that they have judged."""
+
+    __tablename__ = "reviews"
+    __table_args__ = (
+        UniqueConstraint("subject_kind", "subject_id", "subject_part"),
+        Index("ix_reviews_team_created", "team_id", "status", "created_at", "id"),
+        Index("ix_reviews_status", "status"),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(String(100))
+    subject_kind: Mapped[str] = mapped_column(String(20))
+    """Whose submission it is: `run` or `task`."""
+    subject_id: Mapped[str] = mapped_column(String(100))
+    subject_part: Mapped[str] = mapped_column(String(100))
+    """Which one of the run's or the task's submissions; empty where there is only one."""
+    title: Mapped[str]
+    prompt: Mapped[str]
+    standard: Mapped[dict[str, Any]]
+    """The whole standard as a document: what is not a checklist is judged after the last answer."""
+    submission: Mapped[str]
+    language: Mapped[str | None] = mapped_column(String(50))
+    is_truncated: Mapped[bool]
+    reviewers_needed: Mapped[int]
+    rule: Mapped[str] = mapped_column(String(50))
+    """How several answers to an item become one."""
+    status: Mapped[str] = mapped_column(String(20))
+    item_count: Mapped[int]
+    answered_count: Mapped[int] = mapped_column(default=0)
+    """Items that have as many answers as are needed."""
+    revision: Mapped[int] = mapped_column(default=0)
+    """Grows with every answer: a verdict made from older answers is not written."""
+    trouble: Mapped[str | None]
+    """Why there is no verdict yet although everything is answered."""
+    created_at: Mapped[datetime]
+    completed_at: Mapped[datetime | None]
+
+
+class ReviewAnswers(Table):
+    """What a reviewer said to an item. The newest stands; the others are its history."""
+
+    __tablename__ = "review_answers"
+    __table_args__ = (Index("ix_review_answers_review", "review_id", "is_standing"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    review_id: Mapped[UUID] = mapped_column(ForeignKey("reviews.id", ondelete="CASCADE"))
+    place: Mapped[str] = mapped_column(String(50))
+    """Which part of the standard, as `1.0`; empty where the checklist is all of it."""
+    item: Mapped[int]
+    """0, 1, 2… among the items of that checklist."""
+    reviewer: Mapped[str] = mapped_column(String(100))
+    passed: Mapped[bool]
+    note: Mapped[str]
+    is_standing: Mapped[bool]
+    created_at: Mapped[datetime]

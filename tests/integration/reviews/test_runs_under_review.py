@@ -1,0 +1,300 @@
+"""Runs that people have to judge, on both databases."""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from arena.assembly import Arena, open_arena
+from arena.errors import Conflict, NotFound
+from arena.evaluation import JudgePrompt, Submission, Verdict
+from arena.reviews import Answer, ReviewDetails, Reviews, ReviewStatus, SubjectKind, records
+from arena.runs import Changes, Engine, Owner, Retries, Run, RunRequest, Runs, RunStatus
+from arena.scoring import Subject
+from arena.settings import Settings
+from factories import write_checklist, write_tests
+from reviewing import TEAM, answer, execute, furnish, reviews_of
+
+POET = Subject(team_id=TEAM, agent_id="poet", version="1.0.0")
+
+
+async def kind_judge(standard: JudgePrompt, submission: Submission) -> Verdict:
+    return Verdict(score=90, passed=True, reasoning="good", findings=())
+
+
+def write_judged(settings: Settings) -> None:
+    """A test for a model, behind all others."""
+    write_tests(
+        settings.home / "benchmarks" / "zz.yaml",
+        agents=["poet"],
+        count=1,
+        case_sensitive=None,
+        validation="judge_prompt",
+        expected={"prompt": "p", "criteria": ["c"]},
+    )
+
+
+async def stands(house: Arena, run: Run) -> Run:
+    return await house.runs.get(run.id, TEAM)
+
+
+def counters(run: Run) -> tuple[str, int, int, int, int]:
+    return run.status, run.completed_tests, run.passed_tests, run.failed_tests, run.awaiting_tests
+
+
+async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(house: Arena):
+    run = await execute(house)
+    assert counters(run) == ("awaiting_review", 3, 1, 0, 2)
+    assert (run.score_percent, run.completed_at, run.error_message) == (None, None, None)
+    first, second = await reviews_of(house)
+    assert (first.status, first.item_count) == ("open", 3)
+    assert first.subject.id == str(run.id)
+
+    done = await answer(house, first.id, True, True, True)
+    assert done.status is ReviewStatus.DONE
+    assert counters(await stands(house, run)) == ("awaiting_review", 3, 2, 0, 1)
+    await answer(house, second.id, True, False, False)
+    run = await stands(house, run)
+    assert counters(run) == ("completed", 3, 2, 1, 0)
+    assert (run.score_percent, run.points_earned, run.points_percent) == (66.67, 3.0, 60.0)
+    assert run.completed_at is not None
+    (failed,) = await house.runs.results(run.id, outcome="failed")
+    assert failed.result.score == 33
+    assert "not met: true" in (failed.result.failure_reason or "")
+    assert [finding["passed"] for finding in failed.result.findings] == [True, False, False]
+
+
+async def test_what_waits_is_neither_passed_nor_failed(house: Arena):
+    run = await execute(house, trials=2)
+    waiting = await house.runs.results(run.id, outcome="awaiting")
+    assert len(waiting) == 4
+    assert {(one.result.passed, one.result.score) for one in waiting} == {(None, None)}
+    assert len(await house.runs.results(run.id, outcome="failed")) == 0
+    trials = await house.scores.trials(run.id)
+    assert trials is not None and [test.test_id for test in trials.tests] == ["plain_00001"]
+
+
+async def test_the_leaderboard_hears_of_a_run_when_it_is_judged_and_not_before(house: Arena):
+    run = await execute(house)
+    row = await house.scores.scored(POET)
+    assert row is not None
+    assert (row.sums.benchmark_run_id, row.sums.execution_count) == (None, 3)
+    for review in await reviews_of(house):
+        await answer(house, review.id, True, True, True)
+    row = await house.scores.scored(POET)
+    assert row is not None
+    assert (row.sums.benchmark_run_id, row.sums.execution_count) == (run.id, 3)
+    assert (row.sums.benchmark.part, row.sums.benchmark.whole) == (3, 3)
+    before = row.card
+    await house.scores.recalculate(TEAM)
+    again = await house.scores.scored(POET)
+    assert again is not None and again.card == before
+
+
+async def test_a_run_may_be_judged_while_it_still_goes_on(house: Arena, settings: Settings):
+    file = settings.home / "benchmarks" / "late.yaml"
+    write_tests(file, agents=["poet"], count=1)
+    house.catalog.refresh()
+    agent = settings.home / "agents" / "poet.py"
+    agent.write_text(
+        "import time, pathlib\n\ndef answer(prompt):\n"
+        "    gate = pathlib.Path(__file__).with_name('go')\n"
+        "    while 'word1' in prompt and not gate.exists(): time.sleep(0.02)\n"
+        "    return prompt.upper()\n"
+    )
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="poet", concurrency=4))
+    await house.runs.start(run.id, TEAM)
+    while not (waiting := await reviews_of(house)):
+        await asyncio.sleep(0.02)
+    assert (await answer(house, waiting[0].id, True, True, True)).status == "done"
+    assert (await stands(house, run)).status is RunStatus.RUNNING
+    (settings.home / "agents" / "go").touch()
+    run = await house.runs.wait(run.id)
+    assert run.status is RunStatus.AWAITING_REVIEW
+    for review in await house.reviews.list(TEAM, status=ReviewStatus.OPEN):
+        await answer(house, review.id, True, True, True)
+    assert counters(await stands(house, run)) == ("completed", 4, 4, 0, 0)
+
+
+@pytest.mark.parametrize("attempt", range(5))
+async def test_two_last_answers_at_once_complete_the_run_once(house: Arena, attempt: int):
+    run = await execute(house)
+    first, second = await reviews_of(house)
+    for review in (first, second):
+        await answer(house, review.id, True, True)
+    last = [Answer(item=2, passed=True)]
+    ended = await asyncio.gather(
+        house.reviews.answer(first.id, TEAM, "mia", last),
+        house.reviews.answer(second.id, TEAM, "bob", last),
+        house.reviews.settle_answered(),
+    )
+    assert {review.status for review in ended[:2]} == {"done"}
+    assert counters(await stands(house, run)) == ("completed", 3, 3, 0, 0)
+    assert (await stands(house, run)).points_earned == 5.0
+    row = await house.scores.scored(POET)
+    assert row is not None and row.sums.benchmark.whole == 3
+
+
+async def test_two_reviewers_answer_the_last_two_items_of_one_review_at_once(house: Arena):
+    run = await execute(house, test_ids=("odes_00001",))
+    (review,) = await reviews_of(house)
+    await answer(house, review.id, True)
+    await asyncio.gather(
+        *(
+            house.reviews.answer(review.id, TEAM, f"r{item}", [Answer(item=item, passed=True)])
+            for item in (1, 2)
+        )
+    )
+    assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
+
+
+async def test_a_resumed_run_keeps_its_reviews(settings: Settings):
+    async with open_arena(furnish(settings)) as house:
+        run = await execute(house)
+        before = await reviews_of(house)
+    async with open_arena(settings) as house:
+        assert await house.runs.resume_interrupted() == []
+        with pytest.raises(Conflict, match="awaiting_review, it cannot be resumed"):
+            await house.runs.resume(run.id, TEAM)
+        assert await reviews_of(house) == before
+
+
+async def test_a_cancelled_run_closes_its_reviews(house: Arena):
+    run = await execute(house)
+    first, _ = await reviews_of(house)
+    await house.runs.cancel(run.id, TEAM)
+    assert {review.status for review in await reviews_of(house)} == {"cancelled"}
+    with pytest.raises(Conflict, match="is cancelled, it takes no more answers"):
+        await answer(house, first.id, True, True, True)
+    assert (await stands(house, run)).status == "cancelled"
+
+
+async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
+    house: Arena, settings: Settings
+):
+    write_judged(settings)
+    house.catalog.refresh()
+    run = await execute(house, concurrency=1)
+    assert (run.status, run.errored_tests, run.awaiting_tests) == ("failed", 1, 2)
+    first, second = await reviews_of(house)
+    await answer(house, first.id, True, True, True)
+    assert counters(await stands(house, run)) == ("failed", 3, 2, 0, 1)
+
+    owner = Owner(settings.home / "others")
+    engine = Engine(
+        database=house.database,
+        changes=Changes(),
+        token=owner.token,
+        retries=Retries(),
+        means=replace(house.means, judge=kind_judge),
+    )
+    runs = Runs(house.database, house.catalog, house.registry, owner, engine)
+    await runs.resume(run.id, TEAM)
+    assert counters(await runs.wait(run.id)) == ("awaiting_review", 4, 3, 0, 1)
+    await answer(house, second.id, True, True, True)
+    assert counters(await stands(house, run)) == ("completed", 4, 4, 0, 0)
+    await runs.close()
+
+
+async def test_other_parts_are_judged_after_the_last_answer(house: Arena, settings: Settings):
+    parts = [
+        {"validation": "contains", "expected": {"contains": ["never said"]}},
+        {"validation": "checklist", "expected": {"items": ["kind", "brief"]}},
+    ]
+    write_checklist(
+        settings.home / "benchmarks" / "both.yaml",
+        agents=["poet"],
+        count=1,
+        validation="all_of",
+        expected={"all_of": parts},
+        pass_score=80,
+    )
+    house.catalog.refresh()
+    run = await execute(house, test_ids=("both_00001",))
+    (review,) = await reviews_of(house)
+    answers = [Answer(item=item, passed=True, place=(1,)) for item in (0, 1)]
+    await house.reviews.answer(review.id, TEAM, "mia", answers)
+    (recorded,) = await house.runs.results(run.id)
+    assert (recorded.result.passed, recorded.result.score) == (False, 50)
+    assert "never said" in (recorded.result.failure_reason or "")
+
+
+async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
+    house: Arena, settings: Settings
+):
+    parts = [
+        {"validation": "judge_prompt", "expected": {"prompt": "p", "criteria": ["c"]}},
+        {"validation": "checklist", "expected": {"items": ["kind"]}},
+    ]
+    write_checklist(
+        settings.home / "benchmarks" / "both.yaml",
+        agents=["poet"],
+        count=1,
+        validation="all_of",
+        expected={"all_of": parts},
+    )
+    house.catalog.refresh()
+    run = await execute(house, test_ids=("both_00001",))
+    (review,) = await reviews_of(house)
+    said = [Answer(item=0, passed=True, place=(1,))]
+    left = await house.reviews.answer(review.id, TEAM, "mia", said)
+    assert left.status is ReviewStatus.ANSWERED
+    assert "no judge is set up" in (left.trouble or "")
+    assert counters(await stands(house, run))[0] == "awaiting_review"
+    waiting = await house.reviews.settle_answered()
+    assert [one.id for one in waiting.waiting] == [review.id] and not waiting.settled
+
+    means = replace(house.means, judge=kind_judge)
+    mended = Reviews(house.database, means, {SubjectKind.RUN: house.runs.settle})
+    settled = await mended.settle_answered()
+    assert [one.id for one in settled.settled] == [review.id]
+    assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
+
+
+async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(house: Arena):
+    run = await execute(house, test_ids=("odes_00001",))
+    (review,) = await reviews_of(house)
+    seen: list[bool] = []
+
+    async def slow(one: ReviewDetails, verdict: Verdict) -> None:
+        if not seen:
+            await records.add_answers(
+                house.database, one.review.id, TEAM, "mia", [Answer(item=0, passed=False)]
+            )
+        seen.append(verdict.passed)
+        await house.runs.settle(one, verdict)
+
+    reviews = Reviews(house.database, house.means, {SubjectKind.RUN: slow})
+    done = await reviews.answer(
+        review.id, TEAM, "mia", [Answer(item=item, passed=item < 2) for item in range(3)]
+    )
+    assert done.status == "done"
+    assert seen == [True, False]
+    assert counters(await stands(house, run)) == ("completed", 1, 0, 1, 0)
+
+
+async def test_a_watcher_is_told_that_a_run_waits_and_is_let_go(house: Arena):
+    run = await execute(house)
+    async with aclosing(house.runs.watch(run.id, TEAM)) as events:
+        told = [event.run.status async for event in events]
+    assert told == ["awaiting_review"]
+
+
+async def test_another_team_has_no_such_review(house: Arena):
+    await execute(house)
+    review, _ = await reviews_of(house)
+    with pytest.raises(NotFound, match=f"there is no review {review.id}"):
+        await house.reviews.answer(review.id, "others", "eve", [Answer(item=0, passed=True)])
+    with pytest.raises(NotFound):
+        await house.reviews.get(review.id, "others")
+    assert await house.reviews.list("others") == []
+
+
+async def test_a_reviewer_gets_the_prompt_and_the_whole_answer(house: Arena):
+    await execute(house, test_ids=("odes_00001",))
+    (review,) = await reviews_of(house)
+    details = await house.reviews.get(review.id, TEAM)
+    assert (details.prompt, details.submission.output) == ("say word1", "SAY WORD1")
+    assert [item.text for item in details.items] == ["clear", "true", "short"]
+    assert not details.is_truncated
