@@ -20,8 +20,8 @@ export default function JudgesPage() {
         <EmptyNote title="No judge is set up">
           <Text>
             Tests with criteria need a model to judge them. Any OpenAI-compatible endpoint will do:
-            set <code>ARENA_JUDGE_BASE_URL</code> and <code>ARENA_JUDGE_MODELS</code>, then measure it
-            with <code>arena judge calibrate</code>.
+            set <code>ARENA_JUDGE_BASE_URL</code> and <code>ARENA_JUDGE_MODELS</code>, then measure
+            it with <code>arena judge calibrate</code>.
           </Text>
         </EmptyNote>
       )}
