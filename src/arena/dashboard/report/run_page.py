@@ -15,6 +15,9 @@ MOST_CHARACTERS = 4_000
 
 REASON_CHARACTERS = 160
 
+OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
+"""The last: people have not judged it yet."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
@@ -37,7 +40,7 @@ def run_page(report: RunReport, data_name: str) -> str:
     )
     categories = sorted({result.category for result in report.results})
     bar = filter_bar(
-        choice("outcome", "Outcome", "All", ("failed", "passed")),
+        choice("outcome", "Outcome", "All", sorted({OUTCOMES[one.passed] for one in report.results})),
         choice("category", "Category", "All categories", categories),
         search_field("Test, reason or answer"),
     )
@@ -88,7 +91,7 @@ def _errors(details: schemas.RunDetails) -> Html | None:
 
 
 def _result(result: schemas.Result, test: schemas.Test | None) -> Html:
-    outcome = "passed" if result.passed else "failed"
+    outcome = OUTCOMES[result.passed]
     answer = _output(result)
     reason = result.failure_reason or ""
     name = test.name if test else result.test_id

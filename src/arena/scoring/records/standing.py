@@ -32,7 +32,8 @@ async def test_standing(
         )
         .join(Runs, Runs.id == Scores.benchmark_run_id)
         .join(Results, (Results.run_id == Runs.id) & (Results.test_id == test_id))
-        .where(Scores.team_id == team_id)
+        # What people have not judged yet says nothing.
+        .where(Scores.team_id == team_id, Results.passed.is_not(None))
         .group_by(
             Scores.agent_id,
             Scores.agent_version,
