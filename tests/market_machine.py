@@ -42,14 +42,14 @@ too often, and the same few histories would come again and again."""
 FRAUDS = ("another's key", "another task", "another market")
 WAYS = ("once",) * 6 + ("again", "at once", "at once, one key", "crash", "other call")
 NEXT = {
-    "open": ("apply",) * 8 + ("cancel", "expire"),
-    "open, wanted": ("assign",) * 6 + ("assign_best",) * 3 + ("apply", "cancel", "expire"),
-    "assigned": ("submit",) * 8 + ("expire",),
-    "assigned, committing": ("commit",) * 6 + ("submit", "expire"),
-    "committed": ("submit", "expire"),
-    "submitted": ("judge",) * 8 + ("expire",),
-    "judged": ("dispute",) * 4 + ("settle",),
-    "disputed": ("resolve", "settle", "settle"),
+    "open": ("apply",) * 20 + ("cancel", "expire"),
+    "open, wanted": ("assign",) * 12 + ("assign_best",) * 6 + ("apply",) * 3 + ("cancel", "expire"),
+    "assigned": ("submit",) * 16 + ("expire",),
+    "assigned, committing": ("commit",) * 12 + ("submit", "expire"),
+    "committed": ("submit",) * 5 + ("expire",),
+    "submitted": ("judge",) * 12 + ("expire",),
+    "judged": ("dispute",) * 5 + ("settle",),
+    "disputed": ("resolve",) * 3 + ("settle",),
 }
 """What can be done in which state; the more often named, the more often tried."""
 EVERYTHING = tuple(sorted({act for acts in NEXT.values() for act in acts}))
@@ -61,6 +61,8 @@ STEPS = (
         "withdraw",
     )
 )
+FLAWS = (None,) * 12 + ("role", "edge", "edge", "content", "content")
+PROGRESS = ("open", "assigned", "committed", "submitted", "judged", "disputed")
 REQUIRED = {
     "deposit",
     "withdraw",
@@ -107,8 +109,8 @@ class MarketMachine(RuleBasedStateMachine):
         self.model = Model()
         self.team = self.world.new_team()
         self.keys = 0
-        self.is_honest = False
-        """Whether the step is one that should lead somewhere: right roles, right content."""
+        self.flaw: str | None = None
+        """What is wrong with a step that else is right; None where nothing is."""
 
     # Money.
 
@@ -122,7 +124,7 @@ class MarketMachine(RuleBasedStateMachine):
     def step(self, chance: Random) -> None:
         """Somebody does something."""
         act, way = chance.choice(STEPS), chance.choice(WAYS)
-        self.is_honest = act == "go_on" and chance.random() < 0.8
+        self.flaw = chance.choice(FLAWS) if act == "go_on" else "anything"
         if act in ("deposit", "withdraw"):
             self.cash(act, chance.choice(PEOPLE), chance.randint(1, 60), way)
         elif act == "wait":
@@ -150,7 +152,7 @@ class MarketMachine(RuleBasedStateMachine):
     # Tasks.
 
     def post(self, chance: Random, way: str) -> None:
-        if len([job for job in self.model.jobs.values() if job.is_live]) >= 4:
+        if len([job for job in self.model.jobs.values() if job.is_live]) >= 2:
             return
         job = a_job(chance, self.model.now)
         new = NewTask(description="do it", evaluation=STANDARD, terms=self.terms(job))
@@ -163,23 +165,33 @@ class MarketMachine(RuleBasedStateMachine):
 
     def go_on(self, chance: Random, way: str) -> None:
         """Something that the state of a live task has."""
-        number, job = self.pick(chance, *NEXT)
+        number, job = self.pick(chance, *PROGRESS)
         kind = job.state
         if kind == "open" and job.applied:
             kind = "open, wanted"
         if kind == "assigned" and job.commit_deadline:
             kind = "assigned, committing"
         act = chance.choice(NEXT.get(kind, EVERYTHING))
-        if self.is_honest and job.is_live and self.model.now >= job.exit():
+        is_over = job.is_live and self.model.now >= job.exit()
+        if self.flaw is None and is_over:
             act = "settle" if job.state in ("judged", "disputed") else "expire"
-        self.edge(chance, number, 2 if act in ("expire", "settle") else 9)
+        elif act in ("settle", "expire"):
+            self.set_time(max(self.model.now, job.exit() + chance.choice([-1, 0, 0, 1])))
+        elif self.flaw == "edge":
+            self.set_time(max(self.model.now, self.edge(chance, job) + chance.choice([-1, 0, 1])))
         getattr(self, act)(chance, way, number, job)
+
+    def edge(self, chance: Random, job: Job) -> int:
+        """A moment at which what could be done can be done no longer, mostly."""
+        ends = {"submitted": job.judge_end, "assigned": job.commit_deadline or job.deadline}
+        return chance.choice([ends.get(job.state, job.exit()), job.exit(), *job.landmarks()])
 
     def meddle(self, chance: Random, way: str) -> None:
         """Anything with any task, also with one that has ended."""
         act = chance.choice(EVERYTHING)
         number, job = self.pick(chance)
-        self.edge(chance, number, 9)
+        if chance.random() < 0.1:
+            self.set_time(max(self.model.now, chance.choice(job.landmarks())))
         getattr(self, act)(chance, way, number, job)
 
     def apply(self, chance: Random, way: str, number: int, job: Job) -> None:
@@ -193,7 +205,8 @@ class MarketMachine(RuleBasedStateMachine):
 
     def assign(self, chance: Random, way: str, number: int, job: Job) -> None:
         by = self.actor(chance, job.poster)
-        agent = self.actor(chance, *job.applied, others=AGENTS)
+        fitting = list(job.applied) if self.flaw != "content" else []
+        agent = chance.choice(fitting or AGENTS)
         self.perform(
             "assign",
             lambda key: self.world.market.assign(self.team, number, agent, by=by, key=key),
@@ -235,9 +248,8 @@ class MarketMachine(RuleBasedStateMachine):
         if job.state == "committed" and job.commit_deadline and chance.random() < 0.5:
             self.set_time(max(self.model.now, job.commit_deadline))
         by = self.actor(chance, job.agent, others=AGENTS)
-        name = chance.choice(["one", "two"]) if job.commitment is None else "one"
-        if not self.is_honest:
-            name = chance.choice(["one", "two"])
+        is_free = job.commitment is None or self.flaw in ("content", "anything")
+        name = chance.choice(["one", "two"]) if is_free else "one"
         as_bytes = chance.random() < 0.5
         salt = "salt" if job.state == "committed" else None
         revealed = self.commitment(number, by, name) if salt else None
@@ -256,16 +268,20 @@ class MarketMachine(RuleBasedStateMachine):
         )
 
     def judge(self, chance: Random, way: str, number: int, job: Job) -> None:
-        score = chance.choice(SCORES[: 6 if self.is_honest else 8])
-        by = self.actor(chance, job.judge)
-        if job.fallback and chance.random() < 0.3:
+        by, winner = self.actor(chance, job.judge), job.agent or "solver"
+        score, result = chance.choice(SCORES[:6]), job.result or HASHES["one"]
+        if job.fallback and self.flaw is None and chance.random() < 0.4:
             by = job.fallback
             if self.model.now < job.judge_end and job.state == "submitted":
                 self.set_time(job.judge_end + chance.choice([-1, 0, 1]))
-        winner = self.actor(chance, job.agent or "solver", others=AGENTS)
-        result = job.result or HASHES["one"]
-        if not self.is_honest:
-            result = chance.choice([result, *HASHES.values()])
+        if self.flaw in ("content", "anything"):
+            match chance.randrange(3):
+                case 0:
+                    winner = chance.choice([agent for agent in AGENTS if agent != winner])
+                case 1:
+                    result = chance.choice([name for name in HASHES.values() if name != result])
+                case _:
+                    score = chance.choice([-1, 101])
         judgement = Judgement(score=score, winner=winner, result_hash=result, reason_uri="why")
         told = self.perform(
             "judge",
@@ -290,7 +306,8 @@ class MarketMachine(RuleBasedStateMachine):
         )
 
     def resolve(self, chance: Random, way: str, number: int, job: Job) -> None:
-        score = chance.choice(SCORES[: 6 if self.is_honest else 8])
+        is_right = self.flaw not in ("content", "anything")
+        score = chance.choice(SCORES[:6] if is_right else SCORES)
         by = self.actor(chance, job.arbiter or "art")
         self.perform(
             "resolve",
@@ -497,23 +514,19 @@ class MarketMachine(RuleBasedStateMachine):
     # Choosing.
 
     def pick(self, chance: Random, *states: str) -> tuple[int, Job]:
-        """A task in one of the states, where there is one."""
+        """A task in one of the states, if there is one; mostly the one that has come furthest."""
         fitting = [number for number, job in self.model.jobs.items() if job.state in states]
-        number = chance.choice(fitting or list(self.model.jobs))
+        if fitting and chance.random() < 0.6:
+            number = max(fitting, key=lambda one: states.index(self.model.jobs[one].state))
+        else:
+            number = chance.choice(fitting or list(self.model.jobs))
         return number, self.model.jobs[number]
 
-    def edge(self, chance: Random, number: int, seldom: int) -> None:
-        """Now and then it is just before, at, or just after the edge of a window."""
-        if chance.randrange(10) >= seldom + (1 if self.is_honest and seldom > 5 else 0):
-            edge = chance.choice(self.model.jobs[number].landmarks())
-            self.set_time(max(self.model.now, edge + chance.choice([-1, 0, 1])))
-
     def actor(self, chance: Random, *right: Any, others: tuple[str, ...] = PEOPLE) -> str:
-        """Mostly whoever has the role."""
+        """Whoever has the role, unless this is what is to be wrong."""
         fitting = [name for name in right if name is not None and name in others]
-        if not fitting or (not self.is_honest and chance.randrange(10) >= 7):
-            return chance.choice(others)
-        return chance.choice(fitting)
+        is_wrong = self.flaw == "role" or (self.flaw == "anything" and chance.random() < 0.3)
+        return chance.choice(others if is_wrong or not fitting else fitting)
 
     def set_time(self, microseconds: int) -> None:
         self.model.now = microseconds

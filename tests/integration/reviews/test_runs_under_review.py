@@ -63,6 +63,7 @@ async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(
     assert failed.result.score == 33
     assert "not met: true" in (failed.result.failure_reason or "")
     assert [finding["passed"] for finding in failed.result.findings] == [True, False, False]
+    assert failed.result.verdict_cid is not None and house.content.has(failed.result.verdict_cid)
 
 
 async def test_what_waits_is_neither_passed_nor_failed(house: Arena):

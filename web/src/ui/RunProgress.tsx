@@ -42,7 +42,7 @@ export function RunProgress({ runId, status, progress, newest }: RunProgressProp
     <Link href={`/runs/${runId}`}>
       {status === "completed"
         ? `Last run: ${count(passed)} of ${count(total)} passed (${percent(total ? (passed / total) * 100 : null)})`
-        : `Last run: ${status}`}
+        : `Last run: ${status.replace("_", " ")}`}
     </Link>
   );
 }

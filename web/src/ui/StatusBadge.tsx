@@ -7,7 +7,7 @@ type Status = components["schemas"]["Run"]["status"];
 export function StatusBadge({ status }: { status: Status }) {
   return (
     <span className={classes.status} data-status={status}>
-      {status}
+      {status.replace("_", " ")}
     </span>
   );
 }

@@ -8,7 +8,14 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { NewRun } from "./NewRun";
 import { RunTable } from "./RunTable";
 
-const STATUSES: RunStatus[] = ["pending", "running", "completed", "failed", "cancelled"];
+const STATUSES: RunStatus[] = [
+  "pending",
+  "running",
+  "awaiting_review",
+  "completed",
+  "failed",
+  "cancelled",
+];
 
 /** The history of runs, newest first; those that go on are seen going on. */
 export default function BenchmarksPage() {
@@ -48,7 +55,7 @@ export default function BenchmarksPage() {
           placeholder="Any status"
           clearable
           clearButtonProps={{ "aria-label": "Any status" }}
-          data={STATUSES}
+          data={STATUSES.map((value) => ({ value, label: value.replace("_", " ") }))}
           value={status ?? null}
           onChange={(value) => choose("status", value)}
         />

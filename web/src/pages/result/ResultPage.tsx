@@ -85,6 +85,12 @@ export default function ResultPage() {
           </Text>
         )}
         <Findings findings={result.findings} />
+        {result.verdict_cid && (
+          <Text size="sm" c="dimmed" mt="sm" style={{ overflowWrap: "anywhere" }}>
+            Kept as the record <Code>{result.verdict_cid}</Code>; replay it with{" "}
+            <Code>arena verify {result.verdict_cid}</Code>.
+          </Text>
+        )}
       </Paper>
       <section aria-label="Asked">
         <Title order={2} size="h4" mb="xs">

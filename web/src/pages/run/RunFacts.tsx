@@ -1,3 +1,4 @@
+import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { type Fact, Facts } from "../../ui/Facts";
 import { amount, count, dollars, percent, score, seconds } from "../../ui/numbers";
@@ -27,6 +28,15 @@ export function RunFacts({ run, details }: RunFactsProps) {
     },
     { label: "Failed", value: count(run.failed_tests), note: "the agent's own" },
     { label: "Not executed", value: count(run.errored_tests), note: "not the agent's fault" },
+    ...(run.awaiting_tests > 0
+      ? [
+          {
+            label: "Awaiting review",
+            value: <Link href="/reviews">{count(run.awaiting_tests)}</Link>,
+            note: "people still judge",
+          },
+        ]
+      : []),
     {
       label: "Time",
       value: seconds(run.duration_seconds),
