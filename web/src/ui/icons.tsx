@@ -89,3 +89,9 @@ export const Rows = () => (
     <path d="M4 5h16M4 12h16M4 19h16M9 5v14" />
   </Icon>
 );
+export const Clock = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="9" />
+    <path d="M12 7v5l3 2" />
+  </Icon>
+);

@@ -40,7 +40,9 @@ def run_page(report: RunReport, data_name: str) -> str:
     )
     categories = sorted({result.category for result in report.results})
     bar = filter_bar(
-        choice("outcome", "Outcome", "All", sorted({OUTCOMES[one.passed] for one in report.results})),
+        choice(
+            "outcome", "Outcome", "All", sorted({OUTCOMES[one.passed] for one in report.results})
+        ),
         choice("category", "Category", "All categories", categories),
         search_field("Test, reason or answer"),
     )
@@ -156,7 +158,7 @@ def _findings(result: schemas.Result) -> Html | None:
 def _told_of(result: schemas.Result) -> str:
     return (
         f"{result.category} · {result.points_earned:g} of {result.points_possible:g} points · "
-        f"score {result.score:g} · {numbers.count(result.input_tokens)} tokens in, "
+        f"score {numbers.score(result.score)} · {numbers.count(result.input_tokens)} tokens in, "
         f"{numbers.count(result.output_tokens)} out · {numbers.dollars(result.cost_usd)}"
     )
 

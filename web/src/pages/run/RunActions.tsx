@@ -8,7 +8,7 @@ import { ProblemNote } from "../../ui/ProblemNote";
 /** What can be done with a run in the state it is in. */
 export function RunActions({ run }: { run: Schemas["Run"] }) {
   const action = useRunAction(run.id);
-  const isOpen = run.status === "pending" || run.status === "running";
+  const isOpen = ["pending", "running", "awaiting_review"].includes(run.status);
   return (
     <>
       {action.error && action.variables !== "cancel" && <ProblemNote error={action.error} />}
