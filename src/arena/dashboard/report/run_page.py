@@ -39,10 +39,9 @@ def run_page(report: RunReport, data_name: str) -> str:
         f" · {run.id}",
     )
     categories = sorted({result.category for result in report.results})
+    outcomes = sorted({OUTCOMES[result.passed] for result in report.results})
     bar = filter_bar(
-        choice(
-            "outcome", "Outcome", "All", sorted({OUTCOMES[one.passed] for one in report.results})
-        ),
+        choice("outcome", "Outcome", "All", outcomes),
         choice("category", "Category", "All categories", categories),
         search_field("Test, reason or answer"),
     )
