@@ -56,10 +56,9 @@ def test_a_run_opens_from_disk_and_is_filtered(shell: Shell, page: Page, tmp_pat
     expect(page.get_by_text("24 of 24 shown")).to_be_visible()
     page.get_by_label("Outcome").select_option("failed")
     expect(page.get_by_text("3 of 24 shown")).to_be_visible()
-    page.get_by_text("Word 14").click()
-    expect(page.get_by_role("region", name="Asked").filter(visible=True)).to_have_text(
-        "say word 14"
-    )
+    page.get_by_text("Word 14", exact=True).click()
+    asked = page.get_by_role("region", name="Asked").filter(visible=True)
+    expect(asked).to_have_text("say word 14")
     check(page)
     page.get_by_label("Test, reason or answer").fill("word7")
     expect(page.get_by_text("1 of 24 shown")).to_be_visible()

@@ -1,14 +1,15 @@
-import { Badge, Table, Title } from "@mantine/core";
+import { Table, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
+import { Label } from "../../ui/Label";
 import { count } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 import classes from "./catalog.module.css";
 
 const STATES = {
-  good: { label: "good", color: "teal" },
-  last_good: { label: "bad now, served as before", color: "yellow" },
-  bad: { label: "bad", color: "red" },
+  good: <Label tone="good">good</Label>,
+  last_good: <Label tone="warn">bad now, served as before</Label>,
+  bad: <Label tone="bad">bad</Label>,
 };
 
 /** The files that tests come from. */
@@ -33,17 +34,7 @@ export function SourceTable({ sources }: { sources: Schemas["CatalogSource"][] }
                 <Untrusted text={source.file} />
               </Table.Td>
               <Table.Td ta="right">{count(source.tests)}</Table.Td>
-              <Table.Td>
-                <Badge
-                  variant="outline"
-                  radius="sm"
-                  tt="none"
-                  color={STATES[source.state].color}
-                  autoContrast
-                >
-                  {STATES[source.state].label}
-                </Badge>
-              </Table.Td>
+              <Table.Td>{STATES[source.state]}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -1,24 +1,17 @@
-import { Badge } from "@mantine/core";
 import type { TaskState as State } from "../../api/market";
+import { Label, type Tone } from "../../ui/Label";
 
-const COLOURS: Record<State, string> = {
-  open: "blue",
-  assigned: "indigo",
-  committed: "indigo",
-  submitted: "indigo",
-  judged: "grape",
-  disputed: "orange",
-  paid: "teal",
-  refunded: "gray",
-  expired: "gray",
-  cancelled: "gray",
+const TONES: Partial<Record<State, Tone>> = {
+  open: "busy",
+  assigned: "busy",
+  committed: "busy",
+  submitted: "busy",
+  judged: "busy",
+  disputed: "warn",
+  paid: "good",
 };
 
 /** Where a task stands. */
 export function TaskState({ state }: { state: State }) {
-  return (
-    <Badge color={COLOURS[state]} variant="outline" radius="sm" tt="none" fw={600}>
-      {state}
-    </Badge>
-  );
+  return <Label tone={TONES[state] ?? "quiet"}>{state}</Label>;
 }

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Table, Text } from "@mantine/core";
+import { Button, Group, Select, Table, Text } from "@mantine/core";
 import { Link, useSearchParams } from "wouter";
 import { type ReviewStatus, useReviews } from "../../api/reviews";
 import { EmptyNote } from "../../ui/EmptyNote";
@@ -24,11 +24,12 @@ export function QueueView() {
       lead="Checklists that people answer. With the last answer the verdict is made, and a run that waited for it goes on."
     >
       <Group>
-        <SegmentedControl
-          aria-label="State"
+        <Select
+          label="State"
+          allowDeselect={false}
           data={STATUSES.map(String)}
           value={status}
-          onChange={(value) => setSearch(value === "open" ? {} : { status: value })}
+          onChange={(value) => setSearch(!value || value === "open" ? {} : { status: value })}
         />
       </Group>
       {reviews.isPending && <Loading what="the reviews" />}
