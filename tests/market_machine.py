@@ -278,6 +278,7 @@ class MarketMachine(RuleBasedStateMachine):
             match chance.randrange(3):
                 case 0:
                     winner = chance.choice([agent for agent in AGENTS if agent != winner])
+                    score = 100
                 case 1:
                     result = chance.choice([name for name in HASHES.values() if name != result])
                 case _:

@@ -26,6 +26,8 @@ def main() -> None:
     params.model.path = str(model_file())
     params.n_ctx = 8192
     params.n_parallel = 2
+    # Its threads wait for each other by spinning: on a busy machine two take far longer than one.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.hostnames = ["127.0.0.1"]
     params.port = port
     server = xllamacpp.Server(params)

@@ -16,7 +16,7 @@ from arena.cli import output
 from arena.cli.connection import asked, connected, settings_of, wait_for
 from arena.cli.keys import PipedKeys, TerminalKeys
 from arena.cli.options import Json, commands
-from arena.cli.review_session import Ending, Session
+from arena.cli.review_session import Ending, Session, Spot
 from arena.cli.tables import print_table
 from arena.client import Client
 from arena.errors import Conflict, InvalidInput
@@ -51,6 +51,9 @@ def review(
         tuple[UUID, str] | None,
         typer.Option(metavar="REVIEW FILE", help="Answer by a JSON file (- reads it from stdin)."),
     ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Show what the configured judge would answer.")
+    ] = False,
     settle: Annotated[
         bool, typer.Option("--settle", help="Make verdicts that something was in the way of.")
     ] = False,
@@ -74,7 +77,8 @@ def review(
                 query = {"status": status, "subject": subject, "limit": limit, "cursor": cursor}
                 return _show_list(await client.reviews(**query), as_json=as_json)
             await client.settle_reviews()
-            return await _judge(client, review_id, subject, reviewer or _login())
+            name = reviewer or _login()
+            return await _judge(client, review_id, subject, name, with_hints=suggest)
 
     raise typer.Exit(wait_for(do()))
 
@@ -86,7 +90,9 @@ def _login() -> str:
         return "anonymous"
 
 
-async def _judge(client: Client, review_id: UUID | None, subject: str | None, reviewer: str) -> int:
+async def _judge(
+    client: Client, review_id: UUID | None, subject: str | None, reviewer: str, *, with_hints: bool
+) -> int:
     """Go through what is open until it is done or the reviewer has had enough."""
     keys = TerminalKeys() if sys.stdin.isatty() else PipedKeys()
     session = Session(keys, output.console(), reviewer)
@@ -94,7 +100,8 @@ async def _judge(client: Client, review_id: UUID | None, subject: str | None, re
     with keys if isinstance(keys, TerminalKeys) else nullcontext():
         async for details in _waiting(client, review_id, subject, reviewer):
             heading = f"review {details.review.id}, as {reviewer}"
-            answers, ending = await session.review(details, heading)
+            hints = await _hints(client, details.review.id) if with_hints else {}
+            answers, ending = await session.review(details, heading, hints)
             if answers:
                 await _send(client, details.review.id, reviewer, answers)
                 judged += 1
@@ -104,6 +111,16 @@ async def _judge(client: Client, review_id: UUID | None, subject: str | None, re
             if not judged:
                 output.line("nothing waits for you")
     return 0
+
+
+async def _hints(client: Client, review_id: UUID) -> dict[Spot, str]:
+    """What a model would answer to each item, in words."""
+    told = await client.suggest_answers(review_id)
+    return {
+        (tuple(one.place), one.item): f"{'pass' if one.passed else 'fail'}, {one.reason}"
+        + (f" ({one.mark})" if one.mark else "")
+        for one in told.suggestions
+    }
 
 
 async def _waiting(

@@ -1,5 +1,6 @@
 """One review after the other, item by item, by single keys."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -13,6 +14,10 @@ from arena.cli.keys import Keys
 HELP = "p pass · f fail · n note · s skip · b back · v view · q quit"
 MAX_NOTE = 10_000
 VERDICTS = {"p": True, "f": False}
+
+
+Spot = tuple[tuple[int, ...], int]
+"""Which item: the place of its checklist, and its number there."""
 
 
 class Ending(Enum):
@@ -31,7 +36,7 @@ class Session:
     reviewer: str
 
     async def review(
-        self, details: schemas.ReviewDetails, heading: str
+        self, details: schemas.ReviewDetails, heading: str, hints: Mapping[Spot, str]
     ) -> tuple[list[schemas.ReviewAnswer], Ending]:
         """What the reviewer says to this review; whatever was said is given back, also on quit."""
         self.screen.rule(style="dim")
@@ -39,6 +44,7 @@ class Session:
         self.screen.print(output.plain(details.review.title), style="bold")
         await self._view(details)
         work = _Work.of(details, self.reviewer)
+        work.hints = hints
         ending = await self._go_through(work, details)
         return work.answers, ending
 
@@ -61,6 +67,9 @@ class Session:
         self.screen.print(
             Text.assemble((f"[{work.at + 1}/{len(work.items)}] ", "bold"), output.plain(item.text))
         )
+        hint = work.hints.get((tuple(item.place), item.item))
+        if hint:
+            self.screen.print(output.plain(f"      a model suggests: {hint}"), style="dim")
         said = work.said.get(work.at)
         if said is not None:
             self.screen.print(f"      you said: {'pass' if said else 'fail'}", style="dim")
@@ -138,6 +147,8 @@ class _Work:
     items: list[schemas.ReviewItem]
     said: dict[int, bool]
     notes: dict[int, str]
+    hints: Mapping[Spot, str] = field(default_factory=dict[Spot, str])
+    """What a model would say."""
     at: int = 0
     changed: set[int] = field(default_factory=set[int])
 

@@ -137,6 +137,10 @@ class Client(MarketCalls):
         """Answer items of a review; the last answer makes the verdict."""
         return await self._post(f"/api/reviews/{review_id}", schemas.ReviewDetails, body=answers)
 
+    async def suggest_answers(self, review_id: UUID) -> schemas.ReviewSuggestions:
+        """What the configured judge would answer; a hint, never a verdict."""
+        return await self._post(f"/api/reviews/{review_id}/suggest", schemas.ReviewSuggestions)
+
     async def settle_reviews(self) -> schemas.ReviewsSettled:
         """Make the verdicts of answered reviews that something was in the way of."""
         return await self._post("/api/reviews/settle", schemas.ReviewsSettled)

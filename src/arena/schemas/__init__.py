@@ -85,6 +85,8 @@ from arena.schemas.reviews import (
     ReviewList,
     ReviewsSettled,
     ReviewSubject,
+    ReviewSuggestion,
+    ReviewSuggestions,
     StandingAnswer,
 )
 from arena.schemas.runs import (
@@ -227,6 +229,8 @@ __all__ = [
     "ReviewItem",
     "ReviewList",
     "ReviewSubject",
+    "ReviewSuggestion",
+    "ReviewSuggestions",
     "ReviewerAgreement",
     "ReviewsSettled",
     "Run",

@@ -129,6 +129,24 @@ class ReviewDetails(Wire):
     agreement: ReviewAgreement
 
 
+class ReviewSuggestion(Wire):
+    """What a model would say to one item."""
+
+    place: Place
+    item: int
+    passed: bool
+    reason: str
+    quote: str | None
+    mark: str | None = Field(description="Why it deserves a second look.")
+
+
+class ReviewSuggestions(Wire):
+    """What the configured judge would answer. A hint for a person, never a verdict."""
+
+    models: list[str]
+    suggestions: list[ReviewSuggestion]
+
+
 class ReviewsSettled(Wire):
     """What became of the reviews that were answered but had no verdict."""
 

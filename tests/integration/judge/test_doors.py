@@ -12,6 +12,7 @@ import pytest
 from arena.cli.connection import connected
 from arena.errors import InvalidInput
 from arena.settings import Settings, read_settings
+from factories import write_agent, write_checklist
 from judging import completion, said
 
 STANDARD = {"type": "judge_prompt", "prompt": "Is it good?", "criteria": ["a", "b"]}
@@ -33,6 +34,7 @@ def arena(endpoint, tmp_path: Path):
             *(sys.executable, "-m", "arena", *map(str, words)),
             cwd=tmp_path,
             env=environment | changes,
+            stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -134,3 +136,16 @@ def test_a_wrong_setting_is_told_and_not_repeated(monkeypatch, name, value, told
         read_settings()
     assert "secret" not in caught.value.message
     assert "schlüssel" not in caught.value.message
+
+
+async def test_a_suggestion_is_shown_to_the_reviewer_and_answers_nothing(arena, endpoint, tmp_path):
+    endpoint.follow(_half)
+    home = {"ARENA_HOME": str(tmp_path / "home")}
+    write_agent(tmp_path / "home/agents", "poet", "return 'an ode'")
+    write_checklist(tmp_path / "home/benchmarks/odes.yaml", agents=["poet"])
+    assert (await arena("run", "poet", **home))[0] == 0
+    code, out, _ = await arena("review", "--suggest", "--reviewer", "mia", **home)
+    assert code == 0
+    assert "a model suggests: pass, clear: 50 of 100: It adds." in " ".join(out.split())
+    [review] = json.loads((await arena("review", "--json", **home))[1])["reviews"]
+    assert (review["status"], review["answered_count"]) == ("open", 0)

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from arena.errors import InfrastructureError
-from arena.evaluation import JudgeChoice, JudgeError, Means, Submission, evaluate
+from arena.evaluation import Checklist, JudgeChoice, JudgeError, Means, Submission, evaluate
+from arena.evaluation.judge import suggest
+from arena.evaluation.judge.suggestion import AT_ONCE
 from judging import MODEL, STANDARD, WORK, completion, said, vote
 
 SECRET = "sk-s3cr3t-value-of-the-judge"
@@ -470,3 +472,22 @@ async def test_an_odd_submission_is_shown_as_far_as_it_is_text(judge, endpoint):
         await judge(STANDARD, Submission(output=output))
     shown = [chat["messages"][1]["content"].split("\n")[1] for chat in endpoint.chats]
     assert shown == ["", "\ufffd", "a\ufffdb", "\u202e\U000e0041"]
+
+
+async def test_a_model_suggests_answers_to_a_checklist_item_by_item(judge, endpoint):
+    endpoint.follow(vote(100, 49, quote="return a + b"), vote(0, quote="not there"))
+    items = tuple(f"item {number}" for number in range(2))
+    hints = await suggest(judge, Checklist(items=items), "Write add.", WORK_IN)
+    assert [(hint.item, hint.passed, hint.mark) for hint in hints] == [
+        (0, True, None),
+        (1, False, None),
+    ]
+    assert "Write add." in endpoint.chats[0]["messages"][0]["content"]
+
+
+async def test_a_long_checklist_is_asked_about_in_parts(judge, endpoint):
+    endpoint.follow(vote(*[100] * AT_ONCE), vote(0))
+    items = tuple(f"item {number}" for number in range(AT_ONCE + 1))
+    hints = await suggest(judge, Checklist(items=items), "Write add.", WORK_IN)
+    assert [hint.item for hint in hints] == list(range(AT_ONCE + 1))
+    assert [hint.passed for hint in hints] == [True] * AT_ONCE + [False]

@@ -451,6 +451,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reviews/{review_id}/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suggest Answers
+         * @description What the configured judge would answer: a hint for a person, never a verdict.
+         */
+        post: operations["suggest_answers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/benchmarks/feedback": {
         parameters: {
             query?: never;
@@ -3064,6 +3084,41 @@ export interface components {
              * @example summary_001:1
              */
             part: string;
+        };
+        /**
+         * ReviewSuggestion
+         * @description What a model would say to one item.
+         */
+        ReviewSuggestion: {
+            /**
+             * Place
+             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty where the checklist is all of it.
+             * @example []
+             */
+            place: number[];
+            /** Item */
+            item: number;
+            /** Passed */
+            passed: boolean;
+            /** Reason */
+            reason: string;
+            /** Quote */
+            quote: string | null;
+            /**
+             * Mark
+             * @description Why it deserves a second look.
+             */
+            mark: string | null;
+        };
+        /**
+         * ReviewSuggestions
+         * @description What the configured judge would answer. A hint for a person, never a verdict.
+         */
+        ReviewSuggestions: {
+            /** Models */
+            models: string[];
+            /** Suggestions */
+            suggestions: components["schemas"]["ReviewSuggestion"][];
         };
         /**
          * ReviewerAgreement
@@ -7920,6 +7975,146 @@ export interface operations {
                      *       "status": 409,
                      *       "code": "conflict",
                      *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suggest_answers: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "models": [
+                     *         "gpt-4o-mini"
+                     *       ],
+                     *       "suggestions": [
+                     *         {
+                     *           "place": [],
+                     *           "item": 0,
+                     *           "passed": true,
+                     *           "reason": "Names the version: 100 of 100: It says 2.0 in its first line.",
+                     *           "quote": "Version 2.0",
+                     *           "mark": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewSuggestions"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.errors import InvalidInput
+from arena.evaluation import Checklist
+from arena.evaluation.judge import suggest
 from arena.reviews import (
     Agreement,
     Answer,
@@ -111,6 +114,22 @@ async def answer_review(
     ]
     await house.reviews.answer(review_id, team, body.reviewer, answers)
     return _details(await house.reviews.get(review_id, team))
+
+
+@router.post("/{review_id}/suggest", responses=responses(404))
+async def suggest_answers(house: House, team: Team, review_id: UUID) -> schemas.ReviewSuggestions:
+    """What the configured judge would answer: a hint for a person, never a verdict."""
+    details = await house.reviews.get(review_id, team)
+    by_place: dict[tuple[int, ...], list[ReviewItem]] = {}
+    for item in details.items:
+        by_place.setdefault(item.place, []).append(item)
+    told: list[schemas.ReviewSuggestion] = []
+    for place, items in by_place.items():
+        checklist = Checklist(items=tuple(item.text for item in items))
+        made = await suggest(house.judge, checklist, details.prompt, details.submission)
+        told += [schemas.ReviewSuggestion(place=list(place), **asdict(one)) for one in made]
+    panel = house.judge.config.panel_for(None)
+    return schemas.ReviewSuggestions(models=list(panel.models), suggestions=told)
 
 
 def _subject(text: str | None) -> tuple[SubjectKind, str] | None:

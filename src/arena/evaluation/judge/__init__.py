@@ -10,6 +10,16 @@ talked into another score by `attack`.
 
 from arena.evaluation.judge.config import JudgeConfig, Panel, config_from
 from arena.evaluation.judge.judge import Judge, open_judge
+from arena.evaluation.judge.suggestion import Suggestion, suggest
 from arena.evaluation.means import JudgeError
 
-__all__ = ["Judge", "JudgeConfig", "JudgeError", "Panel", "config_from", "open_judge"]
+__all__ = [
+    "Judge",
+    "JudgeConfig",
+    "JudgeError",
+    "Panel",
+    "Suggestion",
+    "config_from",
+    "open_judge",
+    "suggest",
+]

@@ -27,10 +27,8 @@ export function ErrorList({ errors, total }: ErrorListProps) {
         {errors.slice(0, 20).map((error) => (
           <List.Item key={`${error.test_id} ${error.trial}`}>
             <code>{error.test_id}</code>
-            {error.trial > 1 && ` (trial ${error.trial})`}: <Untrusted text={error.reason} />{" "}
-            <Text span c="dimmed">
-              after {amount(error.attempts, "attempt")}
-            </Text>
+            {error.trial > 1 && ` (trial ${error.trial})`}: <Untrusted text={error.reason} /> (after{" "}
+            {amount(error.attempts, "attempt")})
           </List.Item>
         ))}
       </List>

@@ -29,10 +29,12 @@ export function ResultRows({ runId, rows, total, isStale, onNeedMore }: ResultRo
     overscan: 8,
     scrollMargin: top,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what stands above may have grown
   useLayoutEffect(() => {
     const place = list.current?.getBoundingClientRect().top ?? 0;
     setTop(Math.round(place + window.scrollY));
-  });
+    // Not at every scroll: to ask for a place makes the browser lay out the page at once.
+  }, [total, high, rows.length]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another height makes all places new
   useEffect(() => rendered.measure(), [high, rendered]);
 

@@ -42,6 +42,7 @@ export function Results({ run, details }: ResultsProps) {
         <Group gap="sm" align="flex-end">
           <SegmentedControl
             aria-label="Outcome"
+            transitionDuration={0}
             data={[
               { value: "", label: "All" },
               { value: "failed", label: "Failed" },
