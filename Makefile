@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo test check fix bench bench-sandbox bench-judge bench-market bench-web screenshots test-docker docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-sandbox bench-judge bench-market bench-web screenshots test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -13,6 +13,10 @@ setup:
 
 demo: setup  ## Benchmark the bundled agents, show the result, serve http://localhost:5109 (ONCE=1: no server).
 	@scripts/demo $(if $(ONCE),--once)
+
+demo-market: setup  ## Post three paid tasks, let two agents compete, judge, show who was paid and why.
+	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
+	@scripts/demo-market
 
 test: setup  ## Check the code, then run every test.
 	@scripts/setup --system jq curl perl python3 bwrap=bubblewrap gcc g++ node=nodejs libseccomp.so.2=libseccomp2 chromium

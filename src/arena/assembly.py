@@ -9,7 +9,7 @@ from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
-from arena.market import Market
+from arena.market import Market, TaskReviews
 from arena.reviews import Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
@@ -30,6 +30,7 @@ class Arena:
     registry: Registry
     content: LocalStore
     market: Market
+    task_reviews: TaskReviews
     means: Means
     judge: Judge
     runs: Runs
@@ -61,7 +62,16 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         )
         runs = Runs(database, catalog, registry, owner, engine)
         closing.push_async_callback(runs.close)
-        reviews = Reviews(database, means, {SubjectKind.RUN: runs.settle})
+        market = Market(database, content)
+        task_reviews = TaskReviews(
+            database,
+            market,
+            content,
+            sandbox=settings.sandbox,
+            reviewers_needed=settings.reviewers_needed,
+        )
+        settlers = {SubjectKind.RUN: runs.settle, SubjectKind.TASK: task_reviews.settle}
+        reviews = Reviews(database, means, settlers)
         yield Arena(
             settings=settings,
             database=database,
@@ -69,7 +79,8 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             audits=Audits(means),
             registry=registry,
             content=content,
-            market=Market(database, content),
+            market=market,
+            task_reviews=task_reviews,
             means=means,
             judge=judge,
             runs=runs,

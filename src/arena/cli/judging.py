@@ -106,11 +106,13 @@ class JudgeFlow:
     async def _settle(self, task: schemas.Task, now: datetime) -> bool:
         """Judge one task; what cannot be judged is left alone, and that is said."""
         try:
-            score, reason = await self._evaluate(task)
+            try:
+                score, reason = await self._evaluate(task)
+            except ReviewNeeded as waiting:
+                await self._ask_people(task, waiting.message)
+                self._waiting.postpone(task.id, now)
+                return False
             await self._give(task, score, reason)
-        except ReviewNeeded as waiting:
-            told = f"task {task.id} waits for people: {waiting.message}"
-            self._tell(f"{told}; give the verdict with: arena task judge {task.id}")
         except (Conflict, Forbidden) as wrong:
             self._tell(f"task {task.id} was not judged here: {wrong.message}")
         except ArenaError as wrong:
@@ -119,6 +121,12 @@ class JudgeFlow:
             return True
         self._waiting.postpone(task.id, now)
         return False
+
+    async def _ask_people(self, task: schemas.Task, told: str) -> None:
+        """Open a review, once; the last answer to it gives the verdict."""
+        review = await self._client.review_task(task.id, by=self._judge)
+        if review.status == "open" and task.id not in self._waiting.until:
+            self._tell(f"task {task.id} waits for people: {told}; answer with: arena review")
 
     async def _evaluate(self, task: schemas.Task) -> tuple[int, str]:
         """The score and the CID of the record, from content that is what its hash says."""

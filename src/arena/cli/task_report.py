@@ -88,7 +88,8 @@ def print_story(story: schemas.TaskStory) -> None:
         for entry in story.entries
         for posting in entry.postings
     ]
-    print_table(("when", "entry", "account", f"amount ({task.currency})"), moves)
+    heading = f"amount ({task.currency})"
+    print_table(("when", "entry", "account", heading), moves, right=(heading,))
 
 
 def _terms(task: schemas.Task) -> dict[str, object]:

@@ -7,15 +7,14 @@
 Errors come back as the errors of `arena.errors`: the caller's own, or the infrastructure's.
 """
 
+import contextlib
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
 from arena import schemas
-from arena.client.connection import PAGE, place, quoted, read_shape
+from arena.client.connection import PAGE, quoted
 from arena.client.market import MarketCalls
-from arena.errors import InfrastructureError
 
 
 class Client(MarketCalls):
@@ -112,13 +111,12 @@ class Client(MarketCalls):
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""
         path = f"/api/benchmarks/runs/{run_id}/events"
-        request = self._http.build_request("GET", path, params={"results": "false"})
-        async with aclosing(self._stream(request)) as events:
-            async for name, data in events:
-                yield read_shape(schemas.Progress, data, request)
+        events = self._watch(path, schemas.Progress, until="the run was done", results="false")
+        async with contextlib.aclosing(events):
+            async for name, progress in events:
+                yield progress
                 if name == "end":
                     return
-        raise InfrastructureError(f"{place(request)} has gone before the run was done")
 
     # Reviews
 
@@ -147,11 +145,11 @@ class Client(MarketCalls):
 
     async def watch_reviews(self) -> AsyncIterator[schemas.ReviewCounts]:
         """How many of the team's reviews are in each state, now and at every change."""
-        request = self._http.build_request("GET", "/api/reviews/events")
-        async with aclosing(self._stream(request)) as events:
-            async for _, data in events:
-                yield read_shape(schemas.ReviewCounts, data, request)
-        raise InfrastructureError(f"{place(request)} has gone before you had seen enough")
+        path = "/api/reviews/events"
+        events = self._watch(path, schemas.ReviewCounts, until="you had seen enough")
+        async with contextlib.aclosing(events):
+            async for _, counts in events:
+                yield counts
 
     # Scores
 

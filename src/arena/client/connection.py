@@ -88,16 +88,20 @@ class Connection:
         request = self._http.build_request("POST", path, content=data, headers=headers)
         return read_shape(shape, (await self._send(request)).content, request)
 
-    async def _stream(self, request: httpx.Request) -> AsyncGenerator[tuple[str, str]]:
-        """Name and data of each server-sent event, until the server ends the stream."""
+    async def _watch(
+        self, path: str, shape: type[Shape], *, until: str, **query: Any
+    ) -> AsyncGenerator[tuple[str, Shape]]:
+        """Name and data of each event; an error where the stream ends before its reader does."""
+        request = self._http.build_request("GET", path, params=_given(query))
         response = await self._send(request, stream=True)
         try:
             async for name, data in _events(response.aiter_lines()):
-                yield name, data
+                yield name, read_shape(shape, data, request)
         except httpx.HTTPError as wrong:
             raise InfrastructureError(f"{place(request)} has gone: {wrong}") from wrong
         finally:
             await response.aclose()
+        raise InfrastructureError(f"{place(request)} has gone before {until}")
 
     async def _send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 
 from arena import schemas
-from arena.client.connection import Connection, quoted, read_shape
+from arena.client.connection import Connection, quoted
 from arena.client.signing import Signer
 from arena.content import cid_of, parse_cid
-from arena.errors import InfrastructureError, InvalidInput
+from arena.errors import InvalidInput
 
 
 class MarketCalls(Connection):
@@ -94,6 +94,11 @@ class MarketCalls(Connection):
         )
         return await self._move(task_id, "submit", body)
 
+    async def review_task(self, task_id: int, *, by: str) -> schemas.Review:
+        """Have people answer a submitted task's checklists, as its judge."""
+        body = schemas.TaskReview(by=by)
+        return await self._post(f"/api/tasks/{task_id}/review", schemas.Review, body=body)
+
     async def judge(self, task_id: int, verdict: schemas.TaskJudge) -> schemas.Receipt:
         """Give the one verdict; without a dispute window it settles at once."""
         return await self._move(task_id, "judge", verdict)
@@ -161,13 +166,11 @@ class MarketCalls(Connection):
 
     async def watch_market(self, since: int | None = None) -> AsyncIterator[schemas.MarketEvent]:
         """Events as they happen, for ever: those after `since`, or from now on."""
-        path = "/api/market/events/stream"
-        query = {} if since is None else {"since": since}
-        request = self._http.build_request("GET", path, params=query)
-        async with aclosing(self._stream(request)) as events:
-            async for _, data in events:
-                yield read_shape(schemas.MarketEvent, data, request)
-        raise InfrastructureError("the stream of events has ended")
+        path, until = "/api/market/events/stream", "you had seen enough"
+        events = self._watch(path, schemas.MarketEvent, until=until, since=since)
+        async with aclosing(events):
+            async for _, event in events:
+                yield event
 
     # Money
 

@@ -38,6 +38,7 @@ from arena.market.proof import (
     sign,
 )
 from arena.market.receipt import Receipt
+from arena.market.reviewing import TaskReviews
 from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
 from arena.market.terms import MAX_AMOUNT, Assignment, Terms, TimeoutPolicy
 from arena.market.views import AuditReport, TaskFilter, TaskStory, Violation
@@ -73,6 +74,7 @@ __all__ = [
     "Statement",
     "Task",
     "TaskFilter",
+    "TaskReviews",
     "TaskState",
     "TaskStory",
     "Terms",

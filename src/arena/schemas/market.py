@@ -309,6 +309,12 @@ class TaskSubmit(MarketAsked):
     idempotency_key: Key = None
 
 
+class TaskReview(MarketAsked):
+    """The judge asks people to answer the standard's checklists."""
+
+    by: Party
+
+
 class TaskJudge(MarketAsked):
     """A verdict; it names the agent and the very result it is about."""
 

@@ -72,7 +72,7 @@ OPERATIONS = [
     (path, method)
     for path, operations in json.loads(DESCRIPTION.read_text())["paths"].items()
     for method, operation in operations.items()
-    if operation["operationId"] not in ("watch_run", "watch_team", "watch_reviews")
+    if operation["operationId"] not in ("watch_run", "watch_team", "watch_reviews", "watch_market")
 ]
 
 

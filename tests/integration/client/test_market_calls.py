@@ -172,7 +172,7 @@ async def test_a_dispute_is_decided_by_the_arbiter(reader: Client, agent: Client
     terms = {"arbiter": "ann", "arbiter_window_seconds": 3600, "bond": "0.5"}
     task_id = await submitted(reader, agent, dispute_window_seconds=3600, **terms)
     await reader.judge(task_id, verdict(10))
-    with pytest.raises(Conflict, match="window"):
+    with pytest.raises(Conflict, match="settle opens at"):
         await reader.settle(task_id)
     await reader.dispute(task_id, by="my-solver", reason_uri="https://example.org/why")
     assert await held(reader, "my-solver") == "0.5"

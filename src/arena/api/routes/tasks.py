@@ -21,6 +21,7 @@ from arena.api.market_shapes import (
     terms_of,
 )
 from arena.api.problems import responses
+from arena.api.routes.reviews import shown as shown_review
 from arena.errors import InvalidInput
 from arena.market import (
     ANYONE,
@@ -29,6 +30,7 @@ from arena.market import (
     TaskFilter,
     TaskState,
 )
+from arena.reviews import SubjectKind
 from arena.schemas import minor_units
 
 router = APIRouter(prefix="/api/tasks", tags=["tasks"])
@@ -145,6 +147,16 @@ async def submit_result(
         key=body.idempotency_key,
     )
     return shown_receipt(receipt)
+
+
+@router.post("/{task_id}/review", responses=responses(404, 409))
+async def review_task(
+    house: House, team: Team, task_id: TaskId, body: schemas.TaskReview
+) -> schemas.Review:
+    """Let people answer the checklists of a submitted task; their verdict is the judge's."""
+    await house.reviews.open(await house.task_reviews.wanted(team, task_id, by=body.by))
+    found = await house.reviews.list(team, subject=(SubjectKind.TASK, str(task_id)), limit=1)
+    return shown_review(found[0])
 
 
 @router.post("/{task_id}/judge", responses=responses(404, 409))

@@ -1,0 +1,84 @@
+"""Tasks that people judge: a review is opened for the judge, and its verdict settles the task."""
+
+import asyncio
+import json
+import math
+from contextlib import suppress
+from functools import partial
+
+from arena.content import LocalStore
+from arena.evaluation import Submission, Verdict, keep_record
+from arena.market.errors import TooLate, WrongRole, WrongState
+from arena.market.market import Judgement, Market
+from arena.market.task import Task, TaskState
+from arena.reviews import NewReview, Review, ReviewDetails, ReviewSubject, SubjectKind
+from arena.reviews.records import close_review
+from arena.store import Database, whole
+
+
+class TaskReviews:
+    """Opens reviews of submitted tasks and takes what people say as the judge's verdict."""
+
+    def __init__(
+        self,
+        database: Database,
+        market: Market,
+        content: LocalStore,
+        *,
+        sandbox: str,
+        reviewers_needed: int,
+    ) -> None:
+        self._database = database
+        self._market = market
+        self._content = content
+        self._sandbox = sandbox
+        self._reviewers_needed = reviewers_needed
+
+    async def wanted(self, team_id: str, task_id: int, *, by: str) -> NewReview:
+        """The review that a task's judge wants to have answered."""
+        task = await self._market.task(team_id, task_id)
+        if task.state is not TaskState.SUBMITTED:
+            raise WrongState(f"task {task_id} is {task.state}: there is nothing to review")
+        if by not in (task.terms.judge, task.terms.fallback_judge):
+            raise WrongRole(f"{by!r} is not the judge of task {task_id}")
+        result = await self._market.result_of(task)
+        document = await asyncio.to_thread(self._content.get, task.evaluation_cid)
+        return NewReview(
+            team_id=team_id,
+            subject=ReviewSubject(kind=SubjectKind.TASK, id=str(task_id)),
+            title=f"task {task_id}",
+            prompt=task.description,
+            standard=json.loads(document),
+            submission=Submission(output=result.decode("utf-8", "replace")),
+            reviewers_needed=self._reviewers_needed,
+        )
+
+    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
+        """Give the verdict and close the review; both may be repeated without a second effect."""
+        review = details.review
+        task = await self._market.task(review.team_id, int(review.subject.id))
+        if task.state is TaskState.SUBMITTED:
+            keep = partial(keep_record, self._content, details.document, details.submission)
+            reason = await asyncio.to_thread(partial(keep, verdict, sandbox=self._sandbox))
+            # Judged otherwise meanwhile, or out of time: then the answers decide nothing.
+            with suppress(WrongState, TooLate):
+                await self._judge(task, verdict, reason)
+        await _close(self._database, review)
+
+    async def _judge(self, task: Task, verdict: Verdict, reason: str) -> None:
+        assert task.agent and task.result_hash and task.judge_until
+        terms, is_late = task.terms, self._market.now() >= task.judge_until
+        judgement = Judgement(
+            score=math.floor(verdict.score),
+            winner=task.agent,
+            result_hash=task.result_hash,
+            reason_uri=reason,
+        )
+        by = terms.fallback_judge if is_late and terms.fallback_judge else terms.judge
+        await self._market.judge(task.team_id, task.id, judgement, by=by)
+
+
+@whole
+async def _close(database: Database, review: Review) -> None:
+    async with database.writing() as connection:
+        await close_review(connection, review)

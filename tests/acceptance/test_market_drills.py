@@ -1,0 +1,90 @@
+"""`kill -9` at the worst moments: nothing is executed, submitted, judged or paid twice, or lost."""
+
+import dataclasses
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from acceptance_market import PATIENCE_SECONDS, SOLVER, post
+
+TASKS = 4
+CHANCE = random.Random(60)
+DELAYS = [0.0, 0.3, 0.5, 0.65]
+"""After the solver of each task began, which takes half a second: at once, under way, as it ends,
+and while its result is written down or handed in."""
+
+
+def until(is_so: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        time.sleep(0.02)
+
+
+def executed(folder: Path) -> list[str]:
+    path = folder / "executions"
+    return path.read_text().split() if path.exists() else []
+
+
+def states(shell: Any) -> list[str]:
+    return [task["state"] for task in shell.json("task", "list")["tasks"]]
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait(timeout=60)
+
+
+def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: Path):
+    shell = dataclasses.replace(shell, variables={"SOLVER_SECONDS": "0.5"})
+    (tmp_path / "solver.py").write_text(SOLVER)
+    assert shell.arena("ledger", "deposit", "alice", "1").returncode == 0
+    for _ in range(TASKS):
+        post(shell, tmp_path)
+    assert shell.arena("join", "--agent-id", "my-solver", "--register-only").returncode == 0
+    work = ["start", "--exec", f"{sys.executable} solver.py", "--poll", "0.2"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+
+    for number, delay in enumerate(DELAYS, start=1):
+        worker = shell.start(*work, **quiet)
+        until(lambda count=number: len(executed(tmp_path)) >= count, f"execution {number}")
+        time.sleep(delay)
+        kill(worker)
+    worker = shell.start(*work, **quiet)
+    try:
+        until(lambda: states(shell) == ["submitted"] * TASKS, "all are submitted")
+    finally:
+        worker.terminate()
+        worker.wait(timeout=60)
+    assert sorted(executed(tmp_path)) == [str(task) for task in range(1, TASKS + 1)]
+
+    watch = ["judge", "--watch", "--as", "judy", "--poll", "0.2"]
+    for _ in range(3):
+        judges = [shell.start(*watch, **quiet) for _ in range(2)]
+        before = states(shell).count("paid")
+        if before < TASKS:
+            until(lambda count=before: states(shell).count("paid") > count, "one more is paid")
+        time.sleep(CHANCE.random())
+        for judge in judges:
+            kill(judge)
+    judge = shell.start(*watch, **quiet)
+    try:
+        until(lambda: states(shell) == ["paid"] * TASKS, "all are paid")
+    finally:
+        judge.terminate()
+        judge.wait(timeout=60)
+
+    for task in range(1, TASKS + 1):
+        story = shell.json("task", "show", str(task))
+        kinds = [event["kind"] for event in story["events"]]
+        assert kinds == ["TaskPosted", "Applied", "Assigned", "ResultSubmitted", "Judged", "Paid"]
+        assert [entry["kind"] for entry in story["entries"]] == ["lock", "settlement"]
+    balances = {
+        one["account"]: one["amount"] for one in shell.json("ledger", "balance")["balances"]
+    }
+    assert balances == {"user:alice": "0.8", "user:my-solver": "0.2", "outside": "-1"}
+    assert shell.arena("ledger", "audit").returncode == 0

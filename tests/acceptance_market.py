@@ -1,0 +1,58 @@
+"""What the acceptance tests of the market share: a task, its standard and a solver."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+DESCRIPTION = "Write double(n) in Python."
+STANDARD = {
+    "type": "test_cases",
+    "functionName": "double",
+    "cases": [
+        {"input": [1], "expected": 2},
+        {"input": [2], "expected": 4},
+        {"input": [3], "expected": 6},
+    ],
+}
+SOLVER = """
+import json, os, sys, time
+task = json.load(sys.stdin)
+with open("executions", "a") as executions:
+    executions.write(f"{task['id']}\\n")
+with open("given.json", "w") as given:
+    json.dump(task, given)
+time.sleep(float(os.environ.get("SOLVER_SECONDS", "0")))
+print(json.dumps({"result": "def double(n):\\n    return 2 * n\\n"}))
+"""
+PATIENCE_SECONDS = 240
+
+
+def post(shell: Any, folder: Path, *words: str) -> dict[str, Any]:
+    """Alice offers a task that the first agent gets and judy judges."""
+    (folder / "standard.json").write_text(json.dumps(STANDARD))
+    terms = ["--standard", str(folder / "standard.json"), "--reward", "0.05", "--as", "alice"]
+    chosen = ["--judge", "judy", "--assignment", "first", *words]
+    return shell.json("task", "post", DESCRIPTION, *terms, *chosen)["task"]
+
+
+def wait_for_state(shell: Any, task: int, *states: str) -> dict[str, Any]:
+    """The story of a task once it is in one of these states."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        story = shell.json("task", "show", str(task))
+        if story["task"]["state"] in states:
+            return story
+        assert time.monotonic() < deadline, f"task {task} is still {story['task']['state']}"
+
+
+def ended(shell: Any, task: int, act: Callable[[], Any]) -> dict[str, Any]:
+    """The story of a task once it has ended; `act` is done until then."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        act()
+        story = shell.json("task", "show", str(task))
+        if story["task"]["state"] in ("paid", "refunded", "expired"):
+            return story
+        assert time.monotonic() < deadline, f"task {task} is still {story['task']['state']}"

@@ -1,0 +1,102 @@
+"""The judge's flow: by the sandbox, by people, and what it does where it cannot judge."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.cli.judging import JudgeFlow
+from arena.client import Client
+from arena.content import LocalStore, canonical
+from arena.errors import Forbidden, InfrastructureError
+from arena.evaluation import Means
+from arena.schemas import ReviewAnswers
+from market_offers import ADD, held, posted
+
+CONTAINS = {"type": "contains", "contains": ["return"]}
+CHECKLIST = {"type": "checklist", "items": ["It adds", "It is documented", "It is short"]}
+
+
+def flow(client: Client, folder: Path, told: list[str], judge: str = "judy") -> JudgeFlow:
+    store = LocalStore(folder / "judges-own")
+    return JudgeFlow(client, judge, Means(), store, sandbox="", tell=told.append)
+
+
+async def submitted(reader: Client, agent: Client, result: str = ADD, **terms: object) -> int:
+    task_id = await posted(reader, assignment="first", **terms)
+    await agent.apply(task_id)
+    await agent.submit(task_id, result)
+    return task_id
+
+
+async def test_it_judges_keeps_the_record_and_settles_once(reader, agent, tmp_path: Path):
+    good = await submitted(reader, agent, evaluation=CONTAINS)
+    bad = await submitted(reader, agent, "pass", evaluation=CONTAINS)
+    told: list[str] = []
+    assert await flow(reader, tmp_path, told).step() == 2
+    assert await flow(reader, tmp_path, told).step() == 0
+    paid, refunded = (await reader.task(good)).task, (await reader.task(bad)).task
+    assert (paid.state, paid.score) == ("paid", 100)
+    assert (refunded.state, refunded.score) == ("refunded", 0)
+    assert paid.reason_uri is not None
+    # The record came along: whoever reads the task can check the verdict.
+    checked = await reader.verify(paid.reason_uri)
+    assert checked.outcome == "holds"
+    assert await held(reader, "my-solver") == "0.05"
+
+
+async def test_what_cannot_be_judged_is_left_alone_and_that_is_said(reader, agent, tmp_path: Path):
+    task_id = await submitted(reader, agent)  # test cases, but there is no sandbox
+    told: list[str] = []
+    judge = flow(reader, tmp_path, told)
+    assert await judge.step() == 0
+    assert "left alone" in told[0]
+    assert (await reader.task(task_id)).task.state == "submitted"
+    # It does not try at every look.
+    assert await judge.step() == 0
+    assert len(told) == 1
+
+
+async def test_it_judges_nothing_of_another_judge(reader, agent, tmp_path: Path):
+    await submitted(reader, agent, evaluation=CONTAINS)
+    assert await flow(reader, tmp_path, [], judge="somebody").step() == 0
+
+
+async def test_it_refuses_content_that_is_not_what_its_hash_says(
+    reader, agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    task_id = await submitted(reader, agent, "pass", evaluation=CONTAINS)
+    shown = (await reader.task(task_id)).task
+    honest = reader.content
+
+    async def lying(cid: str) -> bytes:
+        return b"return" if cid == shown.result_hash else await honest(cid)
+
+    async def no_archive(_cids: object) -> bytes:
+        raise InfrastructureError("no archive")
+
+    monkeypatch.setattr(reader, "content", lying)
+    monkeypatch.setattr(reader, "export_content", no_archive)
+    told: list[str] = []
+    assert await flow(reader, tmp_path, told).step() == 0
+    assert (await reader.task(task_id)).task.state == "submitted"
+
+
+@pytest.mark.parametrize(("passes", "state"), [([1, 1, 0], "paid"), ([1, 0, 0], "refunded")])
+async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, state):
+    cid = (await reader.put_content(canonical(CHECKLIST))).cid
+    task_id = await submitted(reader, agent, evaluation=None, evaluationCID=cid)
+    told: list[str] = []
+    with pytest.raises(Forbidden):
+        await reader.review_task(task_id, by="mallory")
+    judge = flow(reader, tmp_path, told)
+    assert await judge.step() == 0
+    assert "waits for people" in told[0]
+    (review,) = (await reader.reviews(subject=f"task:{task_id}")).reviews
+    answers = [{"item": n, "passed": bool(said)} for n, said in enumerate(passes)]
+    body = ReviewAnswers.model_validate({"reviewer": "rita", "answers": answers})
+    await reader.answer_review(review.id, body)
+    task = (await reader.task(task_id)).task
+    assert (task.state, task.score, task.judged_by) == (state, sum(passes) * 100 // 3, "judy")
+    assert (await reader.review(review.id)).review.status == "done"
+    assert task.reason_uri is not None
+    assert (await reader.verify(task.reason_uri)).outcome == "holds"
