@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from arena.agents import Registry
-from arena.catalog import LiveCatalog
+from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
@@ -26,6 +26,7 @@ class Arena:
     settings: Settings
     database: Database
     catalog: LiveCatalog
+    audits: Audits
     registry: Registry
     content: LocalStore
     market: Market
@@ -75,6 +76,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             settings=settings,
             database=database,
             catalog=catalog,
+            audits=Audits(means),
             registry=registry,
             content=content,
             market=market,

@@ -19,6 +19,8 @@ from arena.api.routes import (
     ledger,
     live,
     market,
+    matrix,
+    quality,
     results,
     reviews,
     runs,
@@ -33,11 +35,13 @@ from arena.settings import Settings
 
 ROOMS = (
     tests,
+    quality,
     agents,
     runs,
     results,
     reviews,
     scores,
+    matrix,
     live,
     evaluation,
     verdicts,

@@ -10,6 +10,7 @@ This room imports `evaluation` and what lies below it; it knows no agents, no da
 """
 
 from arena.catalog.audit import AuditFinding, audit
+from arena.catalog.audits import AuditReport, Audits
 from arena.catalog.catalog import Catalog, SourceState, lint, load_catalog
 from arena.catalog.live import LiveCatalog
 from arena.catalog.loader import read_source
@@ -19,6 +20,8 @@ from arena.catalog.test import Test, digest_of
 
 __all__ = [
     "AuditFinding",
+    "AuditReport",
+    "Audits",
     "Catalog",
     "LiveCatalog",
     "Problem",

@@ -44,11 +44,12 @@ async def audit(tests: Iterable[Test], means: Means = NOTHING) -> list[AuditFind
     findings: list[AuditFinding] = []
     for test in tests:
         if test.active:
-            findings += await _audit_one(test, means)
+            findings += await audit_test(test, means) or ()
     return findings
 
 
-async def _audit_one(test: Test, means: Means) -> list[AuditFinding]:
+async def audit_test(test: Test, means: Means = NOTHING) -> list[AuditFinding] | None:
+    """The findings of one test; None where only a model or a person could judge it."""
     standard = test.standard
     contradiction = _contradiction(standard)
     if contradiction is not None:
@@ -60,7 +61,7 @@ async def _audit_one(test: Test, means: Means) -> list[AuditFinding]:
         try:
             verdict = await evaluate(standard, Submission(output=answer), means)
         except (NotJudged, ReviewNeeded):
-            return []
+            return None
         if verdict.passed:
             findings[agent] = AuditFinding(
                 test_id=test.id, agent=agent, answer=answer, reason=verdict.reasoning

@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("arena.cli.runs", "List, show, resume and cancel benchmark runs."),
     "review": ("arena.cli.review", "Judge what waits for people, item by item."),
     "leaderboard": ("arena.cli.leaderboard", "Show the agents, best first."),
+    "report": ("arena.cli.export", "Write a run or the leaderboard as a page for others."),
     "compare": ("arena.cli.compare", "Set agents side by side: where do they differ?"),
     "feedback": ("arena.cli.feedback", "Rate an agent with 1 to 5 stars."),
     "scores": ("arena.cli.scores", "Recalculate scores from the raw data."),

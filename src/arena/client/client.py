@@ -42,6 +42,15 @@ class Client(MarketCalls):
         """The files of the catalog and what is wrong with them."""
         return await self._get("/api/benchmarks/catalog", schemas.CatalogState)
 
+    async def audit_tests(self) -> schemas.TestAudit:
+        """Which tests an agent that does nothing passes; while some are pending, ask again."""
+        return await self._get("/api/benchmarks/audit", schemas.TestAudit)
+
+    async def standing(self, test_id: str) -> schemas.Standing:
+        """How a test went with each agent, and whether it tells them apart."""
+        path = f"/api/benchmarks/tests/{quoted(test_id)}/standing"
+        return await self._get(path, schemas.Standing)
+
     async def agents(self) -> schemas.AgentList:
         """Every agent in its newest version."""
         return await self._get("/api/agents", schemas.AgentList)
@@ -93,6 +102,11 @@ class Client(MarketCalls):
             cursor = page.next_cursor
             if cursor is None:
                 return
+
+    async def result(self, run_id: UUID, result_id: UUID) -> schemas.ResultDetails:
+        """One result with its test as it was asked."""
+        path = f"/api/benchmarks/runs/{run_id}/results/{result_id}"
+        return await self._get(path, schemas.ResultDetails)
 
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""
@@ -162,6 +176,11 @@ class Client(MarketCalls):
         """Agents side by side, each as `agent:version`."""
         query = ",".join(agents)
         return await self._get("/api/benchmarks/compare", schemas.Comparison, agents=query)
+
+    async def matrix(self, agents: Sequence[str], **filters: Any) -> schemas.Matrix:
+        """A page of tests against agents (`agent:version`); `differing` leaves out equals."""
+        query = {"agents": ",".join(agents), **filters}
+        return await self._get("/api/benchmarks/compare/tests", schemas.Matrix, **query)
 
     async def pareto(self) -> schemas.Pareto:
         """Accuracy against cost."""

@@ -2,6 +2,7 @@
 
 The page is a single page app that talks to the API; this room knows nothing but its files. Where
 they were left out (`ARENA_SKIP_WEB=1` at installation) a plain page says how to get them.
+`report/` writes pages that need no server.
 """
 
 from arena.dashboard.routes import PATH, dashboard_router

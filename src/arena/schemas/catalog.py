@@ -2,9 +2,11 @@
 
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
 from pydantic import Field
 
+from arena.schemas.scores import Interval
 from arena.schemas.wire import Wire
 
 
@@ -70,3 +72,52 @@ class CatalogState(Wire):
     tests: int
     sources: list[CatalogSource]
     problems: list[CatalogProblem]
+
+
+class AuditFinding(Wire):
+    """Why a test measures nothing."""
+
+    test_id: str = Field(examples=["bench_nav_001"])
+    agent: str = Field(
+        description="The agent that passes without understanding; `nobody`: no answer can pass.",
+        examples=["echo"],
+    )
+    answer: str = Field(description="What it said; at most 500 characters.")
+    reason: str = Field(description="Why that is enough, in the words of the verdict.")
+
+
+class TestAudit(Wire):
+    """Which tests can be passed by an agent that does nothing; no model is asked."""
+
+    digest: str = Field(description="Of the catalog that was looked at.")
+    findings: list[AuditFinding]
+    audited: int = Field(description="How many active tests were looked at.")
+    left_out: list[str] = Field(description="Tests that only a model or a person can judge.")
+    pending: int = Field(description="How many are still to be looked at: ask again.")
+
+
+class StandingRow(Wire):
+    """How a test went with one agent version in its latest full run."""
+
+    agent_id: str
+    agent_version: str
+    run_id: UUID
+    result_id: UUID = Field(description="The trial to look at: the first that failed, if any.")
+    trials: int
+    passed: int
+    rest_percent: float | None = Field(description="What it passed of the run's other tests.")
+    is_current: bool = Field(description="Whether the test said then what it says now.")
+
+
+class Standing(Wire):
+    """What is known of a test: how hard it is, and whether it tells agents apart."""
+
+    test_id: str
+    rows: list[StandingRow]
+    counted: int = Field(description="Rows behind the statistics: those of the present test.")
+    pass_percent: float | None
+    interval: Interval | None = Field(description="Of that percentage.")
+    discrimination: float | None = Field(
+        description="Correlation of passing it with passing the rest, from -1 to 1; null where "
+        "fewer than three agents were asked, or all did the same."
+    )

@@ -198,6 +198,45 @@ class ComparedPair(Wire):
     only_second: list[str]
 
 
+class MatrixCell(Wire):
+    """How a test went with an agent."""
+
+    trials: int
+    passed: int
+    result_id: UUID = Field(description="The trial to look at: the first that failed, if any.")
+
+
+class MatrixRow(Wire):
+    """A test and how it went with each agent, in the order of `agents`."""
+
+    test_id: str = Field(examples=["bench_nav_001"])
+    name: str = Field(examples=["List User Interfaces"])
+    category: str = Field(examples=["navigation"])
+    is_edited: bool = Field(description="The test was changed between the runs; see its other row.")
+    differs: bool = Field(description="Two of the agents did not pass it equally often.")
+    cells: list[MatrixCell | None] = Field(description="null where it was not asked.")
+
+
+class MatrixAgent(Wire):
+    """A column of the matrix."""
+
+    agent: str = Field(examples=["qa-web-manager:1.0.0"])
+    run_id: UUID = Field(description="Its latest full run, which is what is compared.")
+
+
+class Matrix(Wire):
+    """A page of tests against agents, by the ids of the tests."""
+
+    agents: list[MatrixAgent]
+    without_run: list[str] = Field(description="Agents without a completed full run.")
+    rows: list[MatrixRow]
+    count: int
+    total: int = Field(description="How many rows fit what was asked for.")
+    tests: int = Field(description="How many tests there are.")
+    differing: int = Field(description="On how many of them the agents differ.")
+    next_cursor: str | None = None
+
+
 class Comparison(Wire):
     """Agents side by side."""
 

@@ -39,12 +39,14 @@ from arena.scoring.intervals import (
     weighted_interval,
     wilson_interval,
 )
+from arena.scoring.matrix import MatrixRow, TestOutcome, matrix
 from arena.scoring.overall import DEFAULT_WEIGHTS, Overall, Weights, overall
 from arena.scoring.pair import Contender, Pair, TestDifference, compare_pair
 from arena.scoring.pareto import CostPoint, Front, pareto_front
 from arena.scoring.ranking import Entry, Place, rank
 from arena.scoring.scorecard import Evidence, Scorecard, scorecard
 from arena.scoring.share import Share, share_score
+from arena.scoring.standing import TestStanding, discrimination
 from arena.scoring.trials import (
     TrialCounts,
     TrialResult,
@@ -70,6 +72,7 @@ __all__ = [
     "ExecutionStatus",
     "Front",
     "Interval",
+    "MatrixRow",
     "Overall",
     "Pair",
     "Place",
@@ -79,6 +82,8 @@ __all__ = [
     "Source",
     "Subject",
     "TestDifference",
+    "TestOutcome",
+    "TestStanding",
     "TrialCounts",
     "TrialResult",
     "TrialSummary",
@@ -90,7 +95,9 @@ __all__ = [
     "compare_pair",
     "cost_contribution",
     "cost_efficiency_score",
+    "discrimination",
     "find_winner",
+    "matrix",
     "overall",
     "pareto_front",
     "pass_all_k",

@@ -8,9 +8,11 @@ from arena.errors import InvalidInput
 from arena.scoring import records
 from arena.scoring.comparison import Comparison, compare
 from arena.scoring.history import Execution, RecordedVote, Subject, Vote
+from arena.scoring.matrix import MatrixRow, TestOutcome, matrix
 from arena.scoring.overall import Weights
 from arena.scoring.pair import Contender
 from arena.scoring.records import Board, BoardFilter, BoardRow, Report
+from arena.scoring.standing import TestStanding
 from arena.scoring.trials import TrialCounts, TrialSummary
 from arena.store import Database, whole
 
@@ -114,6 +116,27 @@ class Scores:
                     tests=tuple(_same_content(digest, counts) for digest, counts in counted),
                 )
         return compare([str(subject) for subject in subjects], contenders), rows
+
+    @whole
+    async def matrix(self, subjects: Sequence[Subject]) -> tuple[dict[str, UUID], list[MatrixRow]]:
+        """The runs that are looked at, by agent, and a row for each test in any of them."""
+        runs: dict[str, UUID] = {}
+        outcomes: dict[str, list[TestOutcome]] = {}
+        async with self._database.reading() as connection:
+            for subject in subjects:
+                row = await records.score_row(connection, subject)
+                if row is not None and row.sums.benchmark_run_id:
+                    runs[str(subject)] = row.sums.benchmark_run_id
+                    outcomes[str(subject)] = await records.test_outcomes(
+                        connection, row.sums.benchmark_run_id
+                    )
+        return runs, matrix(list(runs), outcomes)
+
+    @whole
+    async def standing(self, team_id: str, test_id: str) -> list[TestStanding]:
+        """How a test went with each agent version in its latest full run."""
+        async with self._database.reading() as connection:
+            return await records.test_standing(connection, team_id, test_id)
 
     @whole
     async def trials(self, run_id: UUID) -> TrialSummary | None:

@@ -84,6 +84,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit Tests
+         * @description Which active tests an agent that does nothing passes; while some are pending, ask again.
+         */
+        get: operations["audit_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/tests/{test_id}/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Test Standing
+         * @description How a test went with each agent in its latest full run, and whether it tells them apart.
+         */
+        get: operations["get_test_standing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -555,6 +595,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/compare/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Tests
+         * @description Every test of the agents' latest full runs, and how it went with each of them.
+         */
+        get: operations["compare_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/teams": {
         parameters: {
             query?: never;
@@ -719,6 +779,494 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tasks
+         * @description List the team's tasks, newest first.
+         */
+        get: operations["list_tasks"];
+        put?: never;
+        /**
+         * Post Task
+         * @description Offer a task; the standard is checked and pinned, then the reward is locked.
+         */
+        post: operations["post_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Task
+         * @description A task with its applicants, its events and the money that moved.
+         */
+        get: operations["get_task"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply For Task
+         * @description Ask for a task as an agent; signed.
+         */
+        post: operations["apply_for_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign Task
+         * @description Give a task to an applicant; without one, to the best where the terms say so.
+         */
+        post: operations["assign_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Commit Result
+         * @description Bind an agent to a result that it does not show yet; signed.
+         */
+        post: operations["commit_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit Result
+         * @description Hand in the result, once; signed. What is judged is the whole content behind the hash.
+         */
+        post: operations["submit_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review Task
+         * @description Let people answer the checklists of a submitted task; their verdict is the judge's.
+         */
+        post: operations["review_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/judge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Judge Task
+         * @description Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
+         */
+        post: operations["judge_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/dispute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dispute Verdict
+         * @description Contest the verdict, once, as the side that lost; locks the bond.
+         */
+        post: operations["dispute_verdict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve Dispute
+         * @description Decide a dispute as the arbiter; settles at once.
+         */
+        post: operations["resolve_dispute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Task
+         * @description Take an unassigned task back as its poster; the reward returns.
+         */
+        post: operations["cancel_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Expire Task
+         * @description End a task whose time has run out: nothing submitted, or nothing judged. Anyone may.
+         */
+        post: operations["expire_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle Task
+         * @description Pay or refund by the verdict once its time for disputes has passed. Anyone may.
+         */
+        post: operations["settle_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Market
+         * @description The market of the team: its id, currency and time.
+         */
+        get: operations["get_market"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Market Agents
+         * @description Every agent that may apply for tasks, with its reputation.
+         */
+        get: operations["list_market_agents"];
+        put?: never;
+        /**
+         * Register Market Agent
+         * @description Let an agent in with its public key; signed with the private one.
+         */
+        post: operations["register_market_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market/agents/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Market Agent
+         * @description One agent and its reputation.
+         */
+        get: operations["get_market_agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market/close-due": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close Due Tasks
+         * @description End every task whose time has run out. Anyone may: nothing depends on who does.
+         */
+        post: operations["close_due_tasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Market Events
+         * @description What happened, in order, after the event `since`.
+         */
+        get: operations["list_market_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch Market
+         * @description Watch the market as server-sent events: after `since`, or from now on.
+         */
+        get: operations["watch_market"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Balance
+         * @description What a party has, or every account that is not empty.
+         */
+        get: operations["get_balance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Ledger History
+         * @description A party's postings, newest first.
+         */
+        get: operations["get_ledger_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit Ledger
+         * @description Check every invariant of the team's market from the raw rows.
+         */
+        get: operations["audit_ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/deposit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deposit Test Money
+         * @description Give a party test money; it is worth nothing.
+         */
+        post: operations["deposit_test_money"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ledger/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw Test Money
+         * @description Take test money out of a party's account.
+         */
+        post: operations["withdraw_test_money"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -835,6 +1383,106 @@ export interface components {
             count: number;
             /** Problems */
             problems: string[];
+        };
+        /**
+         * Applicant
+         * @description An agent that applied for a task.
+         */
+        Applicant: {
+            /**
+             * Rank
+             * @description 1 is the best.
+             */
+            rank: number;
+            /** Agent */
+            agent: string;
+            /** Version */
+            version: string;
+            /**
+             * Applied At
+             * Format: date-time
+             */
+            applied_at: string;
+            reputation: components["schemas"]["Reputation"];
+        };
+        /**
+         * Audit
+         * @description What a look at every row of the team's market found.
+         */
+        Audit: {
+            /** Is Clean */
+            is_clean: boolean;
+            /** Tasks */
+            tasks: number;
+            /** Entries */
+            entries: number;
+            /** Postings */
+            postings: number;
+            /** Accounts */
+            accounts: number;
+            /** Violations */
+            violations: components["schemas"]["Violation"][];
+        };
+        /**
+         * AuditFinding
+         * @description Why a test measures nothing.
+         */
+        AuditFinding: {
+            /**
+             * Test Id
+             * @example bench_nav_001
+             */
+            test_id: string;
+            /**
+             * Agent
+             * @description The agent that passes without understanding; `nobody`: no answer can pass.
+             * @example echo
+             */
+            agent: string;
+            /**
+             * Answer
+             * @description What it said; at most 500 characters.
+             */
+            answer: string;
+            /**
+             * Reason
+             * @description Why that is enough, in the words of the verdict.
+             */
+            reason: string;
+        };
+        /**
+         * Balance
+         * @description What one account holds.
+         */
+        Balance: {
+            /**
+             * Account
+             * @example user:alice
+             * @example escrow:1
+             * @example outside
+             */
+            account: string;
+            /**
+             * Amount
+             * @description Decimal text in TEST.
+             * @example 0.05
+             */
+            amount: string;
+        };
+        /**
+         * Balances
+         * @description What the accounts hold; together nothing, since all money comes from `outside`.
+         */
+        Balances: {
+            /** Balances */
+            balances: components["schemas"]["Balance"][];
+            /** Count */
+            count: number;
+            /**
+             * Currency
+             * @default TEST
+             */
+            currency: string;
         };
         /**
          * BoardEntry
@@ -1598,6 +2246,77 @@ export interface components {
             next_cursor?: string | null;
         };
         /**
+         * LedgerEntry
+         * @description Postings that belong together; they sum to zero.
+         */
+        LedgerEntry: {
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Postings */
+            postings: components["schemas"]["Posting"][];
+        };
+        /**
+         * LedgerHistory
+         * @description A page of an account's postings, newest first.
+         */
+        LedgerHistory: {
+            /** Account */
+            account: string;
+            /** Lines */
+            lines: components["schemas"]["LedgerLine"][];
+            /** Count */
+            count: number;
+            /**
+             * Currency
+             * @default TEST
+             */
+            currency: string;
+            /** Next Cursor */
+            next_cursor?: string | null;
+        };
+        /**
+         * LedgerLine
+         * @description One posting of an account.
+         */
+        LedgerLine: {
+            /** Entry Id */
+            entry_id: number;
+            /** Task Id */
+            task_id: number | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Amount
+             * @description Decimal text in TEST.
+             * @example 0.05
+             */
+            amount: string;
+            /**
+             * Balance
+             * @description Of the account after it.
+             * @example 0.05
+             */
+            balance: string;
+        };
+        /**
          * MadeWith
          * @description The programs that made a verdict.
          */
@@ -1610,6 +2329,245 @@ export interface components {
             platform: string;
             /** Sandbox */
             sandbox: string;
+        };
+        /**
+         * MarketAgent
+         * @description An agent that may apply for tasks.
+         */
+        MarketAgent: {
+            /** Id */
+            id: string;
+            /** Version */
+            version: string;
+            /**
+             * Public Key
+             * @description Ed25519, 32 bytes in base64.
+             */
+            public_key: string;
+            /**
+             * Registered At
+             * Format: date-time
+             */
+            registered_at: string;
+            reputation: components["schemas"]["Reputation"];
+        };
+        /**
+         * MarketAgentList
+         * @description Every agent of the team's market.
+         */
+        MarketAgentList: {
+            /** Agents */
+            agents: components["schemas"]["MarketAgent"][];
+            /** Count */
+            count: number;
+        };
+        /**
+         * MarketAgentRegister
+         * @description An agent comes in with its key.
+         */
+        MarketAgentRegister: {
+            /**
+             * Id
+             * @example alice
+             */
+            id: string;
+            /**
+             * Version
+             * @default 1.0.0
+             */
+            version: string;
+            /** Public Key */
+            public_key: string;
+            proof: components["schemas"]["Proof"];
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * MarketEvent
+         * @description Something that happened in the market.
+         */
+        MarketEvent: {
+            /**
+             * Id
+             * @description Grows; the last one seen is where to go on.
+             */
+            id: number;
+            /** Task Id */
+            task_id: number | null;
+            /**
+             * Kind
+             * @example TaskPosted
+             */
+            kind: string;
+            /** Who */
+            who: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Why */
+            why: string;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * MarketEventList
+         * @description Events in order.
+         */
+        MarketEventList: {
+            /** Events */
+            events: components["schemas"]["MarketEvent"][];
+            /** Count */
+            count: number;
+            /**
+             * Last Id
+             * @description `since` of the next request.
+             */
+            last_id: number;
+        };
+        /**
+         * MarketInfo
+         * @description The market of a team, and how to read and sign what it says.
+         */
+        MarketInfo: {
+            /**
+             * Market
+             * @description Its id, which every signature names.
+             */
+            market: string;
+            /**
+             * Currency
+             * @description Test money: it is worth nothing.
+             * @default TEST
+             */
+            currency: string;
+            /**
+             * Decimals
+             * @description How many an amount may have.
+             * @default 6
+             */
+            decimals: number;
+            /**
+             * Min Pass Score
+             * @description This score pays, one less refunds.
+             * @example 60
+             */
+            min_pass_score: number;
+            /**
+             * Now
+             * Format: date-time
+             * @description The time that decides about windows.
+             */
+            now: string;
+        };
+        /**
+         * Matrix
+         * @description A page of tests against agents, by the ids of the tests.
+         */
+        Matrix: {
+            /** Agents */
+            agents: components["schemas"]["MatrixAgent"][];
+            /**
+             * Without Run
+             * @description Agents without a completed full run.
+             */
+            without_run: string[];
+            /** Rows */
+            rows: components["schemas"]["MatrixRow"][];
+            /** Count */
+            count: number;
+            /**
+             * Total
+             * @description How many rows fit what was asked for.
+             */
+            total: number;
+            /**
+             * Tests
+             * @description How many tests there are.
+             */
+            tests: number;
+            /**
+             * Differing
+             * @description On how many of them the agents differ.
+             */
+            differing: number;
+            /** Next Cursor */
+            next_cursor?: string | null;
+        };
+        /**
+         * MatrixAgent
+         * @description A column of the matrix.
+         */
+        MatrixAgent: {
+            /**
+             * Agent
+             * @example qa-web-manager:1.0.0
+             */
+            agent: string;
+            /**
+             * Run Id
+             * Format: uuid
+             * @description Its latest full run, which is what is compared.
+             */
+            run_id: string;
+        };
+        /**
+         * MatrixCell
+         * @description How a test went with an agent.
+         */
+        MatrixCell: {
+            /** Trials */
+            trials: number;
+            /** Passed */
+            passed: number;
+            /**
+             * Result Id
+             * Format: uuid
+             * @description The trial to look at: the first that failed, if any.
+             */
+            result_id: string;
+        };
+        /**
+         * MatrixRow
+         * @description A test and how it went with each agent, in the order of `agents`.
+         */
+        MatrixRow: {
+            /**
+             * Test Id
+             * @example bench_nav_001
+             */
+            test_id: string;
+            /**
+             * Name
+             * @example List User Interfaces
+             */
+            name: string;
+            /**
+             * Category
+             * @example navigation
+             */
+            category: string;
+            /**
+             * Is Edited
+             * @description The test was changed between the runs; see its other row.
+             */
+            is_edited: boolean;
+            /**
+             * Differs
+             * @description Two of the agents did not pass it equally often.
+             */
+            differs: boolean;
+            /**
+             * Cells
+             * @description null where it was not asked.
+             */
+            cells: (components["schemas"]["MatrixCell"] | null)[];
         };
         /**
          * Opening
@@ -1703,6 +2661,42 @@ export interface components {
             total_tests: number;
         };
         /**
+         * Posting
+         * @description A change of one account.
+         */
+        Posting: {
+            /**
+             * Account
+             * @example user:alice
+             * @example escrow:1
+             */
+            account: string;
+            /**
+             * Amount
+             * @description Decimal text in TEST.
+             * @example 0.05
+             */
+            amount: string;
+        };
+        /**
+         * Proof
+         * @description An agent's signature (Ed25519) over one act; see docs/guide/earn.md.
+         */
+        Proof: {
+            /** Nonce */
+            nonce: string;
+            /**
+             * Expires At
+             * @description Unix seconds.
+             */
+            expires_at: number;
+            /**
+             * Signature
+             * @description In base64.
+             */
+            signature: string;
+        };
+        /**
          * Recalculated
          * @description Which scores were added up anew.
          */
@@ -1711,6 +2705,59 @@ export interface components {
             recalculated: string[];
             /** Count */
             count: number;
+        };
+        /**
+         * Receipt
+         * @description A call that was done.
+         */
+        Receipt: {
+            /**
+             * Ref
+             * @description The call's number in the team's market.
+             */
+            ref: number;
+            /** Task Id */
+            task_id: number | null;
+            /**
+             * State
+             * @description The task's state after the call.
+             */
+            state: ("open" | "assigned" | "committed" | "submitted" | "judged" | "disputed" | "paid" | "refunded" | "expired" | "cancelled") | null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /**
+         * Reputation
+         * @description What judged work says of an agent.
+         */
+        Reputation: {
+            /**
+             * Attempts
+             * @description Tasks that were assigned to it.
+             */
+            attempts: number;
+            /** Judged */
+            judged: number;
+            /** Wins */
+            wins: number;
+            /**
+             * No Shows
+             * @description Tasks it was assigned and handed nothing in for.
+             */
+            no_shows: number;
+            /**
+             * Average Score
+             * @description Over all judged tasks, paid or not.
+             */
+            average_score: number | null;
+            /**
+             * Win Rate
+             * @description Paid of judged and not handed in, 0 to 1.
+             */
+            win_rate: number | null;
         };
         /**
          * Result
@@ -2378,6 +3425,30 @@ export interface components {
          */
         RunStatus: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
         /**
+         * Standing
+         * @description What is known of a test: how hard it is, and whether it tells agents apart.
+         */
+        Standing: {
+            /** Test Id */
+            test_id: string;
+            /** Rows */
+            rows: components["schemas"]["StandingRow"][];
+            /**
+             * Counted
+             * @description Rows behind the statistics: those of the present test.
+             */
+            counted: number;
+            /** Pass Percent */
+            pass_percent: number | null;
+            /** @description Of that percentage. */
+            interval: components["schemas"]["Interval"] | null;
+            /**
+             * Discrimination
+             * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three agents were asked, or all did the same.
+             */
+            discrimination: number | null;
+        };
+        /**
          * StandingAnswer
          * @description An answer to an item.
          */
@@ -2398,6 +3469,532 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+        };
+        /**
+         * StandingRow
+         * @description How a test went with one agent version in its latest full run.
+         */
+        StandingRow: {
+            /** Agent Id */
+            agent_id: string;
+            /** Agent Version */
+            agent_version: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Result Id
+             * Format: uuid
+             * @description The trial to look at: the first that failed, if any.
+             */
+            result_id: string;
+            /** Trials */
+            trials: number;
+            /** Passed */
+            passed: number;
+            /**
+             * Rest Percent
+             * @description What it passed of the run's other tests.
+             */
+            rest_percent: number | null;
+            /**
+             * Is Current
+             * @description Whether the test said then what it says now.
+             */
+            is_current: boolean;
+        };
+        /**
+         * Task
+         * @description A task as it stands.
+         */
+        Task: {
+            /**
+             * Reward
+             * @description Decimal text in TEST.
+             * @example 0.05
+             */
+            reward: string;
+            /**
+             * Currency
+             * @default TEST
+             */
+            currency: string;
+            /**
+             * Deadline
+             * Format: date-time
+             * @description Results are taken before it.
+             */
+            deadline: string;
+            /** Judge */
+            judge: string;
+            /**
+             * Judge Window Seconds
+             * @description Counted from the submission.
+             */
+            judge_window_seconds: number;
+            /** Fallback Judge */
+            fallback_judge: string | null;
+            /** Fallback Window Seconds */
+            fallback_window_seconds: number;
+            /**
+             * Timeout Policy
+             * @description Where the reward goes when nobody judges in time.
+             * @enum {string}
+             */
+            timeout_policy: "refund" | "split";
+            /** Agent Share Percent */
+            agent_share_percent: number;
+            /**
+             * Dispute Window Seconds
+             * @description 0: a verdict settles at once.
+             */
+            dispute_window_seconds: number;
+            /** Arbiter */
+            arbiter: string | null;
+            /** Arbiter Window Seconds */
+            arbiter_window_seconds: number;
+            /**
+             * Bond
+             * @description Decimal text in TEST.
+             * @example 0.05
+             */
+            bond: string;
+            /** Commit Deadline */
+            commit_deadline: string | null;
+            /** Max Applicants */
+            max_applicants: number;
+            /**
+             * Is Self Judged
+             * @description The poster is the judge; counts for no reputation.
+             */
+            is_self_judged: boolean;
+            /**
+             * Assignment
+             * @enum {string}
+             */
+            assignment: "manual" | "first" | "best_reputation";
+            /** Apply Until */
+            apply_until: string | null;
+            /** Id */
+            id: number;
+            /** Team Id */
+            team_id: string;
+            /** Poster */
+            poster: string;
+            /** Description */
+            description: string;
+            /**
+             * Evaluationcid
+             * @description The standard it is judged by.
+             */
+            evaluationCID: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "assigned" | "committed" | "submitted" | "judged" | "disputed" | "paid" | "refunded" | "expired" | "cancelled";
+            /** Expiry Reason */
+            expiry_reason: ("no_submission" | "no_verdict") | null;
+            /**
+             * Posted At
+             * Format: date-time
+             */
+            posted_at: string;
+            /** Applicant Count */
+            applicant_count: number;
+            /**
+             * Agent
+             * @description Whoever it is assigned to.
+             */
+            agent: string | null;
+            /** Agent Version */
+            agent_version: string | null;
+            /** Assigned At */
+            assigned_at: string | null;
+            /** Commitment */
+            commitment: string | null;
+            /**
+             * Resulthash
+             * @description The CID of the result.
+             */
+            resultHash: string | null;
+            /** Submitted At */
+            submitted_at: string | null;
+            /**
+             * Judge Until
+             * @description When the judge's window shuts.
+             */
+            judge_until: string | null;
+            /** Score */
+            score: number | null;
+            /** Judged By */
+            judged_by: string | null;
+            /** Judged At */
+            judged_at: string | null;
+            /**
+             * Reasonuri
+             * @description The verdict's record.
+             */
+            reasonURI: string | null;
+            /** Disputed By */
+            disputed_by: string | null;
+            /** Disputed At */
+            disputed_at: string | null;
+            /** Disputereasonuri */
+            disputeReasonURI: string | null;
+            /**
+             * Final Score
+             * @description The score it was settled by.
+             */
+            final_score: number | null;
+            /** Resolutionuri */
+            resolutionURI: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Exit At
+             * @description From when on anyone may end it.
+             */
+            exit_at: string | null;
+            /**
+             * Payout
+             * @description Decimal text in TEST.
+             * @example 0.05
+             */
+            payout: string;
+        };
+        /**
+         * TaskApply
+         * @description An agent asks for a task.
+         */
+        TaskApply: {
+            /**
+             * Agent
+             * @example alice
+             */
+            agent: string;
+            proof: components["schemas"]["Proof"];
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskAssign
+         * @description The poster chooses; without an agent the best applicant is taken, where the terms say so.
+         */
+        TaskAssign: {
+            /**
+             * By
+             * @example alice
+             */
+            by: string;
+            /** Agent */
+            agent?: string | null;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskCommit
+         * @description An agent binds itself to a result it does not show yet.
+         */
+        TaskCommit: {
+            /**
+             * Agent
+             * @example alice
+             */
+            agent: string;
+            /** Commitment */
+            commitment: string;
+            proof: components["schemas"]["Proof"];
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskDispute
+         * @description The losing side contests the verdict.
+         */
+        TaskDispute: {
+            /**
+             * By
+             * @example alice
+             */
+            by: string;
+            /** Reasonuri */
+            reasonURI: string;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskEnd
+         * @description Who ends a task; timeouts need no name.
+         */
+        TaskEnd: {
+            /** By */
+            by?: string | null;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskJudge
+         * @description A verdict; it names the agent and the very result it is about.
+         */
+        TaskJudge: {
+            /**
+             * By
+             * @example alice
+             */
+            by: string;
+            /** Score */
+            score: number;
+            /**
+             * Winner
+             * @description The agent the task is assigned to, whatever the score.
+             * @example alice
+             */
+            winner: string;
+            /**
+             * Resulthash
+             * @example bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e
+             */
+            resultHash: string;
+            /**
+             * Reasonuri
+             * @description Where the verdict's record is.
+             */
+            reasonURI: string;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskList
+         * @description A page of tasks, newest first.
+         */
+        TaskList: {
+            /** Tasks */
+            tasks: components["schemas"]["Task"][];
+            /** Count */
+            count: number;
+            /** Next Cursor */
+            next_cursor?: string | null;
+        };
+        /**
+         * TaskPost
+         * @description A task to offer: what is to be done, how it is judged, and what it pays.
+         */
+        TaskPost: {
+            /**
+             * Poster
+             * @example alice
+             */
+            poster: string;
+            /**
+             * Description
+             * @example Write deepMerge(a, b).
+             */
+            description: string;
+            /**
+             * Evaluation
+             * @description The standard itself; or give `evaluationCID`.
+             */
+            evaluation?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Evaluationcid
+             * @description A standard that is in the content store.
+             */
+            evaluationCID?: string | null;
+            /**
+             * Reward
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @example 0.05
+             */
+            reward: string;
+            /**
+             * Deadline
+             * Format: date-time
+             */
+            deadline: string;
+            /**
+             * Judge
+             * @description Needed, unless it is self-judged.
+             */
+            judge?: string | null;
+            /**
+             * Judge Window Seconds
+             * @default 86400
+             */
+            judge_window_seconds: number;
+            /** Fallback Judge */
+            fallback_judge?: string | null;
+            /**
+             * Fallback Window Seconds
+             * @default 0
+             */
+            fallback_window_seconds: number;
+            /**
+             * Timeout Policy
+             * @default refund
+             * @enum {string}
+             */
+            timeout_policy: "refund" | "split";
+            /**
+             * Agent Share Percent
+             * @default 0
+             */
+            agent_share_percent: number;
+            /**
+             * Dispute Window Seconds
+             * @default 0
+             */
+            dispute_window_seconds: number;
+            /** Arbiter */
+            arbiter?: string | null;
+            /**
+             * Arbiter Window Seconds
+             * @default 0
+             */
+            arbiter_window_seconds: number;
+            /**
+             * Bond
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @default 0
+             * @example 0.05
+             */
+            bond: string;
+            /** Commit Deadline */
+            commit_deadline?: string | null;
+            /**
+             * Max Applicants
+             * @default 100
+             */
+            max_applicants: number;
+            /**
+             * Is Self Judged
+             * @default false
+             */
+            is_self_judged: boolean;
+            /**
+             * Assignment
+             * @default manual
+             * @enum {string}
+             */
+            assignment: "manual" | "first" | "best_reputation";
+            /** Apply Until */
+            apply_until?: string | null;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskResolve
+         * @description The arbiter decides a dispute.
+         */
+        TaskResolve: {
+            /**
+             * By
+             * @example alice
+             */
+            by: string;
+            /** Score */
+            score: number;
+            /** Reasonuri */
+            reasonURI: string;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TaskReview
+         * @description The judge asks people to answer the standard's checklists.
+         */
+        TaskReview: {
+            /**
+             * By
+             * @example alice
+             */
+            by: string;
+        };
+        /**
+         * TaskState
+         * @description Where a task stands.
+         * @enum {string}
+         */
+        TaskState: "open" | "assigned" | "committed" | "submitted" | "judged" | "disputed" | "paid" | "refunded" | "expired" | "cancelled";
+        /**
+         * TaskStory
+         * @description A task with all that happened to it.
+         */
+        TaskStory: {
+            task: components["schemas"]["Task"];
+            /**
+             * Applicants
+             * @description The best first.
+             */
+            applicants: components["schemas"]["Applicant"][];
+            /** Events */
+            events: components["schemas"]["MarketEvent"][];
+            /** Entries */
+            entries: components["schemas"]["LedgerEntry"][];
+        };
+        /**
+         * TaskSubmit
+         * @description An agent hands in its result: the text itself, or the CID of content in the store.
+         */
+        TaskSubmit: {
+            /**
+             * Agent
+             * @example alice
+             */
+            agent: string;
+            /** Result */
+            result?: string | null;
+            /** Resulthash */
+            resultHash?: string | null;
+            /**
+             * Salt
+             * @description Reveals a commitment.
+             */
+            salt?: string | null;
+            proof: components["schemas"]["Proof"];
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
+        };
+        /**
+         * TasksClosed
+         * @description Which tasks were ended because their time had run out.
+         */
+        TasksClosed: {
+            /** Closed */
+            closed: components["schemas"]["Receipt"][];
+            /** Count */
+            count: number;
         };
         /**
          * TeamList
@@ -2486,6 +4083,34 @@ export interface components {
             pass_score: number | null;
         };
         /**
+         * TestAudit
+         * @description Which tests can be passed by an agent that does nothing; no model is asked.
+         */
+        TestAudit: {
+            /**
+             * Digest
+             * @description Of the catalog that was looked at.
+             */
+            digest: string;
+            /** Findings */
+            findings: components["schemas"]["AuditFinding"][];
+            /**
+             * Audited
+             * @description How many active tests were looked at.
+             */
+            audited: number;
+            /**
+             * Left Out
+             * @description Tests that only a model or a person can judge.
+             */
+            left_out: string[];
+            /**
+             * Pending
+             * @description How many are still to be looked at: ask again.
+             */
+            pending: number;
+        };
+        /**
          * TestList
          * @description A page of tests.
          */
@@ -2509,6 +4134,28 @@ export interface components {
              * @description Where the next page begins.
              */
             next_cursor?: string | null;
+        };
+        /**
+         * TestMoney
+         * @description Test money to put into an account or to take out of it; it is worth nothing.
+         */
+        TestMoney: {
+            /**
+             * Account
+             * @example alice
+             */
+            account: string;
+            /**
+             * Amount
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @example 0.05
+             */
+            amount: string;
+            /**
+             * Idempotency Key
+             * @description Sent again under the same key, a call is done once and answers the same.
+             */
+            idempotency_key?: string | null;
         };
         /**
          * TestTrials
@@ -2645,6 +4292,20 @@ export interface components {
              */
             made_at: string;
             made_with: components["schemas"]["MadeWith"];
+        };
+        /**
+         * Violation
+         * @description An invariant that does not hold.
+         */
+        Violation: {
+            /**
+             * Invariant
+             * @description As docs/market.md numbers them.
+             * @example I1
+             */
+            invariant: string;
+            /** What */
+            what: string;
         };
         /**
          * Vote
@@ -3219,6 +4880,267 @@ export interface operations {
                      *       "status": 403,
                      *       "code": "forbidden",
                      *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_tests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest": "3b1f5c0e8b7a4d1f9c2e6a5b8d7c4f3e2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d",
+                     *       "findings": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "agent": "echo",
+                     *           "answer": "List all available user interfaces in the system",
+                     *           "reason": "the answer has all of \"user\", \"interfaces\""
+                     *         }
+                     *       ],
+                     *       "audited": 17,
+                     *       "left_out": [],
+                     *       "pending": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestAudit"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_test_standing: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                test_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "test_id": "bench_nav_001",
+                     *       "rows": [
+                     *         {
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f",
+                     *           "trials": 1,
+                     *           "passed": 1,
+                     *           "rest_percent": 90.91,
+                     *           "is_current": true
+                     *         }
+                     *       ],
+                     *       "counted": 1,
+                     *       "pass_percent": 100,
+                     *       "interval": {
+                     *         "low": 20.65,
+                     *         "high": 100,
+                     *         "method": "wilson",
+                     *         "confidence": 0.95
+                     *       },
+                     *       "discrimination": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Standing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */
@@ -7358,6 +9280,156 @@ export interface operations {
             };
         };
     };
+    compare_tests: {
+        parameters: {
+            query: {
+                agents: string;
+                /** @description Only tests on which they differ. */
+                differing?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agents": [
+                     *         {
+                     *           "agent": "qa-web-manager:1.0.0",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2"
+                     *         },
+                     *         {
+                     *           "agent": "qa-mobile-manager:1.0.0",
+                     *           "run_id": "6f17a8e5-0585-4ab9-b945-c558553b8eb3"
+                     *         }
+                     *       ],
+                     *       "without_run": [],
+                     *       "rows": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "name": "List User Interfaces",
+                     *           "category": "navigation",
+                     *           "is_edited": false,
+                     *           "differs": true,
+                     *           "cells": [
+                     *             {
+                     *               "trials": 1,
+                     *               "passed": 1,
+                     *               "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f"
+                     *             },
+                     *             {
+                     *               "trials": 1,
+                     *               "passed": 0,
+                     *               "result_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "total": 1,
+                     *       "tests": 12,
+                     *       "differing": 1,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Matrix"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_teams: {
         parameters: {
             query?: never;
@@ -8558,6 +10630,4304 @@ export interface operations {
                      *       "status": 413,
                      *       "code": "request_entity_too_large",
                      *       "detail": "the body is larger than 8 MiB",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tasks: {
+        parameters: {
+            query?: {
+                /** @description Repeatable. */
+                state?: components["schemas"]["TaskState"][] | null;
+                poster?: string | null;
+                /** @description Assigned to it. */
+                agent?: string | null;
+                /** @description It has applied. */
+                applicant?: string | null;
+                /** @description Judge, fallback judge or arbiter. */
+                judge?: string | null;
+                min_reward?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tasks": [
+                     *         {
+                     *           "reward": "0.05",
+                     *           "currency": "TEST",
+                     *           "deadline": "2026-11-16T23:16:50Z",
+                     *           "judge": "judy",
+                     *           "judge_window_seconds": 86400,
+                     *           "fallback_judge": null,
+                     *           "fallback_window_seconds": 0,
+                     *           "timeout_policy": "refund",
+                     *           "agent_share_percent": 0,
+                     *           "dispute_window_seconds": 0,
+                     *           "arbiter": null,
+                     *           "arbiter_window_seconds": 0,
+                     *           "bond": "0",
+                     *           "commit_deadline": null,
+                     *           "max_applicants": 100,
+                     *           "is_self_judged": false,
+                     *           "assignment": "manual",
+                     *           "apply_until": null,
+                     *           "id": 7,
+                     *           "team_id": "default",
+                     *           "poster": "alice",
+                     *           "description": "Write add(a, b) in Python.",
+                     *           "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
+                     *           "state": "expired",
+                     *           "expiry_reason": "no_submission",
+                     *           "posted_at": "2026-11-15T23:16:51.063722Z",
+                     *           "applicant_count": 0,
+                     *           "agent": null,
+                     *           "agent_version": null,
+                     *           "assigned_at": null,
+                     *           "commitment": null,
+                     *           "resultHash": null,
+                     *           "submitted_at": null,
+                     *           "judge_until": null,
+                     *           "score": null,
+                     *           "judged_by": null,
+                     *           "judged_at": null,
+                     *           "reasonURI": null,
+                     *           "disputed_by": null,
+                     *           "disputed_at": null,
+                     *           "disputeReasonURI": null,
+                     *           "final_score": null,
+                     *           "resolutionURI": null,
+                     *           "ended_at": "2026-11-17T23:16:52.095343Z",
+                     *           "exit_at": null,
+                     *           "payout": "0"
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "next_cursor": "Nw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TaskList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "poster": "alice",
+                 *       "description": "Write add(a, b) in Python.",
+                 *       "evaluation": {
+                 *         "type": "test_cases",
+                 *         "functionName": "add",
+                 *         "cases": [
+                 *           {
+                 *             "input": [
+                 *               1,
+                 *               2
+                 *             ],
+                 *             "expected": 3
+                 *           }
+                 *         ]
+                 *       },
+                 *       "reward": "0.05",
+                 *       "deadline": "2026-11-16T23:16:50Z",
+                 *       "judge": "judy"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskPost"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 10,
+                     *       "task_id": 7,
+                     *       "state": "open",
+                     *       "at": "2026-11-15T23:16:51.063722Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "task": {
+                     *         "reward": "0.05",
+                     *         "currency": "TEST",
+                     *         "deadline": "2026-11-16T23:16:50Z",
+                     *         "judge": "judy",
+                     *         "judge_window_seconds": 86400,
+                     *         "fallback_judge": null,
+                     *         "fallback_window_seconds": 0,
+                     *         "timeout_policy": "refund",
+                     *         "agent_share_percent": 0,
+                     *         "dispute_window_seconds": 0,
+                     *         "arbiter": null,
+                     *         "arbiter_window_seconds": 0,
+                     *         "bond": "0",
+                     *         "commit_deadline": null,
+                     *         "max_applicants": 100,
+                     *         "is_self_judged": false,
+                     *         "assignment": "manual",
+                     *         "apply_until": null,
+                     *         "id": 1,
+                     *         "team_id": "default",
+                     *         "poster": "alice",
+                     *         "description": "Write add(a, b) in Python.",
+                     *         "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
+                     *         "state": "paid",
+                     *         "expiry_reason": null,
+                     *         "posted_at": "2026-11-15T23:16:50.441313Z",
+                     *         "applicant_count": 1,
+                     *         "agent": "my-solver",
+                     *         "agent_version": "1.0.0",
+                     *         "assigned_at": "2026-11-15T23:16:51.314685Z",
+                     *         "commitment": null,
+                     *         "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                     *         "submitted_at": "2026-11-15T23:16:51.456311Z",
+                     *         "judge_until": "2026-11-16T23:16:51.456311Z",
+                     *         "score": 100,
+                     *         "judged_by": "judy",
+                     *         "judged_at": "2026-11-15T23:16:51.576712Z",
+                     *         "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe",
+                     *         "disputed_by": null,
+                     *         "disputed_at": null,
+                     *         "disputeReasonURI": null,
+                     *         "final_score": 100,
+                     *         "resolutionURI": null,
+                     *         "ended_at": "2026-11-15T23:16:51.576712Z",
+                     *         "exit_at": null,
+                     *         "payout": "0.05"
+                     *       },
+                     *       "applicants": [
+                     *         {
+                     *           "rank": 1,
+                     *           "agent": "my-solver",
+                     *           "version": "1.0.0",
+                     *           "applied_at": "2026-11-15T23:16:51.206756Z",
+                     *           "reputation": {
+                     *             "attempts": 4,
+                     *             "judged": 3,
+                     *             "wins": 2,
+                     *             "no_shows": 1,
+                     *             "average_score": 66.66666666666667,
+                     *             "win_rate": 0.5
+                     *           }
+                     *         }
+                     *       ],
+                     *       "events": [
+                     *         {
+                     *           "id": 4,
+                     *           "task_id": 1,
+                     *           "kind": "TaskPosted",
+                     *           "who": "alice",
+                     *           "at": "2026-11-15T23:16:50.441313Z",
+                     *           "why": "offered",
+                     *           "data": {
+                     *             "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
+                     *             "reward": "0.05"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 12,
+                     *           "task_id": 1,
+                     *           "kind": "Applied",
+                     *           "who": "my-solver",
+                     *           "at": "2026-11-15T23:16:51.206756Z",
+                     *           "why": "asked for the task",
+                     *           "data": {
+                     *             "version": "1.0.0"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 13,
+                     *           "task_id": 1,
+                     *           "kind": "Assigned",
+                     *           "who": "alice",
+                     *           "at": "2026-11-15T23:16:51.314685Z",
+                     *           "why": "chosen by hand",
+                     *           "data": {
+                     *             "agent": "my-solver",
+                     *             "version": "1.0.0"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 14,
+                     *           "task_id": 1,
+                     *           "kind": "ResultSubmitted",
+                     *           "who": "my-solver",
+                     *           "at": "2026-11-15T23:16:51.456311Z",
+                     *           "why": "handed in",
+                     *           "data": {
+                     *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 15,
+                     *           "task_id": 1,
+                     *           "kind": "Judged",
+                     *           "who": "judy",
+                     *           "at": "2026-11-15T23:16:51.576712Z",
+                     *           "why": "passed",
+                     *           "data": {
+                     *             "score": 100,
+                     *             "winner": "my-solver",
+                     *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                     *             "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 16,
+                     *           "task_id": 1,
+                     *           "kind": "Paid",
+                     *           "who": "judy",
+                     *           "at": "2026-11-15T23:16:51.576712Z",
+                     *           "why": "score 100, 60 is needed",
+                     *           "data": {
+                     *             "to": "my-solver",
+                     *             "amount": "0.05"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "entries": [
+                     *         {
+                     *           "id": 3,
+                     *           "kind": "lock",
+                     *           "at": "2026-11-15T23:16:50.441313Z",
+                     *           "postings": [
+                     *             {
+                     *               "account": "user:alice",
+                     *               "amount": "-0.05"
+                     *             },
+                     *             {
+                     *               "account": "escrow:1",
+                     *               "amount": "0.05"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "id": 11,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.576712Z",
+                     *           "postings": [
+                     *             {
+                     *               "account": "escrow:1",
+                     *               "amount": "-0.05"
+                     *             },
+                     *             {
+                     *               "account": "user:my-solver",
+                     *               "amount": "0.05"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TaskStory"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_for_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent": "my-solver",
+                 *       "proof": {
+                 *         "nonce": "7e9930c2e41f8542bd1eeab10e349013",
+                 *         "expires_at": 1794784911,
+                 *         "signature": "bDzujBGvRO0k3QuonIeM0SKBlEFja1LNzpXFvxzmkAwCHbdf++Z03aOSANkD4BKs6jrVv1NAGWgO2iQ7YiYECA=="
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskApply"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 26,
+                     *       "task_id": 5,
+                     *       "state": "open",
+                     *       "at": "2026-11-15T23:16:51.881055Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assign_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "alice",
+                 *       "agent": "my-solver"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskAssign"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 27,
+                     *       "task_id": 5,
+                     *       "state": "assigned",
+                     *       "at": "2026-11-15T23:16:51.937468Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    commit_result: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent": "my-solver",
+                 *       "commitment": "abababababababababababababababababababababababababababababababab",
+                 *       "proof": {
+                 *         "nonce": "dd77d38aa3e4a09c93e0865d031cf05b",
+                 *         "expires_at": 1794784911,
+                 *         "signature": "mJgPbTgzTzV35Aie8k+WnRbtzQ/VqfJFBgK8BQUColjoe+jWGLP/AOSeMrxVS7fVZ2ww1NbPLNCCB1hz2B5ZDw=="
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskCommit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 28,
+                     *       "task_id": 5,
+                     *       "state": "committed",
+                     *       "at": "2026-11-15T23:16:51.997753Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_result: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent": "my-solver",
+                 *       "result": "def add(a, b):\n    return a + b\n",
+                 *       "proof": {
+                 *         "nonce": "f01e9f49eeea1af34fe2845ab55623c7",
+                 *         "expires_at": 1794784911,
+                 *         "signature": "TQ/Wu4v2ByedLPD5f1/AXu/F7CHC3EQzlQIXKkoThTF0dVhtLfGbfkyfGiuqqRws1/TR9Gqeoh83GYr12LmSCg=="
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskSubmit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 22,
+                     *       "task_id": 3,
+                     *       "state": "submitted",
+                     *       "at": "2026-11-15T23:16:51.769490Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    review_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "judy"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskReview"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11",
+                     *       "team_id": "default",
+                     *       "subject": {
+                     *         "kind": "task",
+                     *         "id": "1",
+                     *         "part": ""
+                     *       },
+                     *       "title": "task 1",
+                     *       "status": "open",
+                     *       "reviewers_needed": 1,
+                     *       "rule": "majority, a tie fails",
+                     *       "item_count": 2,
+                     *       "answered_count": 1,
+                     *       "trouble": null,
+                     *       "created_at": "2025-12-06T23:58:10Z",
+                     *       "completed_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judge_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "judy",
+                 *       "score": 20,
+                 *       "winner": "my-solver",
+                 *       "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                 *       "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskJudge"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 23,
+                     *       "task_id": 3,
+                     *       "state": "judged",
+                     *       "at": "2026-11-15T23:16:51.782796Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dispute_verdict: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "my-solver",
+                 *       "reasonURI": "https://example.org/why"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskDispute"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 24,
+                     *       "task_id": 2,
+                     *       "state": "disputed",
+                     *       "at": "2026-11-15T23:16:51.791716Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolve_dispute: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "ann",
+                 *       "score": 80,
+                 *       "reasonURI": "https://example.org/decision"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskResolve"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 25,
+                     *       "task_id": 2,
+                     *       "state": "paid",
+                     *       "at": "2026-11-15T23:16:51.821652Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "alice"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskEnd"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 29,
+                     *       "task_id": 6,
+                     *       "state": "cancelled",
+                     *       "at": "2026-11-15T23:16:52.045607Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    expire_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["TaskEnd"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 30,
+                     *       "task_id": 7,
+                     *       "state": "expired",
+                     *       "at": "2026-11-17T23:16:52.095343Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settle_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["TaskEnd"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 31,
+                     *       "task_id": 3,
+                     *       "state": "refunded",
+                     *       "at": "2026-11-17T23:16:52.150336Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_market: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "market": "6dc0171a6bd24fb2bd692c4944505080",
+                     *       "currency": "TEST",
+                     *       "decimals": 6,
+                     *       "min_pass_score": 60,
+                     *       "now": "2026-11-15T23:16:49.947144Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketInfo"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_market_agents: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agents": [
+                     *         {
+                     *           "id": "my-solver",
+                     *           "version": "1.0.0",
+                     *           "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                     *           "registered_at": "2026-11-15T23:16:49.993441Z",
+                     *           "reputation": {
+                     *             "attempts": 4,
+                     *             "judged": 3,
+                     *             "wins": 2,
+                     *             "no_shows": 1,
+                     *             "average_score": 66.66666666666667,
+                     *             "win_rate": 0.5
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketAgentList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    register_market_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "my-solver",
+                 *       "version": "1.0.0",
+                 *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                 *       "proof": {
+                 *         "nonce": "4e8ed8e4fc56119ac08d77e078949a99",
+                 *         "expires_at": 1794784909,
+                 *         "signature": "q+A1VTT2gkHD9qHJU9FsAP5Ze9N4b8KYT0TOvvXuDD3DgFasGR8VJ/AMU1jY8lP8KZ5v+lVu2fsDblTbFbwiDA=="
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["MarketAgentRegister"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "my-solver",
+                     *       "version": "1.0.0",
+                     *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                     *       "registered_at": "2026-11-15T23:16:49.993441Z",
+                     *       "reputation": {
+                     *         "attempts": 0,
+                     *         "judged": 0,
+                     *         "wins": 0,
+                     *         "no_shows": 0,
+                     *         "average_score": null,
+                     *         "win_rate": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketAgent"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_market_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "my-solver",
+                     *       "version": "1.0.0",
+                     *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                     *       "registered_at": "2026-11-15T23:16:49.993441Z",
+                     *       "reputation": {
+                     *         "attempts": 4,
+                     *         "judged": 3,
+                     *         "wins": 2,
+                     *         "no_shows": 1,
+                     *         "average_score": 66.66666666666667,
+                     *         "win_rate": 0.5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketAgent"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_due_tasks: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "closed": [
+                     *         {
+                     *           "ref": 32,
+                     *           "task_id": 4,
+                     *           "state": "expired",
+                     *           "at": "2026-11-17T23:16:52.253775Z"
+                     *         },
+                     *         {
+                     *           "ref": 33,
+                     *           "task_id": 5,
+                     *           "state": "expired",
+                     *           "at": "2026-11-17T23:16:52.314111Z"
+                     *         }
+                     *       ],
+                     *       "count": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TasksClosed"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_market_events: {
+        parameters: {
+            query?: {
+                /** @description Only events after the one with this id. */
+                since?: number | null;
+                task_id?: number | null;
+                limit?: number;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": 1,
+                     *           "task_id": null,
+                     *           "kind": "AgentRegistered",
+                     *           "who": "my-solver",
+                     *           "at": "2026-11-15T23:16:49.993441Z",
+                     *           "why": "registered",
+                     *           "data": {
+                     *             "version": "1.0.0",
+                     *             "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 2,
+                     *           "task_id": null,
+                     *           "kind": "TestMoneyDeposited",
+                     *           "who": "alice",
+                     *           "at": "2026-11-15T23:16:50.185224Z",
+                     *           "why": "test money, worth nothing",
+                     *           "data": {
+                     *             "amount": "10"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 2,
+                     *       "last_id": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketEventList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_market: {
+        parameters: {
+            query?: {
+                /** @description Only events after the one with this id. */
+                since?: number | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                "last-event-id"?: string | null;
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events, each named by its kind; they do not end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_balance: {
+        parameters: {
+            query?: {
+                /** @description A party; default: all. */
+                account?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "balances": [
+                     *         {
+                     *           "account": "user:alice",
+                     *           "amount": "9.4"
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "currency": "TEST"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Balances"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_ledger_history: {
+        parameters: {
+            query: {
+                /** @description A party. */
+                account: string;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account": "user:my-solver",
+                     *       "lines": [
+                     *         {
+                     *           "entry_id": 13,
+                     *           "task_id": 2,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.821652Z",
+                     *           "amount": "0.01",
+                     *           "balance": "1.1"
+                     *         },
+                     *         {
+                     *           "entry_id": 13,
+                     *           "task_id": 2,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.821652Z",
+                     *           "amount": "0.05",
+                     *           "balance": "1.1"
+                     *         },
+                     *         {
+                     *           "entry_id": 12,
+                     *           "task_id": 2,
+                     *           "kind": "bond",
+                     *           "at": "2026-11-15T23:16:51.791716Z",
+                     *           "amount": "-0.01",
+                     *           "balance": "1.04"
+                     *         },
+                     *         {
+                     *           "entry_id": 11,
+                     *           "task_id": 1,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.576712Z",
+                     *           "amount": "0.05",
+                     *           "balance": "1.05"
+                     *         },
+                     *         {
+                     *           "entry_id": 10,
+                     *           "task_id": null,
+                     *           "kind": "deposit",
+                     *           "at": "2026-11-15T23:16:51.137899Z",
+                     *           "amount": "1",
+                     *           "balance": "1"
+                     *         }
+                     *       ],
+                     *       "count": 5,
+                     *       "currency": "TEST",
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerHistory"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_ledger: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "is_clean": true,
+                     *       "tasks": 7,
+                     *       "entries": 18,
+                     *       "postings": 38,
+                     *       "accounts": 11,
+                     *       "violations": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deposit_test_money: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "account": "alice",
+                 *       "amount": "10",
+                 *       "idempotency_key": "first-money"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestMoney"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 2,
+                     *       "task_id": null,
+                     *       "state": null,
+                     *       "at": "2026-11-15T23:16:50.185224Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_test_money: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "account": "alice",
+                 *       "amount": "0.5"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestMoney"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 3,
+                     *       "task_id": null,
+                     *       "state": null,
+                     *       "at": "2026-11-15T23:16:50.281652Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */

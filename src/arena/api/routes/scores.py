@@ -148,7 +148,7 @@ async def compare_agents(
     ],
 ) -> schemas.Comparison:
     """Set agents side by side: who is ahead, where they differ, and whether it is luck."""
-    subjects = _named(agents, team)
+    subjects = named(agents, team)
     comparison, rows = await house.scores.compare(subjects)
     by_key = {str(subject): subject for subject in subjects}
     winner = by_key[comparison.winner] if comparison.winner else None
@@ -232,7 +232,7 @@ def _execution(told: schemas.ExecutionReport) -> Execution:
     )
 
 
-def _named(agents: str, team: str) -> list[Subject]:
+def named(agents: str, team: str) -> list[Subject]:
     """The agents a comparison names, as `id:version`, separated by commas."""
     subjects: list[Subject] = []
     for entry in agents.split(","):

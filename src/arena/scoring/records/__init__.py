@@ -16,8 +16,14 @@ from arena.scoring.records.board import (
 )
 from arena.scoring.records.evidence import add_executions, add_vote, set_benchmark
 from arena.scoring.records.executions import Report, report_executions
-from arena.scoring.records.outcomes import has_repeats, outcomes_of_run, test_counts
+from arena.scoring.records.outcomes import (
+    has_repeats,
+    outcomes_of_run,
+    test_counts,
+    test_outcomes,
+)
 from arena.scoring.records.recalculation import recalculate, recalculate_all, store_weights
+from arena.scoring.records.standing import test_standing
 from arena.scoring.records.sums import stored_weights
 from arena.scoring.records.votes import list_votes
 
@@ -43,4 +49,6 @@ __all__ = [
     "store_weights",
     "stored_weights",
     "test_counts",
+    "test_outcomes",
+    "test_standing",
 ]

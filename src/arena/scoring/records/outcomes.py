@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, cast, delete, func, insert, select
+from sqlalchemy import Integer, case, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.scoring.matrix import TestOutcome
 from arena.scoring.records.sums import share_from, share_list
 from arena.scoring.share import Share
 from arena.scoring.trials import TrialCounts
@@ -111,6 +112,40 @@ async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[tuple[s
     ]
     # Sorted here: databases disagree about the order of texts.
     return sorted(counted, key=lambda one: one[1].test_id)
+
+
+async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestOutcome]:
+    """Every test of a run that has results, with the trial that is worth looking at."""
+    failed_first = func.coalesce(
+        func.min(case((Results.passed.is_(False), Results.sequence))), func.min(Results.sequence)
+    )
+    counted = _per_test(run_id).add_columns(failed_first.label("sequence")).subquery()
+    body = FrozenTests.body
+    query = (
+        select(
+            counted.c.test_id,
+            counted.c.digest,
+            counted.c.trials,
+            counted.c.passed,
+            Results.id.label("result_id"),
+            body["name"].as_string().label("name"),
+            body["category"].as_string().label("category"),
+        )
+        .join(Results, (Results.run_id == run_id) & (Results.sequence == counted.c.sequence))
+        .join(FrozenTests, FrozenTests.digest == counted.c.digest)
+    )
+    return [
+        TestOutcome(
+            test_id=row.test_id,
+            digest=row.digest,
+            name=row.name,
+            category=row.category,
+            trials=int(row.trials),
+            passed=int(row.passed),
+            result_id=row.result_id,
+        )
+        for row in await connection.execute(query)
+    ]
 
 
 def _per_test(run_id: UUID) -> Any:

@@ -1,10 +1,23 @@
-import { EmptyNote } from "../../ui/EmptyNote";
-import { Page } from "../../ui/Page";
+import { Route, Switch } from "wouter";
+import { CatalogView } from "./CatalogView";
+import { TestView } from "./TestView";
 
+/** All tests, or one of them. */
 export default function CatalogPage() {
   return (
-    <Page title="Catalog">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
-    </Page>
+    <Switch>
+      <Route path="/catalog/tests/:testId">
+        {({ testId }) => <TestView key={testId} testId={decoded(testId)} />}
+      </Route>
+      <Route component={CatalogView} />
+    </Switch>
   );
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }

@@ -1,10 +1,15 @@
-import { EmptyNote } from "../../ui/EmptyNote";
-import { Page } from "../../ui/Page";
+import { Route, Switch } from "wouter";
+import { MarketView } from "./MarketView";
+import { TaskView } from "./TaskView";
 
+/** The market, or one of its tasks. */
 export default function MarketPage() {
   return (
-    <Page title="Market">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
-    </Page>
+    <Switch>
+      <Route path="/market/tasks/:taskId">
+        {({ taskId }) => <TaskView key={taskId} taskId={Number(taskId)} />}
+      </Route>
+      <Route component={MarketView} />
+    </Switch>
   );
 }

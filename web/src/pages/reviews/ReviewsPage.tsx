@@ -1,10 +1,15 @@
-import { EmptyNote } from "../../ui/EmptyNote";
-import { Page } from "../../ui/Page";
+import { Route, Switch } from "wouter";
+import { QueueView } from "./QueueView";
+import { ReviewView } from "./ReviewView";
 
+/** The queue, or one review of it. */
 export default function ReviewsPage() {
   return (
-    <Page title="Reviews">
-      <EmptyNote title="Nothing here yet">This page is being built.</EmptyNote>
-    </Page>
+    <Switch>
+      <Route path="/reviews/:reviewId">
+        {({ reviewId }) => <ReviewView key={reviewId} reviewId={reviewId} />}
+      </Route>
+      <Route component={QueueView} />
+    </Switch>
   );
 }

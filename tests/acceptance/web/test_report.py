@@ -1,0 +1,91 @@
+"""`arena report`: a page that opens from disk, asks nobody, and runs nothing it was told."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from acceptance.conftest import Shell
+from acceptance.web.conftest import AXE, RULES
+
+
+@pytest.fixture(scope="module")
+def shell(furnished: Path) -> Shell:
+    return Shell(home=furnished)
+
+
+def run_of(shell: Shell, agent: str) -> str:
+    return str(shell.json("runs", "list", "--agent", agent)["runs"][0]["id"])
+
+
+@pytest.fixture(params=[(380, "dark"), (1600, "light")], ids=str)
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """A page that notes what it asks for, and what goes wrong in it."""
+    width, scheme = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+    )
+    opened = context.new_page()
+    faults: list[str] = []
+    asked: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    opened.on("request", lambda request: asked.append(request.url))
+    yield opened
+    context.close()
+    assert faults == []
+    assert all(url.startswith("file://") for url in asked), asked
+    assert len(asked) == 1
+
+
+def check(page: Page) -> None:
+    width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert width[0] <= width[1]
+    page.evaluate(AXE.read_text())
+    report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in report["violations"]] == []
+
+
+def test_a_run_opens_from_disk_and_is_filtered(shell: Shell, page: Page, tmp_path: Path):
+    done = shell.arena("report", run_of(shell, "scribe"), "--html", str(tmp_path / "out"))
+    assert (done.returncode, done.stdout) == (0, f"wrote {tmp_path / 'out' / 'index.html'}\n")
+    page.goto((tmp_path / "out" / "index.html").as_uri())
+    expect(page.get_by_role("heading", level=1)).to_have_text("scribe 2.0.0")
+    expect(page.get_by_text("24 of 24 shown")).to_be_visible()
+    page.get_by_label("Outcome").select_option("failed")
+    expect(page.get_by_text("3 of 24 shown")).to_be_visible()
+    page.get_by_text("Word 14", exact=True).click()
+    asked = page.get_by_role("region", name="Asked").filter(visible=True)
+    expect(asked).to_have_text("say word 14")
+    check(page)
+    page.get_by_label("Test, reason or answer").fill("word7")
+    expect(page.get_by_text("1 of 24 shown")).to_be_visible()
+    whole = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert (len(whole["results"]), len(whole["tests"])) == (24, 24)
+
+
+def test_what_agents_wrote_is_text(shell: Shell, page: Page, tmp_path: Path):
+    done = shell.arena("report", run_of(shell, "hostile"), "--html", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    # A megabyte of answer does not make a megabyte of page.
+    assert (tmp_path / "index.html").stat().st_size < 100_000
+    page.goto((tmp_path / "index.html").as_uri())
+    for summary in page.locator("summary").all():
+        summary.click()
+    expect(page.get_by_text("<script>window.hacked = 1</script>").first).to_be_visible()
+    expect(page.locator(".mark", has_text="U+202E").first).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, a[href^=javascript]").count() == 0
+    check(page)
+
+
+def test_the_leaderboard_opens_from_disk(shell: Shell, page: Page, tmp_path: Path):
+    done = shell.arena("report", "--leaderboard", "--html", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    page.goto((tmp_path / "index.html").as_uri())
+    expect(page.get_by_role("row")).to_have_count(10)
+    page.get_by_label("Agent").first.fill("scribe")
+    expect(page.get_by_text("3 of 9 shown")).to_be_visible()
+    check(page)

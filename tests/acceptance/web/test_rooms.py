@@ -1,0 +1,183 @@
+"""Compare, catalog, reviews, market and judges: what they show, and that all can use them."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from acceptance.conftest import Shell
+from acceptance.web.conftest import Visit
+from acceptance.web.rooms import add_files, add_rooms
+
+SCRIBES = "/compare?agents=scribe:1.0.0,scribe:1.1.0,scribe:2.0.0"
+
+
+@pytest.fixture(scope="module")
+def home(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copied = tmp_path_factory.mktemp("rooms") / "home"
+    shutil.copytree(furnished, copied)
+    add_files(copied)
+    return copied
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[httpx.Client]:
+    """`arena serve` on a home with a queue and a market; a judge that nobody has measured."""
+    variables = {
+        "ARENA_JUDGE_BASE_URL": "http://127.0.0.1:9/v1",
+        "ARENA_JUDGE_MODELS": "a-model",
+        "ARENA_JUDGE_API_KEY": "none",
+    }
+    with Shell(home=home, variables=variables).serving() as client:
+        # In a thread of its own: the browser keeps an event loop running in this one.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(add_rooms, client).result()
+        yield client
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/compare",
+        f"{SCRIBES}&differing=true",
+        "/compare?agents=scribe:1.0.0,nobody:9.9.9",
+        "/catalog?tag=prose",
+        "/catalog/tests/std_cases",
+        "/catalog/tests/std_judge",
+        "/catalog/tests/std_all",
+        "/catalog/tests/word_02",
+        "/catalog/tests/none_such",
+        "/reviews",
+        "/market",
+        "/market/tasks/1",
+        "/judges",
+    ],
+)
+def test_every_page_is_readable_and_within_the_window(visit: Visit, address: str):
+    visit.go(address)
+    visit.check_every_look()
+
+
+def test_agents_are_compared_in_plain_words(visit: Visit):
+    page = visit.go(SCRIBES)
+    expect(
+        page.get_by_text("scribe 2.0.0 passed 87.5 % of the 24 tests that both ran")
+    ).to_have_count(2)
+    expect(page.get_by_text(re.compile(r"could be luck \(p = ")).first).to_be_visible()
+    expect(page.get_by_text("They differ on 17 of 24 tests")).to_be_visible()
+    card = page.get_by_role("region", name="Paired differences")
+    expect(card.get_by_role("img", name="Differences of 3 pairs")).to_be_visible()
+    card.get_by_role("button", name="Show as table").click()
+    expect(card.get_by_role("row")).to_have_count(4)
+    expect(card.get_by_role("row").nth(1)).to_contain_text("−16.7")
+
+
+def test_only_the_differences_are_an_address(visit: Visit):
+    page = visit.go(SCRIBES)
+    matrix = page.get_by_role("table", name="Tests against agents")
+    expect(matrix.get_by_role("row")).to_have_count(25)
+    page.get_by_label("Only where they differ").check()
+    expect(matrix.get_by_role("row")).to_have_count(18)
+    assert "differing=true" in page.url
+    page.reload()
+    expect(page.get_by_label("Only where they differ")).to_be_checked()
+    expect(matrix.get_by_role("row")).to_have_count(18)
+    matrix.get_by_role("link", name="failed").first.click()
+    expect(page.get_by_role("region", name="Verdict")).to_contain_text("is missing")
+
+
+def test_agents_are_chosen_from_a_picker(visit: Visit):
+    page = visit.go("/compare")
+    expect(page.get_by_text("Choose two agents or more")).to_be_visible()
+    box = page.get_by_role("combobox", name="Agents").or_(page.get_by_label("Agents"))
+    for name in ("scribe:1.0.0", "scribe:2.0.0"):
+        box.first.click()
+        page.get_by_role("option", name=name).click()
+    expect(page.get_by_text("scribe 2.0.0 is ahead, and that is more than luck.")).to_be_visible()
+    assert "scribe%3A1.0.0%2Cscribe%3A2.0.0" in page.url
+
+
+def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Path):
+    page = visit.go("/catalog")
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id must be", re.S))
+    audit = page.get_by_role("region", name="Audit")
+    audit.get_by_role("button", name="Show all").click()
+    expect(audit).to_contain_text("std_echo: mere echo")
+    test = "{id: good, name: Good, prompt: q, expected: {contains: [xyz]}}"
+    mended = f"category: mended\ntests:\n  - {test}\n"
+    (home / "benchmarks" / "zz_broken.yaml").write_text(mended)
+    expect(told).to_have_count(0, timeout=15_000)
+    expect(page.get_by_role("link", name="Good", exact=True)).to_be_visible()
+
+
+def test_a_filter_of_the_catalog_is_an_address(visit: Visit):
+    page = visit.go("/catalog?category=standards&tag=code")
+    rows = page.get_by_role("table", name="Tests", exact=True).get_by_role("row")
+    expect(rows).to_have_count(2)
+    page.get_by_role("link", name="Deep merge").click()
+    cases = page.get_by_role("table", name="Test cases")
+    expect(cases.get_by_role("row").nth(1)).to_contain_text('{"a":1}, {"b":2}')
+    page.go_back()
+    expect(rows).to_have_count(2)
+
+
+def test_a_test_tells_what_the_runs_say_of_it(visit: Visit):
+    page = visit.go("/catalog/tests/word_02")
+    card = page.get_by_role("region", name="What the runs say")
+    expect(card).to_contain_text("66.7 %")
+    expect(card).to_contain_text("strong agents pass it, weak ones do not")
+    expect(card.get_by_role("row")).to_have_count(4)
+
+
+def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, server: httpx.Client):
+    page = visit.go("/reviews")
+    page.get_by_role("table", name="Reviews").get_by_role("link").first.click()
+    expect(page.get_by_role("region", name="Submission")).to_contain_text("<b>buy it</b>")
+    page.get_by_label("Your name").fill("ada")
+    page.get_by_role("heading", level=1).click()
+    items = page.get_by_role("region", name="Checklist").locator("ol > li")
+    page.keyboard.press("p")
+    expect(items.nth(0)).to_contain_text("passed")
+    page.keyboard.press("n")
+    page.keyboard.type("nobody is quoted")
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    expect(items.nth(1)).to_contain_text("ada: nobody is quoted")
+    page.keyboard.press("ArrowUp")
+    expect(items.nth(1)).to_have_attribute("aria-current", "step")
+    visit.check_every_look()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("p")
+    expect(page.get_by_text("3 of 3 items answered")).to_be_visible()
+    runs = server.get("/api/benchmarks/runs", params={"agent_id": "writer"}).json()["runs"]
+    assert (runs[0]["status"], runs[0]["passed_tests"]) == ("completed", 1)
+    page.get_by_role("link", name="The queue").click()
+    expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+
+
+def test_a_task_shows_its_life_and_its_money(visit: Visit):
+    page = visit.go("/market?state=paid")
+    rows = page.get_by_role("table", name="Tasks").get_by_role("row")
+    expect(rows).to_have_count(2)
+    expect(page.get_by_role("table", name="Balances")).to_contain_text("user:worker")
+    expect(page.get_by_role("table", name="Agents and their reputation")).to_contain_text("90.0")
+    page.get_by_role("link", name="Write deepMerge(a, b).").click()
+    expect(page.get_by_role("region", name="Verdict")).to_contain_text("90 of 100 by carol")
+    life = page.get_by_role("region", name="Life of the task").get_by_role("listitem")
+    expect(life.first).to_contain_text("Task posted")
+    assert life.count() >= 4
+    postings = page.get_by_role("table", name="Postings")
+    expect(postings).to_contain_text("escrow:1")
+    expect(postings).to_contain_text("+0.25")
+
+
+def test_a_judge_that_was_never_measured_says_so(visit: Visit):
+    page = visit.go("/judges")
+    card = page.get_by_role("region", name="a-model")
+    expect(card).to_contain_text("Never measured")

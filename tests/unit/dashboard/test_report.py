@@ -1,0 +1,91 @@
+"""Reports: what others wrote is text, and a folder holds a whole page or the one before."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.dashboard.report import write_report
+from arena.dashboard.report.frame import frame
+from arena.dashboard.report.markup import element, joined, untrusted
+from arena.errors import InvalidInput
+
+
+class Reader(HTMLParser):
+    """What a browser would make of it: its tags and its text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(markup: str) -> Reader:
+    reader = Reader()
+    reader.feed(markup)
+    reader.close()
+    return reader
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_text_brings_no_tag_but_its_own_marks(text: str):
+    reader = read(untrusted(text))
+    assert set(reader.tags) <= {"bdi", "span"}
+    if not re.search(r"[^\x20-\x7e]", text):
+        assert reader.text == text
+
+
+@given(st.text())
+def test_an_attribute_cannot_be_left(value: str):
+    assert read(element("p", title=value)).tags == ["p"]
+
+
+@pytest.mark.parametrize("unseen", ["\u202e", "\u200b", "\x00", "\x1b", "\ud800"])
+def test_what_cannot_be_seen_is_shown(unseen: str):
+    shown = untrusted(f"a{unseen * 2}b")
+    assert unseen not in shown
+    assert f"U+{ord(unseen):04X}×2" in shown
+    shown.encode()
+
+
+def test_the_policy_of_a_page_names_its_own_style_and_script_only():
+    page = frame(title="t", heading="h", lead=joined(""), main=joined(""), data_name="d.json")
+    policy = re.search(r'content="(default-src[^"]*)"', page)
+    assert policy is not None
+    assert re.fullmatch(
+        r"default-src &#x27;none&#x27;; style-src &#x27;sha256-[\w+/=]+&#x27;; "
+        r"script-src &#x27;sha256-[\w+/=]+&#x27;; base-uri &#x27;none&#x27;; "
+        r"form-action &#x27;none&#x27;",
+        policy[1],
+    )
+    assert "http://" not in page.replace('"http-equiv', "")
+    assert "https://" not in page
+
+
+def test_a_report_takes_the_place_of_the_one_before_and_of_nothing_else(tmp_path: Path):
+    (tmp_path / "mine.txt").write_text("stays")
+    for page in ("old", "new"):
+        assert write_report(tmp_path, page, "{}") == tmp_path / "index.html"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "index.html",
+        "mine.txt",
+        "report.json",
+    ]
+    assert (tmp_path / "index.html").read_text() == "new"
+
+
+def test_a_folder_that_cannot_be_is_the_callers_error(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidInput, match="cannot write the report"):
+        write_report(tmp_path / "file", "page", "{}")
+    with pytest.raises(InvalidInput, match="cannot write the report"):
+        write_report(tmp_path / "file" / "below", "page", "{}")

@@ -1,0 +1,63 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useTeam } from "../app/team";
+import { asked } from "./client";
+import type { Schemas } from "./queries";
+
+export type TaskState = Schemas["Task"]["state"];
+
+/** Where a task can stand, in the order of its life. */
+export const TASK_STATES: readonly TaskState[] = [
+  "open",
+  "assigned",
+  "committed",
+  "submitted",
+  "judged",
+  "disputed",
+  "paid",
+  "refunded",
+  "expired",
+  "cancelled",
+];
+
+const market = (team: string) => [team, "market"] as const;
+
+export function useTasks(state?: TaskState) {
+  const { team, api } = useTeam();
+  return useInfiniteQuery({
+    queryKey: [...market(team), "tasks", state],
+    queryFn: ({ pageParam }) =>
+      asked(
+        api.GET("/api/tasks", {
+          params: { query: { state: state ? [state] : undefined, limit: 50, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useTask(taskId: number) {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...market(team), "task", taskId],
+    queryFn: () =>
+      asked(api.GET("/api/tasks/{task_id}", { params: { path: { task_id: taskId } } })),
+  });
+}
+
+export function useMarketAgents() {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...market(team), "agents"],
+    queryFn: () => asked(api.GET("/api/market/agents")),
+  });
+}
+
+export function useBalances() {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...market(team), "balances"],
+    queryFn: () => asked(api.GET("/api/ledger/balance")),
+  });
+}

@@ -1,0 +1,62 @@
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useTeam } from "../app/team";
+import { asked } from "./client";
+import { keys } from "./keys";
+import type { Schemas } from "./queries";
+
+export type ReviewStatus = Schemas["Review"]["status"];
+
+const reviews = (team: string) => [team, "reviews"] as const;
+
+export function useReviews(status: ReviewStatus) {
+  const { team, api } = useTeam();
+  return useInfiniteQuery({
+    queryKey: [...reviews(team), "list", status],
+    queryFn: ({ pageParam }) =>
+      asked(
+        api.GET("/api/reviews", { params: { query: { status, limit: 50, cursor: pageParam } } }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useReview(reviewId: string) {
+  const { team, api } = useTeam();
+  return useQuery({
+    queryKey: [...reviews(team), "one", reviewId],
+    queryFn: () =>
+      asked(api.GET("/api/reviews/{review_id}", { params: { path: { review_id: reviewId } } })),
+  });
+}
+
+/** Answers items; what comes back is the review as it stands then. */
+export function useAnswer(reviewId: string) {
+  const { team, api } = useTeam();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (answers: Schemas["ReviewAnswers"]) =>
+      asked(
+        api.POST("/api/reviews/{review_id}", {
+          params: { path: { review_id: reviewId } },
+          body: answers,
+        }),
+      ),
+    // One after the other: the newest answer must be the one that stands.
+    scope: { id: `review ${reviewId}` },
+    onSuccess: (details) => {
+      queries.setQueryData([...reviews(team), "one", reviewId], details);
+      void queries.invalidateQueries({ queryKey: [...reviews(team), "list"] });
+      // The last answer completes a run.
+      if (details.review.status === "done")
+        void queries.invalidateQueries({ queryKey: keys.runs(team) });
+    },
+  });
+}

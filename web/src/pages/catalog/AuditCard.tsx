@@ -1,0 +1,95 @@
+import { Button, Group, Paper, Text, Title } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/queries";
+import { amount, count } from "../../ui/numbers";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { Untrusted } from "../../ui/Untrusted";
+import classes from "./catalog.module.css";
+
+/** Shown before the reader asks for all. */
+const FEW = 5;
+
+interface AuditCardProps {
+  audit?: Schemas["TestAudit"];
+  error: unknown;
+}
+
+/** Which tests measure nothing: an agent without understanding passes them, or nobody can. */
+export function AuditCard({ audit, error }: AuditCardProps) {
+  const [isWhole, setWhole] = useState(false);
+  if (error) return <ProblemNote error={error} />;
+  const { findings, left_out } = audit ?? { findings: [], left_out: [] };
+  const tests = byTest(findings);
+  const shown = isWhole ? tests : tests.slice(0, FEW);
+  return (
+    <Paper withBorder p="lg" component="section" aria-label="Audit">
+      <Title order={2} size="h4">
+        Audit
+      </Title>
+      <Text size="sm" c="dimmed" mb={findings.length ? "sm" : 0} role="status">
+        {audit ? summary(audit) : "Agents that do nothing try to pass the tests …"}
+        {left_out.length > 0 &&
+          ` ${amount(left_out.length, "test")} can be judged by a model or a person only, and ${left_out.length === 1 ? "was" : "were"} left out.`}
+      </Text>
+      {findings.length > 0 && (
+        <ul className={classes.list}>
+          {shown.map(([testId, found]) => (
+            <li key={testId}>
+              <Link href={`/catalog/tests/${encodeURIComponent(testId)}`}>{testId}</Link>:{" "}
+              <FindingWords findings={found} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {tests.length > FEW && (
+        <Group mt="sm">
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-expanded={isWhole}
+            onClick={() => setWhole(!isWhole)}
+          >
+            {isWhole ? "Show less" : `Show all ${count(tests.length)}`}
+          </Button>
+        </Group>
+      )}
+    </Paper>
+  );
+}
+
+/** Why a test measures nothing, in words. */
+export function FindingWords({ findings }: { findings: Schemas["AuditFinding"][] }) {
+  const [first] = findings;
+  if (!first) return null;
+  if (first.agent === "nobody")
+    return (
+      <>
+        no answer can pass: <Untrusted text={first.reason} />
+      </>
+    );
+  return (
+    <>
+      mere {findings.map((finding) => finding.agent).join(" or ")} passes:{" "}
+      <Untrusted text={first.reason} />
+    </>
+  );
+}
+
+type Found = Schemas["AuditFinding"][];
+
+function byTest(findings: Found): [string, Found][] {
+  const tests = new Map<string, Found>();
+  for (const finding of findings)
+    tests.set(finding.test_id, [...(tests.get(finding.test_id) ?? []), finding]);
+  return [...tests];
+}
+
+function summary(audit: Schemas["TestAudit"]): string {
+  const weak = new Set(audit.findings.map((finding) => finding.test_id)).size;
+  if (audit.pending > 0)
+    return `${count(audit.audited)} looked at, ${count(audit.pending)} to go: agents that do nothing try to pass.`;
+  if (weak === 0)
+    return `Agents that echo, refuse, apologise or say nothing pass none of ${amount(audit.audited, "test")}.`;
+  return `${amount(weak, "test")} of ${count(audit.audited)} can be passed without understanding; such a test measures nothing.`;
+}

@@ -1,0 +1,44 @@
+import { Table, Title } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { Label } from "../../ui/Label";
+import { count } from "../../ui/numbers";
+import { Untrusted } from "../../ui/Untrusted";
+import { WideTable } from "../../ui/WideTable";
+import classes from "./catalog.module.css";
+
+const STATES = {
+  good: <Label tone="good">good</Label>,
+  last_good: <Label tone="warn">bad now, served as before</Label>,
+  bad: <Label tone="bad">bad</Label>,
+};
+
+/** The files that tests come from. */
+export function SourceTable({ sources }: { sources: Schemas["CatalogSource"][] }) {
+  return (
+    <section aria-label="Files">
+      <Title order={2} size="h4" mb="sm">
+        Files
+      </Title>
+      <WideTable label="Test files" minWidth={480}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>File</Table.Th>
+            <Table.Th ta="right">Tests</Table.Th>
+            <Table.Th>State</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sources.map((source) => (
+            <Table.Tr key={source.file}>
+              <Table.Td className={classes.file}>
+                <Untrusted text={source.file} />
+              </Table.Td>
+              <Table.Td ta="right">{count(source.tests)}</Table.Td>
+              <Table.Td>{STATES[source.state]}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </WideTable>
+    </section>
+  );
+}

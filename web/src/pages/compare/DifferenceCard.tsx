@@ -1,0 +1,77 @@
+import { Table } from "@mantine/core";
+import { lazy, Suspense } from "react";
+import type { Schemas } from "../../api/queries";
+import { ChartCard } from "../../ui/ChartCard";
+import { Loading } from "../../ui/Loading";
+import { amount, count } from "../../ui/numbers";
+import { signed } from "../../ui/signed";
+import { Untrusted } from "../../ui/Untrusted";
+import { WideTable } from "../../ui/WideTable";
+import { interval, named, points, pValue } from "./words";
+
+const DifferenceChart = lazy(() =>
+  import("../../charts/DifferenceChart").then((file) => ({ default: file.DifferenceChart })),
+);
+
+/** So many fit on a screen; the table has all. */
+const MOST = 15;
+
+/** Each pair's difference with its interval, drawn and as a table. */
+export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) {
+  const rows = pairs.slice(0, MOST).flatMap((pair) => {
+    const value = points(pair);
+    if (value === null) return [];
+    const name = `${named(pair.first)} against ${named(pair.second)}`;
+    return { key: name, name, value, interval: pair.interval };
+  });
+  return (
+    <ChartCard
+      title="Paired differences"
+      lead="Percentage points between their pass rates on the tests both ran; the bar is where the truth may lie. A bar that crosses 0 could be luck."
+      chart={
+        rows.length === 0 ? (
+          "They have no tests in common."
+        ) : (
+          <Suspense fallback={<Loading what="the chart" rows={1} height={96} />}>
+            <DifferenceChart
+              rows={rows}
+              label={`Differences of ${amount(rows.length, "pair")} with their intervals`}
+            />
+          </Suspense>
+        )
+      }
+      table={
+        <WideTable label="Paired differences" minWidth={720}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>First</Table.Th>
+              <Table.Th>Second</Table.Th>
+              <Table.Th ta="right">Tests in common</Table.Th>
+              <Table.Th ta="right">Difference</Table.Th>
+              <Table.Th ta="right">Interval</Table.Th>
+              <Table.Th ta="right">p, adjusted</Table.Th>
+              <Table.Th>Means</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {pairs.map((pair) => (
+              <Table.Tr key={`${pair.first} ${pair.second}`}>
+                <Table.Td>
+                  <Untrusted text={named(pair.first)} />
+                </Table.Td>
+                <Table.Td>
+                  <Untrusted text={named(pair.second)} />
+                </Table.Td>
+                <Table.Td ta="right">{count(pair.common_tests)}</Table.Td>
+                <Table.Td ta="right">{signed(points(pair))}</Table.Td>
+                <Table.Td ta="right">{interval(pair)}</Table.Td>
+                <Table.Td ta="right">{pValue(pair.adjusted_p_value)}</Table.Td>
+                <Table.Td>{pair.significant ? "more than luck" : "could be luck"}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </WideTable>
+      }
+    />
+  );
+}

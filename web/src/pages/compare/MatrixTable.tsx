@@ -1,0 +1,76 @@
+import { Table, Text } from "@mantine/core";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/queries";
+import { Outcome } from "../../ui/Outcome";
+import { Untrusted } from "../../ui/Untrusted";
+import { WideTable } from "../../ui/WideTable";
+import classes from "./MatrixTable.module.css";
+import { named } from "./words";
+
+interface MatrixTableProps {
+  agents: Schemas["MatrixAgent"][];
+  rows: Schemas["MatrixRow"][];
+}
+
+const NAME_WIDTH = 240;
+const AGENT_WIDTH = 130;
+
+/** A row for each test, a column for each agent; each cell leads to the trial behind it. */
+export function MatrixTable({ agents, rows }: MatrixTableProps) {
+  return (
+    <WideTable label="Tests against agents" minWidth={NAME_WIDTH + agents.length * AGENT_WIDTH}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th className={classes.test}>Test</Table.Th>
+          {agents.map(({ agent }) => (
+            <Table.Th key={agent}>
+              <Untrusted text={named(agent)} />
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row, index) => (
+          // An edited test has a row for each of its contents, one after the other.
+          <Table.Tr key={`${row.test_id} ${index}`} data-differs={row.differs || undefined}>
+            <Table.Th scope="row" className={classes.test}>
+              <Link href={`/catalog/tests/${encodeURIComponent(row.test_id)}`}>
+                <Untrusted text={row.name} />
+              </Link>
+              <Text size="xs" c="dimmed" fw={400}>
+                <Untrusted text={row.test_id} /> · <Untrusted text={row.category} />
+                {row.is_edited && " · edited between the runs"}
+              </Text>
+            </Table.Th>
+            {agents.map((column, place) => (
+              <Table.Td key={column.agent}>
+                <Cell column={column} cell={row.cells[place] ?? null} />
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </WideTable>
+  );
+}
+
+function Cell({
+  column,
+  cell,
+}: {
+  column: Schemas["MatrixAgent"];
+  cell: Schemas["MatrixCell"] | null;
+}) {
+  if (cell === null)
+    return (
+      <Text span c="dimmed" size="sm">
+        not asked
+      </Text>
+    );
+  const said = cell.trials > 1 ? `${cell.passed} of ${cell.trials}` : undefined;
+  return (
+    <Link href={`/runs/${column.run_id}/results/${cell.result_id}`} className={classes.cell}>
+      <Outcome passed={cell.passed === cell.trials}>{said}</Outcome>
+    </Link>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Schemas } from "../../api/queries";
+import { amount, percent } from "../../ui/numbers";
+import { signed } from "../../ui/signed";
+
+type Pair = Schemas["ComparedPair"];
+
+/** "a 1.0.0" of "a:1.0.0". */
+export function named(agent: string): string {
+  return agent.replace(":", " ");
+}
+
+/** In percentage points. */
+export function points(pair: Pair): number | null {
+  return pair.difference === null ? null : pair.difference * 100;
+}
+
+/** What two agents' common tests say, in a sentence or two. */
+export function inWords(pair: Pair): string {
+  const [one, other] = [named(pair.first), named(pair.second)];
+  const difference = points(pair);
+  if (difference === null) return `${one} and ${other} ran no test in common: nothing can be said.`;
+  const common = `the ${amount(pair.common_tests, "test")} that both ran`;
+  if (pair.differing.length === 0)
+    return `${one} and ${other} did equally well on each of ${common}.`;
+  const [ahead, behind] = difference >= 0 ? [one, other] : [other, one];
+  const rates = [pair.first_pass_rate, pair.second_pass_rate].map((rate) => (rate ?? 0) * 100);
+  const [high, low] = difference >= 0 ? rates : [...rates].reverse();
+  const told =
+    difference === 0
+      ? `${one} and ${other} each passed ${percent(high)} of ${common}, but not the same ones.`
+      : `${ahead} passed ${percent(high)} of ${common}, ${behind} ${percent(low)}.`;
+  return `${told} ${luck(pair)}`;
+}
+
+/** Whether the difference means anything. */
+export function luck(pair: Pair): string {
+  if (pair.adjusted_p_value === null) return "Whether that is luck cannot be told.";
+  const chance = `p = ${pValue(pair.adjusted_p_value)}`;
+  return pair.significant
+    ? `That is more than luck (${chance}).`
+    : `That could be luck (${chance}).`;
+}
+
+export function pValue(value: number | null): string {
+  if (value === null) return "–";
+  return value < 0.001 ? "< 0.001" : value.toFixed(3);
+}
+
+export function interval(pair: Pair): string {
+  return pair.interval ? `${signed(pair.interval.low)} to ${signed(pair.interval.high)}` : "–";
+}

@@ -1,0 +1,53 @@
+import { Paper, Text, Title } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import classes from "./market.module.css";
+
+interface StoryProps {
+  events: Schemas["MarketEvent"][];
+  exitAt: string | null;
+}
+
+/** The life of a task, event by event. */
+export function Story({ events, exitAt }: StoryProps) {
+  return (
+    <Paper withBorder p="lg" component="section" aria-label="Life of the task">
+      <Title order={2} size="h4" mb="sm">
+        Life of the task
+      </Title>
+      <ol className={classes.story}>
+        {events.map((event) => (
+          <li key={event.id} className={classes.event}>
+            <Text fw={600}>{inWords(event.kind)}</Text>
+            <Text size="sm" c="dimmed">
+              <When at={event.at} />
+              {event.who && (
+                <>
+                  {" · "}
+                  <Untrusted text={event.who} />
+                </>
+              )}
+            </Text>
+            {event.why && (
+              <Text size="sm">
+                <Untrusted text={event.why} />
+              </Text>
+            )}
+          </li>
+        ))}
+      </ol>
+      {exitAt && (
+        <Text size="sm" c="dimmed" mt="sm">
+          From <When at={exitAt} /> on anyone may end it, so that no money stays locked.
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+/** "TaskPosted" as "Task posted". */
+function inWords(kind: string): string {
+  const words = kind.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

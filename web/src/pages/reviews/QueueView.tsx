@@ -1,0 +1,104 @@
+import { Button, Group, Select, Table, Text } from "@mantine/core";
+import { Link, useSearchParams } from "wouter";
+import { type ReviewStatus, useReviews } from "../../api/reviews";
+import { EmptyNote } from "../../ui/EmptyNote";
+import { Loading } from "../../ui/Loading";
+import { count } from "../../ui/numbers";
+import { Page } from "../../ui/Page";
+import { ProblemNote } from "../../ui/ProblemNote";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import { WideTable } from "../../ui/WideTable";
+
+const STATUSES: ReviewStatus[] = ["open", "answered", "done", "cancelled"];
+
+/** What waits for people, those that have waited longest first. */
+export function QueueView() {
+  const [search, setSearch] = useSearchParams();
+  const status = STATUSES.find((one) => one === search.get("status")) ?? "open";
+  const reviews = useReviews(status);
+  const rows = reviews.data?.pages.flatMap((page) => page.reviews) ?? [];
+  return (
+    <Page
+      title="Reviews"
+      lead="Checklists that people answer. With the last answer the verdict is made, and a run that waited for it goes on."
+    >
+      <Group>
+        <Select
+          label="State"
+          allowDeselect={false}
+          data={STATUSES.map(String)}
+          value={status}
+          onChange={(value) => setSearch(!value || value === "open" ? {} : { status: value })}
+        />
+      </Group>
+      {reviews.isPending && <Loading what="the reviews" />}
+      {reviews.error && <ProblemNote error={reviews.error} onRetry={() => reviews.refetch()} />}
+      {reviews.data && rows.length === 0 && (
+        <EmptyNote title={status === "open" ? "Nothing waits for you" : `Nothing is ${status}`}>
+          {status === "open"
+            ? "A test with a checklist, or a task judged by one, comes here when an agent has answered it."
+            : "No review of your team is in this state."}
+        </EmptyNote>
+      )}
+      {rows.length > 0 && (
+        <WideTable label="Reviews" minWidth={640}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>What is judged</Table.Th>
+              <Table.Th>Of</Table.Th>
+              <Table.Th ta="right">Items answered</Table.Th>
+              <Table.Th ta="right">Reviewers</Table.Th>
+              <Table.Th>Waiting since</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((review) => (
+              <Table.Tr key={review.id}>
+                <Table.Td>
+                  <Link href={`/reviews/${review.id}`}>
+                    <Untrusted text={review.title} />
+                  </Link>
+                  {review.trouble && (
+                    <Text size="xs" c="dimmed">
+                      <Untrusted text={review.trouble} />
+                    </Text>
+                  )}
+                </Table.Td>
+                <Table.Td>
+                  <Link href={subjectHref(review.subject)}>{review.subject.kind}</Link>{" "}
+                  <Text span size="sm" c="dimmed">
+                    <Untrusted text={review.subject.part} />
+                  </Text>
+                </Table.Td>
+                <Table.Td ta="right">
+                  {count(review.answered_count)} of {count(review.item_count)}
+                </Table.Td>
+                <Table.Td ta="right">{count(review.reviewers_needed)}</Table.Td>
+                <Table.Td>
+                  <When at={review.created_at} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </WideTable>
+      )}
+      {reviews.hasNextPage && (
+        <Group justify="center">
+          <Button
+            variant="default"
+            loading={reviews.isFetchingNextPage}
+            onClick={() => reviews.fetchNextPage()}
+          >
+            Show more
+          </Button>
+        </Group>
+      )}
+    </Page>
+  );
+}
+
+/** Where what is reviewed has its page. */
+export function subjectHref(subject: { kind: "run" | "task"; id: string }): string {
+  return subject.kind === "run" ? `/runs/${subject.id}` : `/market/tasks/${subject.id}`;
+}
