@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from arena.errors import InfrastructureError
 
-HEAD = "0006"
+HEAD = "0005"
 """The newest migration. Kept here so that a start needs Alembic only when something is to do."""
 
 OUTAGES = {"OperationalError", "InterfaceError", "DatabaseError"}

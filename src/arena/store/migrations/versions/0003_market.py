@@ -1,6 +1,6 @@
 """The task market: tasks, journal, accounts, agents, events.
 
-Revision: 0004
+Revision: 0003
 Follows: 0002
 """
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0004"
+revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None

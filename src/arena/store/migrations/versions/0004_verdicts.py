@@ -1,14 +1,14 @@
 """Results name the record of their verdict.
 
-Revision: 0005
-Follows: 0004
+Revision: 0004
+Follows: 0003
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 

@@ -1,15 +1,15 @@
 """Reviews by people, and results of runs that wait for them.
 
-Revision: 0006
-Follows: 0005
+Revision: 0005
+Follows: 0004
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0006"
-down_revision = "0005"
+revision = "0005"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 
