@@ -1,9 +1,9 @@
 """A solver for `arena start --exec "python3 solver.py"`: the task on stdin, the result on stdout.
 
 It uses rules, not a model: it knows the few families of small functions in KNOWN, finds the one a
-description asks for by its words, and writes it in Python under the name the description gives. What
-it does not know it says on stderr and ends with exit code 1; Arena then tries again and, in the end,
-tells you. Put your own logic in the place of `solve`.
+description asks for by its words, and writes it in Python under the name the description gives.
+What it does not know it says on stderr and ends with exit code 1; Arena then tries again and, in
+the end, tells you. Put your own logic in the place of `solve`.
 """
 
 import json

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from acceptance_market import DESCRIPTION, SOLVER, STANDARD, ended, post, wait_for_state
+from arena.client import SyncClient
+from arena.errors import NotFound
 
 
 def test_the_story_from_the_command_line(shell: Any, tmp_path: Path):
@@ -154,6 +157,12 @@ def test_the_story_through_http(shell: Any):
         again = http.post(f"{path}/judge", json={**judged, "score": 0})
         assert (again.status_code, again.json()["code"]) == (409, "wrong_state")
         assert done(http.get("/api/ledger/audit"))["is_clean"]
+        # The Python client says the same, without asyncio.
+        with SyncClient(str(http.base_url)) as client:
+            assert client.task(task).task.state == "paid"
+            assert next(client.watch_market(since=0)).kind == "TestMoneyDeposited"
+            with pytest.raises(NotFound, match="7"):
+                client.task(7)
 
 
 def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Any, tmp_path: Path):

@@ -6,9 +6,9 @@ print(client.leaderboard())
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from arena.client.client import Client
 
@@ -35,11 +35,16 @@ def _iterating(
 
     def iterating(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> Iterator[T]:
         values = call(self.client, *args, **named)
-        while True:
-            try:
-                yield self.wait_for(anext(values))
-            except StopAsyncIteration:
-                return
+        try:
+            while True:
+                try:
+                    yield self.wait_for(anext(values))
+                except StopAsyncIteration:
+                    return
+        finally:
+            # A stream that nobody reads to its end must be hung up, not left to chance.
+            if isinstance(values, AsyncGenerator) and not self.is_closed:
+                self.wait_for(cast("AsyncGenerator[T]", values).aclose())
 
     iterating.__name__, iterating.__doc__ = call.__name__, call.__doc__
     return iterating
@@ -62,9 +67,14 @@ class SyncClient:
 
         return asyncio.run_coroutine_threadsafe(done(), self._loop).result()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be asked any more."""
+        return self._loop.is_closed()
+
     def close(self) -> None:
         """Close the connection and end the thread."""
-        if self._loop.is_closed():
+        if self.is_closed:
             return
         self.wait_for(self.client.close())
         self.wait_for(self._loop.shutdown_asyncgens())
@@ -100,6 +110,7 @@ class SyncClient:
     reviews = _blocking(Client.reviews)
     review = _blocking(Client.review)
     answer_review = _blocking(Client.answer_review)
+    suggest_answers = _blocking(Client.suggest_answers)
     settle_reviews = _blocking(Client.settle_reviews)
     watch_reviews = _iterating(Client.watch_reviews)
     submit_feedback = _blocking(Client.submit_feedback)

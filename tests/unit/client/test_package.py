@@ -31,7 +31,7 @@ def test_every_call_has_a_front_that_waits():
     }
     fronts = {name for name in vars(SyncClient) if not name.startswith("_")}
     assert calls <= fronts
-    assert fronts - calls == {"close", "wait_for"}
+    assert fronts - calls == {"close", "is_closed", "wait_for"}
 
 
 def test_the_market_takes_what_the_client_signs():
