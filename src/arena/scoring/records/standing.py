@@ -1,5 +1,7 @@
 """One test across the runs that count for the agents' scores."""
 
+from typing import Any
+
 from sqlalchemy import Integer, case, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -16,7 +18,37 @@ async def test_standing(
     connection: AsyncConnection, team_id: str, test_id: str
 ) -> list[TestStanding]:
     """A row for each agent version of the team whose latest full run holds the test."""
-    counted = (
+    return [
+        _standing(row, team_id, test_id)
+        for row in await connection.execute(_query(team_id, test_id))
+    ]
+
+
+def _query(team_id: str, test_id: str) -> Any:
+    counted = _counted(team_id, test_id)
+    body = FrozenTests.body
+    return (
+        select(
+            counted,
+            Results.id.label("result_id"),
+            RunTests.digest,
+            body["name"].as_string().label("name"),
+            body["category"].as_string().label("category"),
+        )
+        .join(
+            Results,
+            (Results.run_id == counted.c.run_id) & (Results.sequence == counted.c.sequence),
+        )
+        .join(RunTests, (RunTests.run_id == counted.c.run_id) & (RunTests.test_id == test_id))
+        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        .order_by(counted.c.agent_id, counted.c.agent_version)
+        .limit(MOST_ROWS)
+    )
+
+
+def _counted(team_id: str, test_id: str) -> Any:
+    """How often the test passed in each run, and the trial that is worth looking at."""
+    return (
         select(
             Scores.agent_id,
             Scores.agent_version,
@@ -43,39 +75,21 @@ async def test_standing(
         )
         .subquery()
     )
-    body = FrozenTests.body
-    query = (
-        select(
-            counted,
-            Results.id.label("result_id"),
-            RunTests.digest,
-            body["name"].as_string().label("name"),
-            body["category"].as_string().label("category"),
-        )
-        .join(
-            Results,
-            (Results.run_id == counted.c.run_id) & (Results.sequence == counted.c.sequence),
-        )
-        .join(RunTests, (RunTests.run_id == counted.c.run_id) & (RunTests.test_id == test_id))
-        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
-        .order_by(counted.c.agent_id, counted.c.agent_version)
-        .limit(MOST_ROWS)
+
+
+def _standing(row: Any, team_id: str, test_id: str) -> TestStanding:
+    return TestStanding(
+        subject=Subject(team_id=team_id, agent_id=row.agent_id, version=row.agent_version),
+        outcome=TestOutcome(
+            test_id=test_id,
+            digest=row.digest,
+            name=row.name,
+            category=row.category,
+            trials=int(row.trials),
+            passed=int(row.passed),
+            result_id=row.result_id,
+        ),
+        run_id=row.run_id,
+        rest_trials=row.completed_tests - int(row.trials),
+        rest_passed=row.passed_tests - int(row.passed),
     )
-    return [
-        TestStanding(
-            subject=Subject(team_id=team_id, agent_id=row.agent_id, version=row.agent_version),
-            outcome=TestOutcome(
-                test_id=test_id,
-                digest=row.digest,
-                name=row.name,
-                category=row.category,
-                trials=int(row.trials),
-                passed=int(row.passed),
-                result_id=row.result_id,
-            ),
-            run_id=row.run_id,
-            rest_trials=row.completed_tests - int(row.trials),
-            rest_passed=row.passed_tests - int(row.passed),
-        )
-        for row in await connection.execute(query)
-    ]
