@@ -63,13 +63,20 @@ def digest(web: Path) -> str:
 def build(root: Path, *options: str) -> None:
     """Install what the page needs, and build it; the stamp comes last."""
     web = root / "web"
-    installed = web / "node_modules" / STAMP
-    wanted = hashlib.sha256((web / "package-lock.json").read_bytes()).hexdigest() + "".join(options)
-    if not installed.exists() or installed.read_text() != wanted:
-        run_npm(web, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *options)
-        installed.write_text(wanted)
+    install(web, *options)
     run_npm(web, "run", "--silent", "build", "--", "--logLevel", "warn")
     (root / DIST / STAMP).write_text(digest(web))
+
+
+def install(web: Path, *options: str) -> None:
+    """Install what the lock names. What is there with the developers' tools is enough for all."""
+    installed = web / "node_modules" / STAMP
+    everything = hashlib.sha256((web / "package-lock.json").read_bytes()).hexdigest()
+    wanted = everything + "".join(options)
+    if installed.exists() and installed.read_text() in (everything, wanted):
+        return
+    run_npm(web, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *options)
+    installed.write_text(wanted)
 
 
 def run_npm(folder: Path, *arguments: str) -> None:
@@ -93,6 +100,7 @@ def main(*words: str) -> None:
     here = Path(__file__).parent
     try:
         if words:
+            install(here / "web")
             run_npm(here / "web", *words)
         elif is_needed(here):
             sys.stderr.write("Building the dashboard (half a minute) ...\n")
