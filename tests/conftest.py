@@ -1,6 +1,7 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
 import os
+import signal
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -14,6 +15,11 @@ from arena.assembly import Arena, open_arena
 from arena.settings import Settings
 from arena.store import Database, open_database
 from factories import write_agent, write_tests
+
+# Started in the background of a script, this process ignores Ctrl-C, and so would every command
+# that it starts; tests interrupt some of them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def missing(what: str) -> None:

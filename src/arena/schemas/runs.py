@@ -246,7 +246,7 @@ class Progress(Wire):
 class Change(Wire):
     """What else has changed, told to those who watch a team."""
 
-    what: Literal["scores", "reviews", "catalog"]
+    what: Literal["scores", "reviews", "market", "catalog"]
 
 
 class ResultEvent(Wire):

@@ -67,8 +67,8 @@ async def test_a_run_tells_how_each_category_went(mixed: None, api: httpx.AsyncC
     run_id = await executed(api)
     details = await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})
     assert details.json()["categories"] == [
-        {"category": "lost", "results": 3, "passed": 2},
-        {"category": "parrot", "results": 5, "passed": 5},
+        {"category": "lost", "results": 3, "passed": 2, "awaiting": 0},
+        {"category": "parrot", "results": 5, "passed": 5, "awaiting": 0},
     ]
 
 

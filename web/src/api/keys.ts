@@ -6,4 +6,6 @@ export const keys = {
   runs: (team: string) => [team, "runs"] as const,
   run: (team: string, runId: string) => [team, "run", runId] as const,
   scores: (team: string) => [team, "scores"] as const,
+  reviews: (team: string) => [team, "reviews"] as const,
+  market: (team: string) => [team, "market"] as const,
 };

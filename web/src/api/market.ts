@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
 import { asked } from "./client";
+import { keys } from "./keys";
 import type { Schemas } from "./queries";
 
 export type TaskState = Schemas["Task"]["state"];
@@ -19,12 +20,10 @@ export const TASK_STATES: readonly TaskState[] = [
   "cancelled",
 ];
 
-const market = (team: string) => [team, "market"] as const;
-
 export function useTasks(state?: TaskState) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
-    queryKey: [...market(team), "tasks", state],
+    queryKey: [...keys.market(team), "tasks", state],
     queryFn: ({ pageParam }) =>
       asked(
         api.GET("/api/tasks", {
@@ -40,7 +39,7 @@ export function useTasks(state?: TaskState) {
 export function useTask(taskId: number) {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...market(team), "task", taskId],
+    queryKey: [...keys.market(team), "task", taskId],
     queryFn: () =>
       asked(api.GET("/api/tasks/{task_id}", { params: { path: { task_id: taskId } } })),
   });
@@ -49,7 +48,7 @@ export function useTask(taskId: number) {
 export function useMarketAgents() {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...market(team), "agents"],
+    queryKey: [...keys.market(team), "agents"],
     queryFn: () => asked(api.GET("/api/market/agents")),
   });
 }
@@ -57,7 +56,7 @@ export function useMarketAgents() {
 export function useBalances() {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...market(team), "balances"],
+    queryKey: [...keys.market(team), "balances"],
     queryFn: () => asked(api.GET("/api/ledger/balance")),
   });
 }

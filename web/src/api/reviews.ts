@@ -12,12 +12,10 @@ import type { Schemas } from "./queries";
 
 export type ReviewStatus = Schemas["Review"]["status"];
 
-const reviews = (team: string) => [team, "reviews"] as const;
-
 export function useReviews(status: ReviewStatus) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
-    queryKey: [...reviews(team), "list", status],
+    queryKey: [...keys.reviews(team), "list", status],
     queryFn: ({ pageParam }) =>
       asked(
         api.GET("/api/reviews", { params: { query: { status, limit: 50, cursor: pageParam } } }),
@@ -31,7 +29,7 @@ export function useReviews(status: ReviewStatus) {
 export function useReview(reviewId: string) {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...reviews(team), "one", reviewId],
+    queryKey: [...keys.reviews(team), "one", reviewId],
     queryFn: () =>
       asked(api.GET("/api/reviews/{review_id}", { params: { path: { review_id: reviewId } } })),
   });
@@ -52,8 +50,8 @@ export function useAnswer(reviewId: string) {
     // One after the other: the newest answer must be the one that stands.
     scope: { id: `review ${reviewId}` },
     onSuccess: (details) => {
-      queries.setQueryData([...reviews(team), "one", reviewId], details);
-      void queries.invalidateQueries({ queryKey: [...reviews(team), "list"] });
+      queries.setQueryData([...keys.reviews(team), "one", reviewId], details);
+      void queries.invalidateQueries({ queryKey: [...keys.reviews(team), "list"] });
       // The last answer completes a run.
       if (details.review.status === "done")
         void queries.invalidateQueries({ queryKey: keys.runs(team) });

@@ -644,7 +644,7 @@ export interface paths {
         };
         /**
          * Watch Team
-         * @description Watch a team: runs as they go on, scores, reviews and the catalog as they change.
+         * @description Watch a team: runs as they go on, scores, reviews, the market and the catalog as they change.
          */
         get: operations["watch_team"];
         put?: never;
@@ -4479,7 +4479,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "scores" | "reviews" | "catalog";
+            what: "scores" | "reviews" | "market" | "catalog";
         };
     };
     responses: never;

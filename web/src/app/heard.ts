@@ -29,7 +29,7 @@ export class Heard {
       this.isStale(keys.run(team, told.run_id));
     } else if (event.name === "change") {
       const { what } = event.data as components["schemas"]["Change"];
-      if (what === "scores") this.isStale(keys.scores(team));
+      if (what !== "catalog") this.isStale(keys[what](team));
       else for (const key of [keys.catalog, keys.agents]) this.isStale(key);
     }
     this.timer ??= window.setTimeout(() => this.flush(), GATHER_MS);

@@ -42,7 +42,7 @@ async def list_teams(
     },
 )
 async def watch_team(house: House, team: Team) -> StreamingResponse:
-    """Watch a team: runs as they go on, scores, reviews and the catalog as they change."""
+    """Watch a team: runs as they go on, scores, reviews, the market and the catalog as they change."""
     return streaming.stream(_told(house, team))
 
 
@@ -56,9 +56,10 @@ async def _told(house: Arena, team: str) -> AsyncGenerator[str]:
             now = {
                 "scores": await house.scores.last_change(team),
                 "reviews": await house.reviews.state(team),
+                "market": await house.market.last_event(team),
                 "catalog": house.catalog.current.loaded_at,
             }
-            for what in ("scores", "reviews", "catalog"):
+            for what in ("scores", "reviews", "market", "catalog"):
                 if what not in seen or seen[what] != now[what]:
                     yield streaming.event("change", schemas.Change(what=what))
             seen.update(now)
