@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -175,6 +176,22 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+
+
+def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.Client):
+    page = visit.go("/market?state=open")
+    expect(page.get_by_role("table", name="Balances")).to_be_visible()
+    news = {
+        "poster": "alice",
+        "description": "Write reversed(text).",
+        "evaluation": {"type": "contains", "contains": ["def"]},
+        "reward": "0.01",
+        "deadline": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
+        "judge": "carol",
+    }
+    posted = server.post("/api/tasks", json=news)
+    assert posted.status_code == 200, posted.text
+    expect(page.get_by_role("link", name="Write reversed(text).")).to_be_visible()
 
 
 def test_a_judge_that_was_never_measured_says_so(visit: Visit):

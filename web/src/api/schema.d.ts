@@ -644,7 +644,7 @@ export interface paths {
         };
         /**
          * Watch Team
-         * @description Watch a team: runs as they go on, scores, reviews, the market and the catalog as they change.
+         * @description Watch a team: its runs as they go on; scores, reviews, market and catalog as they change.
          */
         get: operations["watch_team"];
         put?: never;

@@ -42,7 +42,7 @@ async def list_teams(
     },
 )
 async def watch_team(house: House, team: Team) -> StreamingResponse:
-    """Watch a team: runs as they go on, scores, reviews, the market and the catalog as they change."""
+    """Watch a team: its runs as they go on; scores, reviews, market and catalog as they change."""
     return streaming.stream(_told(house, team))
 
 
