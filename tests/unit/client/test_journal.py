@@ -1,8 +1,7 @@
 """The journal keeps what it was told, through kill -9, and for one process at a time."""
 
-import multiprocessing
-import os
-import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,28 +29,26 @@ def test_without_a_folder_it_lives_in_memory():
         assert journal.get(1) == Entry(task_id=1)
 
 
-def _write_until_killed(folder: str) -> None:
-    journal = Journal(Path(folder))
-    entry = Entry(task_id=1)
-    number = 0
-    while True:
-        number += 1
-        entry = journal.write(entry, attempts=number, text="x" * number * 997)
+WRITES_UNTIL_KILLED = """
+import sys
+from pathlib import Path
+from arena.client.journal import Entry, Journal
+journal, entry, number = Journal(Path(sys.argv[1])), Entry(task_id=1), 0
+while True:
+    number += 1
+    entry = journal.write(entry, attempts=number, text="x" * number * 997)
+"""
 
 
 def test_a_killed_writer_leaves_whole_entries(tmp_path: Path):
+    path = tmp_path / "1.json"
     for _ in range(5):
-        writer = multiprocessing.get_context("spawn").Process(
-            target=_write_until_killed, args=(str(tmp_path),)
-        )
-        writer.start()
-        path = tmp_path / "1.json"
         before = path.read_bytes() if path.exists() else b""
-        while not path.exists() or path.read_bytes() == before:
-            pass
-        assert writer.pid is not None
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.join()
+        words = [sys.executable, "-c", WRITES_UNTIL_KILLED, str(tmp_path)]
+        with subprocess.Popen(words) as writer:
+            while not path.exists() or path.read_bytes() == before:
+                assert writer.poll() is None, "the writer ended by itself"
+            writer.kill()
         entry = Journal(tmp_path).get(1)
         assert entry is not None
         assert entry.text == "x" * entry.attempts * 997
