@@ -17,6 +17,8 @@ from arena.evaluation.text import fold
 from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.settings import Settings
 
+SHORT_CHARACTERS = 20_000
+"""Up to here a verdict takes less time than the way into a thread and back."""
 QUOTE_NOT_FOUND = "the quote is not in the submission"
 
 
@@ -55,6 +57,8 @@ class Judge:
         panel = self.config.panel_for(standard.judge)
         told = brief(standard, submission.output, max_characters=panel.max_characters, is_bare=bare)
         votes = await self._votes(told, panel, fresh=fresh)
+        if len(told.shown) <= SHORT_CHARACTERS:
+            return self._verdict(told, panel, votes)
         # Folding a long text takes a while, and other judgements wait for their answers.
         return await asyncio.to_thread(self._verdict, told, panel, votes)
 

@@ -56,7 +56,7 @@ class Voter:
         """A valid vote: from the cache unless a `fresh` one is wanted, or by asking."""
         key = _key(brief, panel, ballot)
         cache = None if fresh else self._cache
-        if cache is not None:
+        if cache is not None and cache.has(key):
             kept = await asyncio.to_thread(cache.get, key)
             if kept is not None and (scores := _scores_in(kept, brief)) is not None:
                 return _vote(panel, ballot, brief, scores, kept, cached=True)
