@@ -29,6 +29,9 @@ from integration.sandbox.machine import need, need_isolation
 HONEST = FunctionCall(
     language="python", source="def f(x): return x + 1", function_name="f", inputs=[[1]]
 )
+HONEST_JAVASCRIPT = FunctionCall(
+    language="javascript", source="const f = (x) => x + 1", function_name="f", inputs=[[1]]
+)
 SLEEPER = FunctionCall(
     language="python", source="import time\ndef f(): time.sleep(60)", function_name="f", inputs=[[]]
 )
@@ -120,11 +123,54 @@ async def test_closing_ends_every_process_and_group() -> None:
     await asyncio.gather(*sleeping, return_exceptions=True)
     # By number, wherever they are now: an orphan is nobody's descendant.
     await until(lambda: not any(map(alive, family)))
+    await until(lambda: not own_groups())
+
+
+def own_groups() -> list[Path]:
     groups = find_cgroups()
-    if groups is not None:
-        places = set(groups.controllers.values())
-        mine = f"{PREFIX}{os.getpid()}-*"
-        await until(lambda: not [group for place in places for group in place.glob(mine)])
+    places = set(groups.controllers.values()) if groups is not None else ()
+    return [group for place in places for group in place.glob(f"{PREFIX}{os.getpid()}-*")]
+
+
+async def test_first_calls_at_once_share_what_they_start() -> None:
+    async with NamespaceProvider(javascript_engine="node") as provider:
+        outcomes = await asyncio.gather(*[provider.call(HONEST_JAVASCRIPT) for _ in range(6)])
+        assert [outcome.cases[0].value for outcome in outcomes] == [2] * 6
+    assert own_groups() == []
+
+
+ORPHANS = """
+import asyncio, ctypes, os, signal
+from pathlib import Path
+from arena.sandbox import FunctionCall
+from arena.sandbox.namespace import zygote
+from arena.sandbox.namespace.provider import NamespaceProvider
+zygote.GENTLE_SECONDS = 0.2
+# Whatever loses its parent comes to us, and we bury nobody: like a container's first process.
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+async def main():
+    provider = NamespaceProvider()
+    call = FunctionCall(language='python', source='def f(): pass', function_name='f', inputs=[[]])
+    await provider.call(call)
+    [one] = next(iter(provider._fleets.values())).zygotes
+    # It no longer notices that its supervisor has left.
+    os.kill(one.keeper_pid, signal.SIGSTOP)
+    os.kill(one.inner_pid, signal.SIGSTOP)
+    await provider.close()
+    own = str(os.getpid())
+    print(sum(
+        stat.read_text().rpartition(')')[2].split()[1] == own
+        for stat in Path('/proc').glob('[0-9]*/stat')
+    ))
+asyncio.run(main())
+"""
+
+
+async def test_a_box_that_does_not_end_by_itself_leaves_no_orphan() -> None:
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", ORPHANS], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "0\n", done.stdout + done.stderr[-2000:]
 
 
 async def test_a_closed_provider_refuses_work() -> None:

@@ -46,10 +46,10 @@ class Pool:
         """A warm child with `request` on its way to it, its clock running."""
         waiting = self._next() or await self._spawn()
         self._order_refill()
+        self._follow(waiting)
         run = waiting.run
         run.zygote.arm(run.ticket, self._limits.wall_seconds)
         run.started = time.monotonic()
-        self._follow(waiting)
         # A child that is gone has its end reported; that it did not listen is part of it.
         with contextlib.suppress(OSError):
             await asyncio.get_running_loop().sock_sendall(waiting.channel, request)

@@ -44,6 +44,7 @@ class NamespaceProvider:
         self._fleets: dict[Kind, Fleet] = {}
         self._node: Pool | None = None
         self._node_version = ""
+        self._node_starting = asyncio.Lock()
         # Queueing comes before the clock starts: a crowd does not push anybody over a limit.
         self._turns = asyncio.Semaphore(2 * cores())
         self._workspaces: dict[str, Workspace] = {}
@@ -162,15 +163,18 @@ class NamespaceProvider:
         )
 
     async def _node_pool(self) -> Pool:
-        if self._node is None:
-            node = find_node()
-            if node is None:
-                raise ToolchainMissing(
-                    "this submission needs Node, which is not installed; install the package nodejs"
+        # Two first calls at once share one pool: of a second, nobody would give back the children.
+        async with self._node_starting:
+            if self._node is None:
+                node = find_node()
+                if node is None:
+                    raise ToolchainMissing(
+                        "this submission needs Node, which is not installed; "
+                        "install the package nodejs"
+                    )
+                version = await asyncio.to_thread(
+                    subprocess.run, [node, "--version"], capture_output=True, text=True, check=True
                 )
-            version = await asyncio.to_thread(
-                subprocess.run, [node, "--version"], capture_output=True, text=True, check=True
-            )
-            self._node_version = version.stdout.strip()
-            self._node = Pool(self._fleet(Kind.NODE), self.limits, self._warm_node)
-        return self._node
+                self._node_version = version.stdout.strip()
+                self._node = Pool(self._fleet(Kind.NODE), self.limits, self._warm_node)
+            return self._node

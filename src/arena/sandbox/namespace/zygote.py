@@ -61,6 +61,8 @@ class Zygote:
         self._control: socket.socket | None = None
         self._orders: socket.socket | None = None
         self._group: Group | None = None
+        self._first: int | None = None
+        """A handle on the first process in the box, with which all others end."""
         self.inner_pid = 0
         """Of the zygote itself, as this machine sees it."""
         self.keeper_pid = 0
@@ -100,6 +102,8 @@ class Zygote:
             raise self._refused(started.process)
         self.version = version
         self.inner_pid = pid
+        with contextlib.suppress(ProcessLookupError):
+            self._first = os.pidfd_open(self.keeper_pid)
         self._control, self._orders = started.control, started.orders
         self._enclose()
         asyncio.get_running_loop().add_reader(started.control, self._receive)
@@ -215,17 +219,30 @@ class Zygote:
         process, self._process = self._process, None
         if process is None:
             return
-        try:
-            # Without its supervisor it ends by itself, and bubblewrap buries it.
-            await asyncio.to_thread(process.wait, GENTLE_SECONDS)
-        except subprocess.TimeoutExpired:
+        # Without its supervisor it ends by itself, and bubblewrap buries it.
+        if not await _waited_for(process) and self._first is not None:
+            # From the inside out: an orphan would stay unburied where nobody adopts it.
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+        if not await _waited_for(process):
             _end(process)
             await asyncio.to_thread(process.wait)
+        if self._first is not None:
+            os.close(self._first)
+            self._first = None
         if process.stderr is not None:
             process.stderr.close()
         if self._group is not None:
             await asyncio.to_thread(self._group.remove)
             self._group = None
+
+
+async def _waited_for(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        await asyncio.to_thread(process.wait, GENTLE_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
