@@ -1,11 +1,15 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
+import asyncio
 import os
+import shutil
 import signal
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
@@ -51,30 +55,90 @@ def postgres_server() -> Iterator[str]:
     # able to enter, and every session of pytest closes its folder to others.
     with tempfile.TemporaryDirectory(prefix="arena-postgres-") as folder:
         server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            # What only a power failure could show is not waited for.
+            for name in ("fsync", "synchronous_commit", "full_page_writes"):
+                connection.execute(f"ALTER SYSTEM SET {name} = off")
+            connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
         server.cleanup()
+
+
+@contextmanager
+def new_postgres(server: str, template: str = "template1") -> Iterator[str]:
+    """The address of a new database on the server, made like the one called `template`."""
+    name = f"arena_{uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield urlsplit(server)._replace(path=f"/{name}").geturl()
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """The address of an empty database on it."""
-    name = f"arena_{uuid4().hex}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    head, _, query = postgres_server.partition("?")
-    base = head.rsplit("/", 1)[0]
-    yield f"{base}/{name}" + (f"?{query}" if query else "")
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with new_postgres(postgres_server) as url:
+        yield url
+
+
+def make_tables(settings: Settings) -> None:
+    """Bring the database of these settings up to date."""
+
+    async def make() -> None:
+        await (await open_database(settings.database)).close()
+
+    asyncio.run(make())
+
+
+# Making the tables takes longer than most tests: they are made once and copied.
+
+
+@pytest.fixture(scope="session")
+def sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with Arena's tables and nothing in them, to be copied."""
+    made = Settings(home=tmp_path_factory.mktemp("tables"))
+    make_tables(made)
+    file = made.home / "arena.db"
+    assert not file.with_name("arena.db-wal").exists(), "the file alone would not be all of it"
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(
+    postgres_server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The name of a PostgreSQL database with Arena's tables, to be made others like."""
+    with new_postgres(postgres_server) as url:
+        make_tables(Settings(home=tmp_path_factory.mktemp("tables"), database_url=url))
+        yield urlsplit(url).path.removeprefix("/")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings with a home of their own, once for each kind of database."""
-    given = {"home": tmp_path / "home", "retry_delay_seconds": 0.01}
-    if request.param == "postgresql":
-        given["database_url"] = request.getfixturevalue("postgres_url")
-    return Settings(**given)
+def dialect(request: pytest.FixtureRequest) -> str:
+    """Each kind of database in its turn."""
+    return request.param
+
+
+@pytest.fixture
+def bare_settings(dialect: str, request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings with a home of their own and a database that has no tables yet."""
+    url = request.getfixturevalue("postgres_url") if dialect == "postgresql" else None
+    return Settings(home=tmp_path / "home", database_url=url, retry_delay_seconds=0.01)
+
+
+@pytest.fixture
+def settings(dialect: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
+    """Settings with a home of their own, once for each kind of database; its tables are made."""
+    home = tmp_path / "home"
+    if dialect == "sqlite":
+        home.mkdir()
+        shutil.copy(request.getfixturevalue("sqlite_tables"), home)
+        yield Settings(home=home, retry_delay_seconds=0.01)
+        return
+    server, tables = map(request.getfixturevalue, ("postgres_server", "postgres_tables"))
+    with new_postgres(server, tables) as url:
+        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01)
 
 
 @pytest.fixture

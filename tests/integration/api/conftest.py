@@ -1,6 +1,5 @@
 """The app behind a real client: every request goes through the whole stack, without a network."""
 
-import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,7 +11,6 @@ import pytest
 from arena.api import create_app
 from arena.cli.in_process import AppTransport
 from arena.settings import Settings
-from arena.store import open_database
 from factories import write_agent, write_tests
 
 Opened = AbstractAsyncContextManager[httpx.AsyncClient]
@@ -37,19 +35,6 @@ def furnish(settings: Settings) -> Settings:
     return settings
 
 
-@pytest.fixture(scope="session")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with its tables, to be copied: making them takes longer than most tests."""
-    home = tmp_path_factory.mktemp("empty")
-
-    async def make() -> None:
-        database = await open_database(Settings(home=home).database)
-        await database.close()
-
-    asyncio.run(make())
-    return home / "arena.db"
-
-
 @pytest.fixture
 async def api(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
     """The API on each kind of database."""
@@ -58,12 +43,12 @@ async def api(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, empty_database: Path) -> Callable[..., Opened]:
+def opened(tmp_path: Path, sqlite_tables: Path) -> Callable[..., Opened]:
     """Opens the API on SQLite with what settings a test wants."""
 
     def open_with(*, serves: bool = False, **given: object) -> Opened:
         settings = furnish(Settings(home=tmp_path / "home", **given))
-        shutil.copy(empty_database, settings.home)
+        shutil.copy(sqlite_tables, settings.home)
         return open_api(settings, serves=serves)
 
     return open_with

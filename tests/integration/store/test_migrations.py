@@ -50,7 +50,7 @@ async def test_each_migration_can_be_undone_alone(database: Database):
             await connection.run_sync(upgrade, revision)
 
 
-async def test_several_processes_may_open_a_new_database_at_once(settings: Settings):
+async def test_several_processes_may_open_a_new_database_at_once(bare_settings: Settings):
     code = (
         "import asyncio, sys\n"
         "from arena.store import open_database\n"
@@ -58,7 +58,7 @@ async def test_several_processes_may_open_a_new_database_at_once(settings: Setti
         "    await (await open_database(sys.argv[1])).close()\n"
         "asyncio.run(main())\n"
     )
-    url = settings.database
+    url = bare_settings.database
     processes = [
         await asyncio.create_subprocess_exec(
             sys.executable, "-c", code, url, stderr=subprocess.PIPE
