@@ -1,16 +1,13 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
-import asyncio
 import os
 import shutil
 import signal
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -18,6 +15,7 @@ import pytest
 from arena.assembly import Arena, open_arena
 from arena.settings import Settings
 from arena.store import Database, open_database
+from databases import make_tables, new_postgres
 from factories import write_agent, write_tests
 
 # Started in the background of a script, this process ignores Ctrl-C, and so would every command
@@ -64,31 +62,11 @@ def postgres_server() -> Iterator[str]:
         server.cleanup()
 
 
-@contextmanager
-def new_postgres(server: str, template: str = "template1") -> Iterator[str]:
-    """The address of a new database on the server, made like the one called `template`."""
-    name = f"arena_{uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield urlsplit(server)._replace(path=f"/{name}").geturl()
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """The address of an empty database on it."""
     with new_postgres(postgres_server) as url:
         yield url
-
-
-def make_tables(settings: Settings) -> None:
-    """Bring the database of these settings up to date."""
-
-    async def make() -> None:
-        await (await open_database(settings.database)).close()
-
-    asyncio.run(make())
 
 
 # Making the tables takes longer than most tests: they are made once and copied.

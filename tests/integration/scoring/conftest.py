@@ -3,11 +3,11 @@
 One Arena serves all tests of a file, and every test has a team of its own: teams never meet.
 """
 
-from collections.abc import AsyncIterator
+import shutil
+from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
 import httpx
-import psycopg
 import pytest
 import pytest_asyncio
 from fastapi import FastAPI
@@ -16,11 +16,14 @@ from arena.api import create_app
 from arena.assembly import Arena
 from arena.cli.in_process import AppTransport
 from arena.settings import Settings
+from databases import new_postgres
 from factories import write_agent, write_tests
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def shared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
     """Settings of an Arena with two versions of one agent, and another agent."""
     home = tmp_path_factory.mktemp("home")
     write_agent(home / "agents", "parrot", "return prompt.upper()")
@@ -33,15 +36,13 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     write_agent(home / "agents", "moody", every_other, limits={"max_concurrency": 1})
     write_agent(home / "agents", "mute", "return 'hm'")
     write_tests(home / "benchmarks" / "words.yaml", count=5)
-    url = None
-    if request.param == "postgresql":
-        server: str = request.getfixturevalue("postgres_server")
-        name = f"scores_{uuid4().hex}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        head, _, query = server.partition("?")
-        url = f"{head.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else "")
-    return Settings(home=home, database_url=url, retry_delay_seconds=0.01)
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_tables"), home)
+        yield Settings(home=home, retry_delay_seconds=0.01)
+        return
+    server, tables = map(request.getfixturevalue, ("postgres_server", "postgres_tables"))
+    with new_postgres(server, tables) as url:
+        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -45,7 +45,7 @@ async def places(tmp_path: Path, postgres_url: str) -> AsyncIterator[list[Place]
 
 
 @settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     # Without shrinking, which takes minutes with two databases; a history is short anyway.
