@@ -2,38 +2,43 @@
 
 import subprocess
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from market_hunt import FOUND, HISTORIES, MISSED
 from market_mutants import MUTANTS, Mutant
 
 HUNT = Path(__file__).parents[2] / "market_hunt.py"
-FOUND, MISSED = 10, 0
 
 
-def hunt(folder: Path, *, package: Path | None) -> subprocess.CompletedProcess[str]:
-    """Drive the machine over the package in a process of its own."""
-    paths = [str(package)] if package else []
-    code = f"import sys; sys.path[:0] = {[*paths, str(HUNT.parent)]!r}; import market_hunt"
-    return subprocess.run(
-        [sys.executable, "-c", f"{code}; market_hunt.main({str(folder)!r})"],
+def hunt(folder: Path, histories: Iterable[int]) -> subprocess.CompletedProcess[str]:
+    """Let histories happen to the copy of the package in the folder, in a process of its own."""
+    paths = [str(folder / "package"), str(HUNT.parent)]
+    code = f"import sys; sys.path[:0] = {paths!r}; import market_hunt"
+    hunted = subprocess.run(
+        [sys.executable, "-c", f"{code}; market_hunt.main({str(folder)!r}, *{[*histories]})"],
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
     )
+    assert str(folder / "package") in hunted.stdout, "the copy was not the code under test"
+    return hunted
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mistake_is_found(mutant: Mutant, tmp_path: Path):
-    package = tmp_path / "package"
-    mutant.plant(package)
-    hunted = hunt(tmp_path, package=package)
+    assert mutant.history in HISTORIES
+    mutant.plant(tmp_path / "package")
+    hunted = hunt(tmp_path, [mutant.history, *HISTORIES])
     assert hunted.returncode == FOUND, f"not found: {mutant.name}\n{hunted.stderr[-2000:]}"
-    assert str(package) in hunted.stdout, "the copy was not the code under test"
 
 
 def test_without_a_mistake_nothing_is_found(tmp_path: Path):
-    hunted = hunt(tmp_path, package=None)
+    """Nor in any other history: test_machine lets all of them happen."""
+    replace(MUTANTS[0], wrong=MUTANTS[0].right).plant(tmp_path / "package")
+    hunted = hunt(tmp_path, HISTORIES[:2])
     assert hunted.returncode == MISSED, hunted.stdout + hunted.stderr[-2000:]
