@@ -21,7 +21,8 @@ class Limits:
     """The bounds of one run: a function with all its cases, or one command."""
 
     wall_seconds: float = 10.0
-    """From the first instruction of the submission to its end."""
+    """From a function's first instruction to its end, less what it waited for a core; a command's
+    whole time."""
     cpu_seconds: int = 8
     memory_bytes: int = 400 * MIB
     """Address space of a function's process; data of each process where processes are allowed."""

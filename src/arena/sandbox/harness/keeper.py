@@ -21,6 +21,8 @@ import time
 from arena.sandbox.harness.system import RECORD
 
 FOREVER = float("inf")
+PATIENCE = 3
+"""So many times its wall time a child may spend waiting for a core, and it does not count."""
 NOT_CLONED = 71 << 8
 """The status of a child that never was."""
 
@@ -28,12 +30,22 @@ NOT_CLONED = 71 << 8
 class Child:
     """One running clone."""
 
-    __slots__ = ("deadline", "late", "name")
+    __slots__ = ("_began", "_wall", "deadline", "late", "name")
 
-    def __init__(self, name: int, deadline: float) -> None:
+    def __init__(self, name: int, wall_ms: int) -> None:
         self.name = name
-        self.deadline = deadline
         self.late = 0
+        self.arm(wall_ms)
+
+    def arm(self, wall_ms: int) -> None:
+        """Start the clock; 0 leaves it stopped."""
+        self._began = time.monotonic()
+        self._wall = wall_ms / 1000 or FOREVER
+        self.deadline = self._began + self._wall
+
+    def allow_for_waiting(self, seconds: float) -> None:
+        """A crowd pushes nobody over a limit: its time is that in which it could have run."""
+        self.deadline = self._began + self._wall + min(seconds, PATIENCE * self._wall)
 
 
 class Keeper:
@@ -87,7 +99,7 @@ class Keeper:
         data = os.read(self.reports, 64 * RECORD.size)
         for pid, name, wall_ms in RECORD.iter_unpack(data):
             self._last_name = name
-            child = Child(name, _deadline(wall_ms))
+            child = Child(name, wall_ms)
             orders = self._early_orders.pop(name, ())
             if pid < 0:
                 os.write(2, f"clone: {errno.errorcode.get(-pid)}\n".encode())
@@ -116,7 +128,7 @@ class Keeper:
 
     def _carry_out(self, pid: int, child: Child, order: bytes) -> None:
         if order.startswith(b"arm"):
-            child.deadline = _deadline(int(order.split()[2]))
+            child.arm(int(order.split()[2]))
         else:
             # Not yet waited for, so the number cannot belong to anybody else.
             os.kill(pid, signal.SIGKILL)
@@ -146,6 +158,8 @@ class Keeper:
         now = time.monotonic()
         for pid, child in self.children.items():
             if child.deadline <= now:
+                child.allow_for_waiting(_waited_for_a_core(pid))
+            if child.deadline <= now:
                 child.late = 1
                 child.deadline = FOREVER
                 os.kill(pid, signal.SIGKILL)
@@ -155,6 +169,11 @@ def _no_action(number: int, frame: object) -> None:
     """Only so that the signal is not ignored; the byte in the wake-up socket is what counts."""
 
 
-def _deadline(wall_ms: int) -> float:
-    """When the clock runs out; 0 leaves it stopped."""
-    return time.monotonic() + wall_ms / 1000 if wall_ms else FOREVER
+def _waited_for_a_core(pid: int) -> float:
+    """How long the busiest of its threads was ready to run while others were running."""
+    seconds = 0.0
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            with open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file:  # noqa: PTH123
+                seconds = max(seconds, int(file.read().split()[1]) / 1e9)
+    return seconds

@@ -20,6 +20,8 @@ from arena.sandbox.namespace.workspace import Workspace
 from arena.sandbox.ports import FunctionCall, FunctionOutcome
 
 ENGINES = ("auto", "quickjs", "node")
+AT_ONCE_PER_CORE = 4
+"""Most submissions are over in a moment; with fewer under way the cores wait for each other."""
 QUICKJS_SECONDS = 1.0
 """How long QuickJS may try before Node, which compiles, gets its turn."""
 
@@ -46,7 +48,7 @@ class NamespaceProvider:
         self._node_version = ""
         self._node_starting = asyncio.Lock()
         # Queueing comes before the clock starts: a crowd does not push anybody over a limit.
-        self._turns = asyncio.Semaphore(2 * cores())
+        self._turns = asyncio.Semaphore(AT_ONCE_PER_CORE * cores())
         self._workspaces: dict[str, Workspace] = {}
         self._closed = False
 
