@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.evaluation.judge.agreement import agreement, mean_of, rate_of, weighted_kappa
@@ -32,6 +32,8 @@ def test_kappa_of_known_tables():
     assert weighted_kappa(given) == pytest.approx(0.8)
 
 
+# Each example draws twelve thousand samples.
+@settings(max_examples=30, deadline=None)
 @given(pairs)
 def test_an_interval_holds_its_figure_and_is_the_same_every_time(given):
     first, second = agreement("x", given), agreement("x", given)
