@@ -9,12 +9,54 @@ import pytest
 
 from arena.sandbox import FunctionCall, Limit, Limits, TestCase, calc_score, run_tests
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.turns import AT_ONCE_PER_CORE, cores
 from integration.sandbox.machine import need_isolation
 
 
 @pytest.fixture(autouse=True)
 def isolation() -> None:
     need_isolation()
+
+
+BUSY = """
+import time
+def f(seconds):
+    while time.process_time() < seconds: pass
+    return 'done'
+"""
+
+
+async def test_a_crowd_pushes_nobody_over_the_wall_time() -> None:
+    """Each could be done in half the time that it may take; together they need three times that."""
+    call = FunctionCall(language="python", source=BUSY, function_name="f", inputs=[[0.6]])
+    async with NamespaceProvider(Limits(wall_seconds=1.2, cpu_seconds=5)) as provider:
+        crowd = [provider.call(call) for _ in range(AT_ONCE_PER_CORE * cores())]
+        outcomes = await asyncio.gather(*crowd)
+    assert {outcome.cases[0].value for outcome in outcomes} == {"done"}, outcomes
+
+
+async def test_a_crowd_of_programs_is_not_late_either() -> None:
+    program = "import time\nwhile time.process_time() < 0.6: pass\nprint(input())"
+    limits = Limits(wall_seconds=1.2, cpu_seconds=5)
+    async with NamespaceProvider(limits) as provider:
+
+        async def one(number: int) -> str | None:
+            case = TestCase(input=[number], expected=[number])
+            [result] = await run_tests(provider, program, None, [case], language="python")
+            return result.error
+
+        errors = await asyncio.gather(*map(one, range(2 * AT_ONCE_PER_CORE * cores())))
+    assert set(errors) == {None}
+
+
+async def test_who_waits_for_nothing_but_time_is_not_part_of_the_crowd() -> None:
+    sleep = "import time\ndef f(): time.sleep(600)"
+    sleeper = FunctionCall(language="python", source=sleep, function_name="f", inputs=[[]])
+    busy = FunctionCall(language="python", source=BUSY, function_name="f", inputs=[[0.3]])
+    async with NamespaceProvider(Limits(wall_seconds=0.5, cpu_seconds=5)) as provider:
+        crowd = [provider.call(busy) for _ in range(cores())]
+        late, *_ = await asyncio.gather(provider.call(sleeper), *crowd)
+    assert late.cases[0].limit is Limit.WALL_TIME
 
 
 @pytest.mark.parametrize(

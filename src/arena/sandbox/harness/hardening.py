@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import os
 import resource
 import struct
 from typing import Any
 
-from arena.sandbox.harness.system import Table
+from arena.sandbox.harness.system import Table, make_call
 
 NULL, STDOUT, STDERR, REQUEST, RESULT = 0, 1, 2, 3, 4
 FIRST_FREE = 5
@@ -28,6 +29,7 @@ SECCOMP_MODE_FILTER, PR_CAP_AMBIENT_CLEAR_ALL, SIGKILL = 2, 4, 9
 CAPABILITY_VERSION_3 = 0x20080522
 AF_INET, SOCK_DGRAM, SIOCSIFFLAGS, IFF_UP = 2, 2, 0x8914, 1
 READY = b'{"ready":1}\n'
+EXPENDABLE, MOST = "/proc/self/oom_score_adj", b"1000"
 
 
 class Filter(ctypes.Structure):
@@ -39,8 +41,10 @@ class Filter(ctypes.Structure):
 class Walls:
     """The table of everything a child does between its clone and its first foreign instruction."""
 
-    def __init__(self, config: dict[str, Any], code: bytes) -> None:
+    def __init__(self, config: dict[str, Any]) -> None:
+        inherited, closing = map(base64.b64decode, config["filters"])
         bare = bool(config.get("bare"))
+        self._inherited = b"" if bare else inherited
         network = bool(config["network"])
         flags = NAMESPACES | (NEW_NET if network else 0)
         # Born as the keeper's children: the zygote clones, and never has to look after anybody.
@@ -52,7 +56,7 @@ class Walls:
             if network:
                 self._loopback()
             self._limits(config)
-            self._rights(code)
+            self._rights(closing)
         self.table.add("write", RESULT, READY, len(READY))
         self.table.seal()
         null = os.open("/dev/null", os.O_RDWR)
@@ -61,6 +65,15 @@ class Walls:
             os.dup2(null, number)
         if null >= FIRST_FREE:
             os.close(null)
+
+    def enclose_zygote(self) -> None:
+        """From here on it can do no more than clone, and its children inherit the filter."""
+        if self._inherited:
+            # For its children, which are larger: when memory is short the kernel takes those first.
+            with open(EXPENDABLE, "wb") as file:  # noqa: PTH123
+                file.write(MOST)
+            make_call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            make_call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._program(self._inherited))
 
     def serve(self) -> bool:
         """True in each child, with its walls up; False where there are no more orders."""
@@ -80,8 +93,9 @@ class Walls:
     def _identity(self) -> None:
         """Own numbers in the own namespace; before the process is closed to inspection."""
         same = f"{os.getuid()} {os.getuid()} 1".encode()
-        # When memory is short the kernel shall take a child, never the zygote.
-        self._write(b"/proc/self/oom_score_adj", b"1000")
+        if not self._inherited:
+            # When memory is short the kernel shall take a child, however small, not the zygote.
+            self._write(EXPENDABLE.encode(), MOST)
         self._write(b"/proc/self/setgroups", b"deny")
         self._write(b"/proc/self/uid_map", same)
         self._write(b"/proc/self/gid_map", same)
@@ -107,7 +121,7 @@ class Walls:
             kind: int = getattr(resource, f"RLIMIT_{name}")
             self.table.add("prlimit64", 0, kind, struct.pack("QQ", value, value), 0)
 
-    def _rights(self, code: bytes) -> None:
+    def _rights(self, closing: bytes) -> None:
         add = self.table.add
         add("setsid")
         add("prctl", PR_SET_PDEATHSIG, SIGKILL)
@@ -117,9 +131,11 @@ class Walls:
         add("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
         add("capset", struct.pack("Ii", CAPABILITY_VERSION_3, 0), bytes(24))
         add("prctl", PR_SET_NO_NEW_PRIVS, 1)
+        add("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._program(closing))
+
+    def _program(self, code: bytes) -> int:
         buffer = ctypes.create_string_buffer(code, len(code))
-        program = Filter(len(code) // 8, self.table.keep(buffer))
-        add("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self.table.keep(program))
+        return self.table.keep(Filter(len(code) // 8, self.table.keep(buffer)))
 
 
 def _last_capability() -> int:

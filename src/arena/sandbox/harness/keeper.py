@@ -18,9 +18,9 @@ import signal
 import socket
 import time
 
+from arena.sandbox.harness.clocks import FOREVER, Clock
 from arena.sandbox.harness.system import RECORD
 
-FOREVER = float("inf")
 NOT_CLONED = 71 << 8
 """The status of a child that never was."""
 
@@ -28,11 +28,11 @@ NOT_CLONED = 71 << 8
 class Child:
     """One running clone."""
 
-    __slots__ = ("deadline", "late", "name")
+    __slots__ = ("clock", "late", "name")
 
-    def __init__(self, name: int, deadline: float) -> None:
+    def __init__(self, name: int, wall_ms: int) -> None:
         self.name = name
-        self.deadline = deadline
+        self.clock = Clock(wall_ms)
         self.late = 0
 
 
@@ -77,7 +77,7 @@ class Keeper:
             self._expire()
 
     def _patience(self) -> int | None:
-        nearest = min([child.deadline for child in self.children.values()], default=FOREVER)
+        nearest = min([child.clock.deadline for child in self.children.values()], default=FOREVER)
         if nearest == FOREVER:
             return None
         return max(0, int((nearest - time.monotonic()) * 1000) + 1)
@@ -87,7 +87,7 @@ class Keeper:
         data = os.read(self.reports, 64 * RECORD.size)
         for pid, name, wall_ms in RECORD.iter_unpack(data):
             self._last_name = name
-            child = Child(name, _deadline(wall_ms))
+            child = Child(name, wall_ms)
             orders = self._early_orders.pop(name, ())
             if pid < 0:
                 os.write(2, f"clone: {errno.errorcode.get(-pid)}\n".encode())
@@ -116,7 +116,7 @@ class Keeper:
 
     def _carry_out(self, pid: int, child: Child, order: bytes) -> None:
         if order.startswith(b"arm"):
-            child.deadline = _deadline(int(order.split()[2]))
+            child.clock = Clock(int(order.split()[2]))
         else:
             # Not yet waited for, so the number cannot belong to anybody else.
             os.kill(pid, signal.SIGKILL)
@@ -143,18 +143,12 @@ class Keeper:
     def _expire(self) -> None:
         if not self.children:
             return
-        now = time.monotonic()
         for pid, child in self.children.items():
-            if child.deadline <= now:
+            if child.clock.has_run_out([pid]):
                 child.late = 1
-                child.deadline = FOREVER
+                child.clock.stop()
                 os.kill(pid, signal.SIGKILL)
 
 
 def _no_action(number: int, frame: object) -> None:
     """Only so that the signal is not ignored; the byte in the wake-up socket is what counts."""
-
-
-def _deadline(wall_ms: int) -> float:
-    """When the clock runs out; 0 leaves it stopped."""
-    return time.monotonic() + wall_ms / 1000 if wall_ms else FOREVER

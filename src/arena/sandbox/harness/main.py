@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import importlib
 import socket
@@ -24,9 +23,8 @@ PRELOADED = (
 def main(control: int, orders: int, config: dict[str, object]) -> None:
     """Serve children of the configured kind until the supervisor goes away."""
     channels = socket.socket(fileno=control), socket.socket(fileno=orders)
-    code = base64.b64decode(str(config["filter"]))
     work, rehearse = _work(config)
-    start(*channels, Walls(config, code), work, rehearse)
+    start(*channels, Walls(config), work, rehearse)
 
 
 def _work(config: dict[str, object]) -> tuple[Callable[[], None], Callable[[], None]]:

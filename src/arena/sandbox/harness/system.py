@@ -191,6 +191,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
+def make_call(name: str, *arguments: int) -> None:
+    """One call, here and now."""
+    words = [NUMBERS[platform.machine()][name], *arguments]
+    result = _one((ctypes.c_long * WORDS)(*words))
+    if result < 0:
+        raise StepFailed(f"{name}: {os.strerror(-result)}")
+
+
 def _libc_call(address: int) -> int:
     """The same as the machine code, one call at a time."""
     row = (ctypes.c_long * WORDS).from_address(address)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from arena.sandbox.harness.hardening import ORDERS, RECEIVED, REPORTS, RESULT, Walls
 from arena.sandbox.harness.keeper import Keeper
 from arena.sandbox.harness.system import StepFailed, Table
+from arena.sandbox.harness.text import into_huge_pages
 
 Work = Callable[[], None]
 EXIT_UNHARDENED = 70
@@ -30,6 +31,7 @@ def start(
 ) -> None:
     """Prepare everything that can be prepared, part in two, say so, and serve."""
     rehearse()
+    into_huge_pages()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.clear()
     reader, writer = os.pipe()
@@ -58,7 +60,13 @@ def clone_to_order(orders: socket.socket, reports: int, walls: Walls, work: Work
     for target in (ORDERS, REPORTS):
         os.dup2(BEYOND_ALL + target, target, inheritable=False)
     os.closerange(RECEIVED, 1 << 16)
-    os.write(ORDERS, b"warm " + platform.python_version().encode())
+    greeting = b"warm " + platform.python_version().encode()
+    try:
+        walls.enclose_zygote()
+    except StepFailed as failure:
+        os.write(ORDERS, f"failed {failure}".encode())
+        return
+    os.write(ORDERS, greeting)
     try:
         is_child = walls.serve()
     except StepFailed as failure:

@@ -16,7 +16,7 @@ from arena.sandbox.namespace.filters import Profile, compiled
 DIRECTORY = "/desk"
 NOSUID, NODEV, NOEXEC = 2, 4, 8
 HARNESS = "arena.sandbox.harness"
-COMMON_MODULES = ("encode", "tags", "system", "hardening", "keeper", "zygote")
+COMMON_MODULES = ("encode", "tags", "system", "clocks", "hardening", "keeper", "text", "zygote")
 INNER_ID = 65534
 Channels = tuple[int, int]
 """The descriptors of the keeper's channel and of the zygote's."""
@@ -42,11 +42,12 @@ MODULES = {
     Kind.NODE: ("node_calls",),
     Kind.WORKSPACE: ("files", "workspace_calls"),
 }
-PROFILES = {
-    Kind.PYTHON: Profile.FUNCTION,
-    Kind.QUICKJS: Profile.FUNCTION,
-    Kind.NODE: Profile.NODE,
-    Kind.WORKSPACE: Profile.COMMAND,
+# Of the zygote, which its children inherit at no cost, and what they add to it.
+FILTERS = {
+    Kind.PYTHON: (Profile.ZYGOTE, Profile.CLOSING),
+    Kind.QUICKJS: (Profile.ZYGOTE, Profile.CLOSING),
+    Kind.NODE: (None, Profile.NODE),
+    Kind.WORKSPACE: (None, Profile.COMMAND),
 }
 
 
@@ -76,7 +77,10 @@ class Box:
             "scripts": scripts if self.kind in (Kind.NODE, Kind.QUICKJS) else {},
             "config": {
                 "kind": self.kind.value,
-                "filter": base64.b64encode(compiled(PROFILES[self.kind])).decode(),
+                "filters": [
+                    base64.b64encode(compiled(profile) if profile else b"").decode()
+                    for profile in FILTERS[self.kind]
+                ],
                 "network": self.kind is Kind.WORKSPACE,
                 "directory": DIRECTORY,
                 "mounts": self.mounts(),

@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from enum import StrEnum
+from errno import ENOSYS, EPERM
 from functools import cache
 from typing import Any
 
@@ -30,8 +31,11 @@ HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 39, 0x53564D41)
 class Profile(StrEnum):
     """Who the filter is for."""
 
-    FUNCTION = "function"
-    """No processes, no programs, no sockets: a function and its threads."""
+    ZYGOTE = "zygote"
+    """Functions and their threads (no processes, no programs, no sockets), and what a zygote and
+    its children need to put the walls up. Children inherit it, which costs them nothing."""
+    CLOSING = "closing"
+    """Takes those calls away again: with both, a child is left with what a function needs."""
     NODE = "node"
     """Processes, but no sockets."""
     COMMAND = "command"
@@ -61,6 +65,8 @@ memfd_create pkey_alloc pkey_free pkey_mprotect rt_sigqueueinfo rt_tgsigqueueinf
 lgetxattr fgetxattr listxattr llistxattr flistxattr sync_file_range openat2 preadv2 pwritev2
 sendmsg recvmsg mlock munlock fchmodat2
 """
+SETUP_CALLS = "mount setsid prctl capset recvmsg"
+"""Of the walls; clone and prlimit64 too, which a function may make with other arguments."""
 SOCKET_CALLS = """
 connect bind listen accept accept4 getsockname getpeername setsockopt getsockopt sendmmsg recvmmsg
 """
@@ -69,28 +75,48 @@ connect bind listen accept accept4 getsockname getpeername setsockopt getsockopt
 @cache
 def compiled(profile: Profile) -> bytes:
     """The filter of `profile` as the kernel takes it."""
-    rules, library = _new_filter()
-    _allow(rules, library, FUNCTION_CALLS)
-    _restrict(rules, library)
-    if profile is Profile.FUNCTION:
-        _allow_clone(rules, library, CLONE_THREAD)
-    else:
-        _allow(rules, library, PROCESS_CALLS)
-        _allow_clone(rules, library, 0)
-        _allow_processes(rules, library)
-    if profile is Profile.COMMAND:
-        _allow(rules, library, SOCKET_CALLS)
-        for family in (AF_UNIX, AF_INET, AF_INET6):
-            rules.add_rule(library.ALLOW, "socket", library.Arg(0, library.EQ, family))
+    library = _library()
+    rules = _closing(library) if profile is Profile.CLOSING else _allowing(library, profile)
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)
         return file.read()
 
 
-def _new_filter() -> tuple[Any, Any]:
+def _allowing(library: Any, profile: Profile) -> Any:
+    rules = _new_filter(library, library.ERRNO(EPERM))
+    _allow(rules, library, FUNCTION_CALLS)
+    _restrict(rules, library)
+    if profile is Profile.ZYGOTE:
+        _allow(rules, library, f"{SETUP_CALLS} clone prlimit64")
+    else:
+        _allow(rules, library, PROCESS_CALLS)
+        _allow_processes(rules, library)
+    if profile is Profile.COMMAND:
+        _allow(rules, library, SOCKET_CALLS)
+        for family in (AF_UNIX, AF_INET, AF_INET6):
+            rules.add_rule(library.ALLOW, "socket", library.Arg(0, library.EQ, family))
+    return rules
+
+
+def _closing(library: Any) -> Any:
+    """Short, because a child pays for every instruction that it takes on."""
+    rules = _new_filter(library, library.ALLOW)
+    refused = library.ERRNO(EPERM)
+    for name in SETUP_CALLS.split():
+        rules.add_rule(refused, name)
+    rules.add_rule(refused, "prlimit64", library.Arg(2, library.NE, 0))
+    rules.add_rule(refused, "clone", library.Arg(0, library.MASKED_EQ, CLONE_THREAD, 0))
+    for place in range(CLONE_NAMESPACES.bit_length()):
+        bit = 1 << place
+        if CLONE_NAMESPACES & bit:
+            rules.add_rule(refused, "clone", library.Arg(0, library.MASKED_EQ, bit, bit))
+    return rules
+
+
+def _library() -> Any:
     try:
-        library: Any = importlib.import_module("pyseccomp")
+        return importlib.import_module("pyseccomp")
     except (ImportError, OSError, RuntimeError) as error:
         step = ProbeStep(
             name="libseccomp",
@@ -100,13 +126,16 @@ def _new_filter() -> tuple[Any, Any]:
         )
         message = f"the system-call filter cannot be built: {error}; {step.remedy}"
         raise SandboxUnavailable(message, report=[step]) from error
-    rules = library.SyscallFilter(library.ERRNO(1))
+
+
+def _new_filter(library: Any, otherwise: Any) -> Any:
+    rules = library.SyscallFilter(otherwise)
     # Also the answer to x32 numbers and to int 0x80 on a 64-bit machine.
     rules.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
     # A tree, not a list: whenever a child takes its filter on, the kernel runs it once for every
     # call there is, with interrupts off. As a list that was an eighth of a submission's cost.
     rules.set_attr(library.Attr.CTL_OPTIMIZE, 2)
-    return rules, library
+    return rules
 
 
 def _allow(rules: Any, library: Any, names: str) -> None:
@@ -132,15 +161,11 @@ def _restrict(rules: Any, library: Any) -> None:
     rules.add_rule(library.ALLOW, "prlimit64", library.Arg(2, library.EQ, 0))
     rules.add_rule(library.ALLOW, "socketpair", library.Arg(0, library.EQ, AF_UNIX))
     # ENOSYS, not EPERM: libc then falls back to clone, whose flags can be looked at.
-    rules.add_rule(library.ERRNO(38), "clone3")
-
-
-def _allow_clone(rules: Any, library: Any, needed: int) -> None:
-    mask = CLONE_NAMESPACES | needed
-    rules.add_rule(library.ALLOW, "clone", library.Arg(0, library.MASKED_EQ, mask, needed))
+    rules.add_rule(library.ERRNO(ENOSYS), "clone3")
 
 
 def _allow_processes(rules: Any, library: Any) -> None:
+    rules.add_rule(library.ALLOW, "clone", library.Arg(0, library.MASKED_EQ, CLONE_NAMESPACES, 0))
     # Limits of its own, which only go down: soft and hard are equal and there is no capability.
     rules.add_rule(library.ALLOW, "prlimit64", library.Arg(0, library.EQ, 0))
     for option in HARMLESS_PRCTL:

@@ -73,7 +73,7 @@ def _bubblewrap() -> ProbeStep:
 
 def _filter() -> ProbeStep:
     try:
-        size = len(compiled(Profile.FUNCTION))
+        size = len(compiled(Profile.ZYGOTE))
     except SandboxUnavailable as error:
         return error.report[0]
     return ProbeStep(name="libseccomp", works=True, detail=f"filter of {size // 8} instructions")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.sandbox.errors import SandboxFailed
+from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.streams import Drain
 from arena.sandbox.namespace.zygote import Ended, Ticket, Zygote
@@ -119,7 +120,7 @@ def _in_memory(request: bytes) -> int:
 async def ended(run: Run, wall_seconds: float) -> Ended:
     """Wait for the child's end, which the zygote enforces; and for the zygote itself."""
     try:
-        async with asyncio.timeout(wall_seconds + GRACE_SECONDS):
+        async with asyncio.timeout((1 + PATIENCE) * wall_seconds + GRACE_SECONDS):
             return await asyncio.shield(run.ticket.ended)
     except TimeoutError:
         await run.zygote.close()

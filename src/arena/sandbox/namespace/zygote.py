@@ -95,12 +95,12 @@ class Zygote:
             started.orders.close()
             await self.close()
             raise
-        word, _, version = greeting.decode(errors="replace").partition(" ")
+        word, _, rest = greeting.decode(errors="replace").partition(" ")
         if word != "warm" or not self.keeper_pid:
             started.control.close()
             started.orders.close()
-            raise self._refused(started.process)
-        self.version = version
+            raise self._refused(started.process, rest)
+        self.version = rest
         self.inner_pid = pid
         with contextlib.suppress(ProcessLookupError):
             self._first = os.pidfd_open(self.keeper_pid)
@@ -118,10 +118,10 @@ class Zygote:
                 self._group.add(self.keeper_pid)
                 self._group.add(self.inner_pid)
 
-    def _refused(self, process: subprocess.Popen[bytes]) -> SandboxUnavailable:
+    def _refused(self, process: subprocess.Popen[bytes], told: str) -> SandboxUnavailable:
         _end(process)
         assert process.stderr is not None
-        detail = process.stderr.read(4000).decode(errors="replace").strip()
+        detail = told or process.stderr.read(4000).decode(errors="replace").strip()
         process.stderr.close()
         process.wait()
         self._process = None

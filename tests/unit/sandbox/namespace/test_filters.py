@@ -1,25 +1,141 @@
+"""The filters as programs: what each answers to a call, by running it as the kernel would."""
+
+import os
+import struct
+from errno import ENOSYS, EPERM
+
 import pytest
 
-from arena.sandbox.namespace.filters import Profile, compiled
+from arena.sandbox.namespace.filters import (
+    CLONE_NAMESPACES,
+    CLONE_THREAD,
+    FUNCTION_CALLS,
+    PROCESS_CALLS,
+    SETUP_CALLS,
+    SOCKET_CALLS,
+    Profile,
+    compiled,
+)
 
-pytest.importorskip("pyseccomp")
-INSTRUCTION_BYTES = 8
-ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
+pyseccomp = pytest.importorskip("pyseccomp")
+ALLOWED, KILLED = 0x7FFF0000, 0x80000000
+REFUSED, UNKNOWN = 0x50000 | EPERM, 0x50000 | ENOSYS
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+NATIVE = ARCHITECTURES[os.uname().machine]
+I386 = 0x40000003
+X32 = 0x40000000
+STEP = struct.Struct("=HBBI")
+EVERY_CALL = range(600)
+FUNCTION = (Profile.ZYGOTE, Profile.CLOSING)
+"""Which filters the child of a function's zygote has."""
 
 
-def returns(code: bytes) -> set[int]:
-    """The values that a program can return: BPF_RET is 0x06."""
-    steps = [code[i : i + INSTRUCTION_BYTES] for i in range(0, len(code), INSTRUCTION_BYTES)]
-    return {int.from_bytes(step[4:], "little") for step in steps if step[0] == 0x06}
+def answer(profile: Profile, call: int, *arguments: int, architecture: int = NATIVE) -> int:
+    """What the filter says, as the kernel would run it."""
+    words = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("=iIQ6Q", call, architecture, 0, *words)
+    program = list(STEP.iter_unpack(compiled(profile)))
+    place, value = 0, 0
+    while True:
+        code, when_true, when_false, constant = program[place]
+        place += 1
+        match code:
+            case 0x20:
+                value = int.from_bytes(data[constant : constant + 4], "little")
+            case 0x54:
+                value &= constant
+            case 0x05:
+                place += constant
+            case 0x15:
+                place += when_true if value == constant else when_false
+            case 0x25:
+                place += when_true if value > constant else when_false
+            case 0x35:
+                place += when_true if value >= constant else when_false
+            case 0x06:
+                return constant
+            case _:
+                raise AssertionError(f"an instruction unknown to this test: {code:#x}")
+
+
+def strictest(*answers: int) -> int:
+    """The kernel takes the least of them, as signed numbers."""
+    return min(answers, key=lambda answer: answer - (1 << 32) if answer & KILLED else answer)
+
+
+def answer_to_function(call: int, *arguments: int) -> int:
+    return strictest(*(answer(profile, call, *arguments) for profile in FUNCTION))
+
+
+def number(name: str) -> int:
+    return pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)
+
+
+def numbers(names: str) -> set[int]:
+    return {found for name in names.split() if (found := number(name)) >= 0}
+
+
+SOMETIMES = numbers("clone prlimit64 ioctl socketpair prctl socket mknod mknodat clone3")
+"""Depends on the arguments."""
+
+
+def test_a_function_may_make_the_calls_of_its_list_and_no_other() -> None:
+    allowed = {call for call in EVERY_CALL if answer_to_function(call) == ALLOWED} - SOMETIMES
+    assert allowed == numbers(FUNCTION_CALLS)
+    others = set(EVERY_CALL) - allowed - SOMETIMES
+    assert {answer_to_function(call) for call in others} == {REFUSED}
+
+
+def test_a_zygote_may_put_up_walls_and_its_child_may_not() -> None:
+    for call in numbers(SETUP_CALLS):
+        assert answer(Profile.ZYGOTE, call) == ALLOWED
+        assert answer_to_function(call) == REFUSED
+
+
+def test_a_function_has_threads_but_no_processes_and_no_namespaces() -> None:
+    clone = number("clone")
+    assert answer_to_function(clone, CLONE_THREAD | 0x3D0F00) == ALLOWED
+    assert answer_to_function(clone, 17) == REFUSED
+    for place in range(32):
+        bit = 1 << place
+        expected = REFUSED if CLONE_NAMESPACES & bit else ALLOWED
+        assert answer_to_function(clone, CLONE_THREAD | bit) == expected
+        assert answer(Profile.ZYGOTE, clone, bit) == ALLOWED
+    assert answer_to_function(number("clone3"), CLONE_THREAD) == UNKNOWN
+
+
+def test_limits_can_be_read_and_not_set() -> None:
+    limit = number("prlimit64")
+    assert answer_to_function(limit, 0, 7, 0) == ALLOWED
+    for address in (1, 0x7FFF_1234_5678, 1 << 32, 1 << 63):
+        assert answer_to_function(limit, 0, 7, address) == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("profile", "names"),
+    [
+        (Profile.NODE, FUNCTION_CALLS + PROCESS_CALLS),
+        (Profile.COMMAND, FUNCTION_CALLS + PROCESS_CALLS + SOCKET_CALLS),
+    ],
+)
+def test_a_program_may_make_the_calls_of_its_lists_and_no_other(profile, names) -> None:
+    allowed = {call for call in EVERY_CALL if answer(profile, call) == ALLOWED} - SOMETIMES
+    assert allowed == numbers(names) - SOMETIMES
+
+
+@pytest.mark.parametrize("profile", [Profile.NODE, Profile.COMMAND])
+def test_a_program_has_processes_but_no_namespaces(profile) -> None:
+    clone = number("clone")
+    assert answer(profile, clone, 17) == ALLOWED
+    for place in range(32):
+        bit = 1 << place
+        expected = REFUSED if CLONE_NAMESPACES & bit else ALLOWED
+        assert answer(profile, clone, bit) == expected
 
 
 @pytest.mark.parametrize("profile", Profile)
-def test_a_filter_allows_refuses_and_kills(profile) -> None:
-    code = compiled(profile)
-    assert len(code) % INSTRUCTION_BYTES == 0
-    # EPERM for what is not on the list, ENOSYS for clone3, the end for another architecture.
-    assert returns(code) == {ALLOW, 0x50001, 0x50026, KILL_PROCESS}
-
-
-def test_each_use_has_its_own_list() -> None:
-    assert len({compiled(profile) for profile in Profile}) == len(Profile)
+def test_the_doors_of_other_architectures_end_the_process(profile) -> None:
+    for call in EVERY_CALL:
+        assert answer(profile, call, architecture=I386) == KILLED
+        if os.uname().machine == "x86_64":
+            assert answer(profile, call | X32) == KILLED
