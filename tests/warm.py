@@ -105,7 +105,8 @@ def next_command(path: str) -> tuple[dict[str, Any], list[int]]:
         if pid := os.fork():
             line.sendall(f"{pid}\n".encode())
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            line.sendall(f"{code}\n".encode())
+            with contextlib.suppress(BrokenPipeError):  # whoever asked did not wait so long
+                line.sendall(f"{code}\n".encode())
             os._exit(0)
     return asked, streams
 

@@ -111,14 +111,17 @@ class Visit:
 
         Every rule in each size and in each scheme; in the other two looks what depends on both.
         """
+        html = self.page.locator("html")
         for look, rules in LOOKS:
-            width, height = SIZES[look.size]
-            self.page.set_viewport_size({"width": width, "height": height})
-            self.page.emulate_media(color_scheme=look.scheme)
-            html = self.page.locator("html")
+            self.take(look)
             expect(html).to_have_attribute("data-mantine-color-scheme", look.scheme)
             self.check_no_overflow()
             self.check_accessibility(rules)
+
+    def take(self, look: Look) -> None:
+        """Look at the same page in another way."""
+        self.page.set_viewport_size(look.options["viewport"])
+        self.page.emulate_media(color_scheme=look.scheme)
 
     def check_no_overflow(self) -> None:
         """Nothing sticks out to the right: the page itself never scrolls sideways."""
@@ -197,6 +200,26 @@ def visit_as(browser: Browser, server: httpx.Client) -> Iterator[Callable[..., V
     for visit in opened:
         visit.page.context.close()
     assert [fault for visit in opened for fault in visit.faults] == []
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, server: httpx.Client) -> Iterator[Visit]:
+    """A window that stays open: to open one takes as long as to look at a page."""
+    page = browser.new_context(**DESK.options).new_page()
+    page.set_default_timeout(20_000)
+    opened = Visit(page=page, url=str(server.base_url).rstrip("/"))
+    _listen(opened)
+    yield opened
+    page.context.close()
+
+
+@pytest.fixture
+def passing_visit(window: Visit) -> Iterator[Visit]:
+    """For tests that only look: the dashboard on a desk, in a window that others have used."""
+    window.take(DESK)
+    window.faults.clear()
+    yield window
+    assert window.faults == []
 
 
 @pytest.fixture

@@ -59,9 +59,9 @@ def server(home: Path) -> Iterator[httpx.Client]:
         "/judges",
     ],
 )
-def test_every_page_is_readable_and_within_the_window(visit: Visit, address: str):
-    visit.go(address)
-    visit.check_every_look()
+def test_every_page_is_readable_and_within_the_window(passing_visit: Visit, address: str):
+    passing_visit.go(address)
+    passing_visit.check_every_look()
 
 
 def test_agents_are_compared_in_plain_words(visit: Visit):
