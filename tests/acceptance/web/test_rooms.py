@@ -192,9 +192,3 @@ def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.
     posted = server.post("/api/tasks", json=news)
     assert posted.status_code == 200, posted.text
     expect(page.get_by_role("link", name="Write reversed(text).")).to_be_visible()
-
-
-def test_a_judge_that_was_never_measured_says_so(visit: Visit):
-    page = visit.go("/judges")
-    card = page.get_by_role("region", name="a-model")
-    expect(card).to_contain_text("Never measured")
