@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -22,6 +23,15 @@ from factories import write_agent, write_tests
 # that it starts; tests interrupt some of them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """In the order of the folders: what takes long comes first, and the smallest fill the gaps."""
+    from together import Together
+
+    config.option.loadscopereorder = False
+    return Together(config, log)
 
 
 def missing(what: str) -> None:

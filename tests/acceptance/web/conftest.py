@@ -27,13 +27,6 @@ CONTRAST = ["color-contrast"]
 SIZES = {"phone": (380, 760), "desk": (1600, 1000)}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker for all of this folder: one browser at a time is enough for two cores."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.xdist_group("web"))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Look:
     """How a page is looked at."""

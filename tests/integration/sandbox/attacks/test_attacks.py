@@ -28,9 +28,6 @@ from integration.sandbox.machine import (
     run_as,
 )
 
-# One campaign serves all of them; two workers would fight the whole war twice.
-pytestmark = pytest.mark.xdist_group("attacks")
-
 SECRET = "canary-in-the-environment-of-the-launcher"
 
 
