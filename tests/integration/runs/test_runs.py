@@ -4,16 +4,18 @@ import asyncio
 import json
 import threading
 from contextlib import aclosing
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import DateTime, Uuid, bindparam, text
 
+from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.runs import Run, RunRequest
+from arena.runs import Owner, Run, RunRequest, runs
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -303,7 +305,7 @@ async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, s
     async with open_arena(settings) as other:
         with pytest.raises(Conflict, match="being executed"):
             await other.runs.resume(run.id, TEAM)
-        assert await other.runs.resume_interrupted() == []
+        assert await other.runs.resume_interrupted() == ()
     await house.runs.wait(run.id)
     assert await counted(house, run.id) == (8, 8, 0)
 
@@ -313,7 +315,7 @@ async def test_an_interrupted_run_of_an_agent_that_is_gone_is_left_alone(setting
         run = await slow_run(house, settings)
     (settings.home / "agents" / "slow.yaml").unlink()
     async with open_arena(settings) as house:
-        assert await house.runs.resume_interrupted() == []
+        assert await house.runs.resume_interrupted() == ()
         assert (await house.runs.get(run.id, TEAM)).status == "running"
 
 
@@ -371,3 +373,91 @@ async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
     done = await house.runs.wait(run.id)
     assert (done.status, done.passed_tests) == ("completed", 30)
     assert await counted(house, run.id) == (30, 30, 0)
+
+
+async def left_running(house: Arena, lease: str | None, *, seconds_left: int) -> Run:
+    """A run that an executor with this token began and never ended."""
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    query = text(
+        "UPDATE agent_benchmark_runs SET status = 'running', lease_token = :token,"
+        " lease_expires_at = :expires WHERE id = :run"
+    ).bindparams(
+        bindparam("run", type_=Uuid()),
+        bindparam("expires", type_=DateTime(timezone=True)),
+    )
+    moment = clock.now() + timedelta(seconds=seconds_left)
+    async with house.database.writing() as connection:
+        await connection.execute(query, {"token": lease, "expires": moment, "run": run.id})
+    return run
+
+
+async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Settings):
+    # A lock file that nobody holds: so a killed process leaves it.
+    (settings.home / "executors" / "killed.lock").touch()
+    left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
+    resumed = await house.runs.resume_interrupted()
+    assert {run.id for run in resumed} == {run.id for run in left}
+    for run in left:
+        assert (await house.runs.wait(run.id)).status == "completed"
+
+
+async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
+    house: Arena, settings: Settings
+):
+    run = await slow_run(house, settings)
+    # The database kept the executor waiting for longer than its lease lasts.
+    expire = text("UPDATE agent_benchmark_runs SET lease_expires_at = '2020-01-01 00:00:00'")
+    async with house.database.writing() as connection:
+        await connection.execute(expire)
+    with pytest.raises(Conflict, match="being executed"):
+        await house.runs.resume(run.id, TEAM)
+    assert await house.runs.resume_interrupted() == ()
+    done = await house.runs.wait(run.id)
+    assert (done.status, done.error_message) == ("completed", None)
+    assert await counted(house, run.id) == (8, 8, 0)
+
+
+async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
+    fresh = await left_running(house, "elsewhere", seconds_left=60)
+    silent = await left_running(house, "elsewhere", seconds_left=-1)
+    given_back = await left_running(house, None, seconds_left=-1)
+    assert [run.id for run in await house.runs.resume_silent()] == [silent.id]
+    assert (await house.runs.wait(silent.id)).status == "completed"
+    assert await house.runs.resume_silent() == ()
+    for untouched in (fresh, given_back):
+        assert (await house.runs.get(untouched.id, TEAM)).completed_tests == 0
+
+
+async def test_a_living_executor_that_the_database_keeps_waiting_keeps_its_run(
+    house: Arena, settings: Settings
+):
+    living = Owner(settings.home / "executors")
+    run = await left_running(house, living.token, seconds_left=-1)
+    assert await house.runs.resume_silent() == ()
+    living.close()
+    assert [resumed.id for resumed in await house.runs.resume_silent()] == [run.id]
+    assert (await house.runs.wait(run.id)).status == "completed"
+
+
+async def test_a_server_looks_for_interrupted_runs_again_and_again(
+    house: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
+    async with house.runs.resuming():
+        run = await left_running(house, "elsewhere", seconds_left=-1)
+        async with aclosing(house.runs.watch(run.id, TEAM)) as events, asyncio.timeout(30):
+            statuses = [event.run.status async for event in events]
+    assert statuses[-1] == "completed"
+
+
+async def test_a_start_that_is_given_up_leaves_no_run_without_an_executor(house: Arena):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    touch = text("UPDATE agent_benchmark_runs SET category = category")
+    async with house.database.writing() as connection:
+        await connection.execute(touch)  # the claim has to wait for this transaction
+        starting = asyncio.create_task(house.runs.start(run.id, TEAM))
+        await asyncio.sleep(0.3)
+        starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert (await house.runs.wait(run.id)).status in {"pending", "completed"}
