@@ -22,6 +22,7 @@ from arena.runs.run import (
     PlacedResult,
     RecordedResult,
     ResultFilter,
+    ResultPage,
     ResultRow,
     Run,
     RunError,
@@ -155,14 +156,20 @@ class Runs:
         )
 
     async def results(
+        self, run_id: UUID, *, outcome: Outcome | None = None
+    ) -> Sequence[RecordedResult]:
+        """The first results of a run: all of them, unless there are very many."""
+        return (await self.result_page(run_id, outcome=outcome)).results
+
+    async def result_page(
         self,
         run_id: UUID,
         *,
         after: int = 0,
         limit: int = 1000,
         outcome: Outcome | None = None,
-    ) -> Sequence[RecordedResult]:
-        """Results of a run in the order of recording."""
+    ) -> ResultPage:
+        """Results of a run in the order of recording; a page may be shorter than `limit`."""
         return await records.list_results(
             self._database, run_id, after=after, limit=limit, outcome=outcome
         )
@@ -233,14 +240,12 @@ class Runs:
         while True:
             bell = self._engine.changes.bell(run_id)
             run = await records.get_run(self._database, run_id, team_id)
-            results: Sequence[RecordedResult] = ()
+            page = ResultPage(results=(), has_more=False)
             if with_results:
-                results = await records.list_results(
-                    self._database, run_id, after=after, limit=EVENT_RESULTS
-                )
-                after = results[-1].sequence if results else after
-            is_behind = len(results) == EVENT_RESULTS
-            yield RunEvent(run=run, results=results)
+                page = await self.result_page(run_id, after=after, limit=EVENT_RESULTS)
+                after = page.results[-1].sequence if page.results else after
+            is_behind = page.has_more
+            yield RunEvent(run=run, results=page.results)
             if run.status.is_final and not is_behind:
                 return
             if not is_behind:

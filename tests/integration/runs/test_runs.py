@@ -16,6 +16,7 @@ from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.runs import Owner, Run, RunRequest, runs
+from arena.runs.records import results as result_records
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -461,3 +462,25 @@ async def test_a_start_that_is_given_up_leaves_no_run_without_an_executor(house:
     with pytest.raises(asyncio.CancelledError):
         await starting
     assert (await house.runs.wait(run.id)).status in {"pending", "completed"}
+
+
+async def test_a_page_of_long_answers_is_short_and_no_result_is_skipped(
+    house: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    run = await execute(house)
+    monkeypatch.setattr(result_records, "PAGE_CHARACTERS", 1000)  # a small result counts 500
+    seen: list[int] = []
+    sizes: list[int] = []
+    is_behind = True
+    while is_behind:
+        page = await house.runs.result_page(run.id, after=seen[-1] if seen else 0, limit=4)
+        seen += [recorded.sequence for recorded in page.results]
+        sizes.append(len(page.results))
+        is_behind = page.has_more
+    assert (seen, sizes) == ([1, 2, 3, 4, 5], [2, 2, 1])
+    watched = [
+        recorded.sequence
+        async for event in house.runs.watch(run.id, TEAM)
+        for recorded in event.results
+    ]
+    assert watched == seen
