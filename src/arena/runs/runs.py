@@ -264,7 +264,7 @@ class Runs:
             present = {run.id: run for run in (*newest, *going)}
             # One that ran and is now neither new nor running has ended meanwhile.
             for run_id, run in told.items():
-                if not run.status.is_final and run_id not in present:
+                if run.status is RunStatus.RUNNING and run_id not in present:
                     present[run_id] = await self.get(run_id, team_id)
             yield [run for run in present.values() if run != told.get(run.id)]
             told = present
@@ -339,7 +339,10 @@ def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Tes
         if test_id not in catalog.by_id:
             raise NotFound.among("test", test_id, catalog.by_id)
     tests = catalog.for_agent(
-        agent.id, category=request.category, test_ids=request.test_ids or None
+        # A set: thousands of ids are looked up for thousands of tests.
+        agent.id,
+        category=request.category,
+        test_ids=frozenset(request.test_ids) or None,
     )
     if not tests:
         wanted = f" in category {request.category!r}" if request.category else ""
