@@ -403,9 +403,16 @@ async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Se
 
 
 async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
-    house: Arena, settings: Settings
+    house: Arena, settings: Settings, tmp_path: Path
 ):
-    run = await slow_run(house, settings)
+    go = tmp_path / "go"
+    wait = f"while not os.path.exists({str(go)!r}): time.sleep(0.02)"
+    use(settings, "held", f"{wait}\nreturn prompt.upper()")
+    write_tests(settings.home / "benchmarks" / "held.yaml", count=3, agents=["held"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="held"))
+    await house.runs.start(run.id, TEAM)
     # The database kept the executor waiting for longer than its lease lasts.
     expire = text("UPDATE agent_benchmark_runs SET lease_expires_at = '2020-01-01 00:00:00'")
     async with house.database.writing() as connection:
@@ -413,9 +420,10 @@ async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
     with pytest.raises(Conflict, match="being executed"):
         await house.runs.resume(run.id, TEAM)
     assert await house.runs.resume_interrupted() == ()
+    go.touch()
     done = await house.runs.wait(run.id)
     assert (done.status, done.error_message) == ("completed", None)
-    assert await counted(house, run.id) == (8, 8, 0)
+    assert await counted(house, run.id) == (3, 3, 0)
 
 
 async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
