@@ -41,6 +41,9 @@ RUNS_WATCHED = 50
 LOOK_SECONDS = 15.0
 """How often a server looks for runs whose executor has fallen silent: as long as a lease lasts."""
 
+Resumed = list[Run]
+"""Named here: within the class `list` is a method."""
+
 EVENT_RESULTS = 500
 """Results a watcher gets at once."""
 
@@ -113,11 +116,11 @@ class Runs:
         run = await records.get_run(self._database, run_id, team_id)
         return await self._take_over(run)
 
-    async def resume_interrupted(self) -> Sequence[Run]:
+    async def resume_interrupted(self) -> list[Run]:
         """Go on with every run that nobody executes; what cannot go on is left and logged."""
         return await self._resume_all(await records.unfinished_runs(self._database))
 
-    async def resume_silent(self) -> Sequence[Run]:
+    async def resume_silent(self) -> list[Run]:
         """Go on with the runs whose executor has let its lease run out without a word.
 
         One that was given back in order was interrupted by a person: it waits for one, or for
@@ -293,12 +296,12 @@ class Runs:
             return run.id not in self._tasks
         return not self._owner.is_alive(lease)
 
-    async def _resume_all(self, runs: Iterable[Run]) -> Sequence[Run]:
+    async def _resume_all(self, runs: Iterable[Run]) -> Resumed:
         self._registry.refresh()
-        resumed: tuple[Run, ...] = ()
+        resumed: Resumed = []
         for run in runs:
             try:
-                resumed += (await self._take_over(run),)
+                resumed.append(await self._take_over(run))
             except Conflict:
                 log.info("run %s is executed by another process", run.id)
             except NotFound as missing:

@@ -306,7 +306,7 @@ async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, s
     async with open_arena(settings) as other:
         with pytest.raises(Conflict, match="being executed"):
             await other.runs.resume(run.id, TEAM)
-        assert await other.runs.resume_interrupted() == ()
+        assert await other.runs.resume_interrupted() == []
     await house.runs.wait(run.id)
     assert await counted(house, run.id) == (8, 8, 0)
 
@@ -316,7 +316,7 @@ async def test_an_interrupted_run_of_an_agent_that_is_gone_is_left_alone(setting
         run = await slow_run(house, settings)
     (settings.home / "agents" / "slow.yaml").unlink()
     async with open_arena(settings) as house:
-        assert await house.runs.resume_interrupted() == ()
+        assert await house.runs.resume_interrupted() == []
         assert (await house.runs.get(run.id, TEAM)).status == "running"
 
 
@@ -419,7 +419,7 @@ async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
         await connection.execute(expire)
     with pytest.raises(Conflict, match="being executed"):
         await house.runs.resume(run.id, TEAM)
-    assert await house.runs.resume_interrupted() == ()
+    assert await house.runs.resume_interrupted() == []
     go.touch()
     done = await house.runs.wait(run.id)
     assert (done.status, done.error_message) == ("completed", None)
@@ -432,7 +432,7 @@ async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_lo
     given_back = await left_running(house, None, seconds_left=-1)
     assert [run.id for run in await house.runs.resume_silent()] == [silent.id]
     assert (await house.runs.wait(silent.id)).status == "completed"
-    assert await house.runs.resume_silent() == ()
+    assert await house.runs.resume_silent() == []
     for untouched in (fresh, given_back):
         assert (await house.runs.get(untouched.id, TEAM)).completed_tests == 0
 
@@ -442,7 +442,7 @@ async def test_a_living_executor_that_the_database_keeps_waiting_keeps_its_run(
 ):
     living = Owner(settings.home / "executors")
     run = await left_running(house, living.token, seconds_left=-1)
-    assert await house.runs.resume_silent() == ()
+    assert await house.runs.resume_silent() == []
     living.close()
     assert [resumed.id for resumed in await house.runs.resume_silent()] == [run.id]
     assert (await house.runs.wait(run.id)).status == "completed"
