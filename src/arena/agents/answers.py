@@ -4,7 +4,7 @@ import json
 from typing import TypeGuard
 
 from arena.agents.connector import MAX_OUTPUT_BYTES, Answer
-from arena.errors import AgentSaidNothing
+from arena.errors import AgentCrashed, AgentSaidNothing
 from arena.models.usage import Usage, storable, usage_from
 
 
@@ -50,7 +50,10 @@ def _text(value: object) -> str:
     """A value as text; an agent may well answer with a number or a structure."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    try:
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise AgentCrashed("the agent's answer is nested too deep") from None
 
 
 def _storable(text: str) -> tuple[str, bool]:

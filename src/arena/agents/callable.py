@@ -53,7 +53,7 @@ class PythonCallable:
         line, is_cut = await self._pool.ask(prompt, question.timeout_seconds)
         if is_cut:
             raise AgentCrashed("the agent's answer is far longer than 1 MiB")
-        kind, value = line[:1], json.loads(line[1:])
+        kind, value = line[:1], _value(line)
         if kind == b"=":
             return answer_from_value(value)
         if kind == b"!":
@@ -80,5 +80,15 @@ class PythonCallable:
         else:
             if line == b"+":
                 return
-            reason = json.loads(line[1:])
+            reason = _value(line)
         raise AgentUnavailable(f"{self._reference!r} cannot be loaded: {reason}", retryable=False)
+
+
+def _value(line: bytes) -> object:
+    """What a worker sent behind the kind; it shares its process with a function that may do all."""
+    try:
+        return json.loads(line[1:])
+    except RecursionError:
+        raise AgentCrashed("the agent's answer is nested too deep") from None
+    except ValueError:
+        raise AgentCrashed("the function wrote into the line that its answers take") from None

@@ -74,12 +74,15 @@ class Errand:
 
     def end(self) -> None:
         """End the program; it is as if it had never been sent."""
+        if self._minder is not None:
+            # Our own child: it may not have come so far as to write its number down.
+            self._minder.terminate()
+            self._minder.wait()
+            return
         with suppress(OSError, ValueError):
             if not self._is_free():
                 # Whoever holds the lock is alive, so the number is still its own.
                 os.kill(int((self.folder / "started").read_text()), signal.SIGTERM)
-        if self._minder is not None:
-            self._minder.wait()
 
     def forget(self) -> None:
         """Remove what is left of it."""
@@ -138,10 +141,12 @@ class Minder:
 
     async def mind(self) -> None:
         """Run it to its end. Told to stop, it ends the program and leaves no trace."""
-        (self._folder / "started").write_text(str(os.getpid()))
         running = asyncio.current_task()
         assert running is not None
+        # Before the number is there to be sent a signal: one that comes earlier ends the minder
+        # with nothing begun, and the errand is sent anew.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+        (self._folder / "started").write_text(str(os.getpid()))
         try:
             how, told = await self._run()
         except asyncio.CancelledError:

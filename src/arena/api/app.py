@@ -64,7 +64,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
             app.state.arena = house
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
-                await house.runs.resume_interrupted()
+                await closing.enter_async_context(house.runs.resuming())
                 await closing.enter_async_context(house.reviews.settling())
             yield
 

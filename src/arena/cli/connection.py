@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+import signal
 import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -23,8 +24,32 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run asynchronous work from a command: the one bridge between the two worlds."""
-    return asyncio.run(work)
+    """Run asynchronous work from a command: the one bridge between the two worlds.
+
+    A signal to end (a CI job's time is up, the terminal was closed) ends it in order, as Ctrl-C
+    does: left to itself it would leave the agents' processes behind.
+    """
+    stopped_by: list[int] = []
+
+    async def stoppable() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+
+        def stop(number: int) -> None:
+            stopped_by.append(number)
+            task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` wants to be left alone
+                asyncio.get_running_loop().add_signal_handler(number, stop, number)
+        return await work
+
+    try:
+        return asyncio.run(stoppable())
+    except asyncio.CancelledError:
+        if not stopped_by:
+            raise
+        raise SystemExit(128 + stopped_by[0]) from None
 
 
 def settings_of(

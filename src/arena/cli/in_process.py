@@ -24,7 +24,13 @@ class AppTransport(httpx.AsyncBaseTransport):
         task = asyncio.create_task(self._call(request, exchange))
         exchange.task = task
         started = asyncio.create_task(exchange.messages.get())
-        await asyncio.wait({started, task}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait({started, task}, return_when=asyncio.FIRST_COMPLETED)
+        except BaseException:
+            # Nobody waits any more (Ctrl-C): the request must end before the app is closed.
+            started.cancel()
+            await exchange.aclose()
+            raise
         if not started.done():
             started.cancel()
             task.result()

@@ -12,6 +12,7 @@ from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
 from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Submission, Verdict
+from arena.models.usage import storable
 from arena.sandbox import (
     CaseOptions,
     CaseResult,
@@ -114,7 +115,7 @@ def _finding(place: int, result: CaseResult, public: int) -> Finding:
     if result.passed:
         return Finding(criterion=name, passed=True, reason=f"gives {got}", evidence=got)
     if result.error is not None:
-        return Finding(criterion=name, passed=False, reason=result.error)
+        return Finding(criterion=name, passed=False, reason=storable(result.error))
     reason = f"expected {_text(result.expected)}, got {got}"
     return Finding(criterion=name, passed=False, reason=reason, evidence=got)
 
@@ -134,9 +135,12 @@ def _told(results: Sequence[CaseResult], public: int) -> str:
 
 
 def _text(value: object) -> str:
-    """A value as JSON writes it, on one line, cut where it is long."""
+    """A value as JSON writes it, on one line, cut where it is long.
+
+    A function may return half of a surrogate pair, which nobody can send or store.
+    """
     try:
-        return excerpt(json.dumps(value, ensure_ascii=False, default=_written))
+        return storable(excerpt(json.dumps(value, ensure_ascii=False, default=_written)))
     except RecursionError:
         return "a value nested too deep to show"
 

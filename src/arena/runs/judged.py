@@ -42,10 +42,11 @@ def _cost(test: Test, usage: Usage) -> CostContribution | None:
 def _findings(verdict: Verdict) -> list[dict[str, object]]:
     return [
         {
-            "criterion": finding.criterion,
+            "criterion": storable(finding.criterion),
             "passed": finding.passed,
-            "reason": finding.reason,
-            "evidence": finding.evidence,
+            # What submitted code returned or raised may hold any character.
+            "reason": storable(finding.reason),
+            "evidence": None if finding.evidence is None else storable(finding.evidence),
             "score": finding.score,
             "weight": finding.weight,
             "mark": finding.mark,

@@ -29,30 +29,37 @@ class Owner:
 
     def is_gone(self, token: str) -> bool:
         """Whether the executor with this token is known to have ended."""
-        try:
-            file = os.open(self._path(token), os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(file)
-        return True
+        return self._is_held(token) is False
 
-    def forget(self, token: str) -> None:
-        """Remove what a gone executor left behind."""
-        self._path(token).unlink(missing_ok=True)
+    def is_alive(self, token: str) -> bool:
+        """Whether the executor with this token is known to be there."""
+        return self._is_held(token) is True
 
     def close(self) -> None:
         """Stop being an executor; whatever it still held counts as given up."""
         with contextlib.suppress(OSError):
             os.close(self._file)
-        self.forget(self.token)
+        self._path(self.token).unlink(missing_ok=True)
+
+    def _is_held(self, token: str) -> bool | None:
+        """Whether somebody holds this executor's lock; None where there is none to be seen."""
+        try:
+            file = os.open(self._path(token), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(file)
+        return False
 
     def _sweep(self) -> None:
-        """Remove what killed executors left long ago; a fresh one still tells of its death."""
+        """Remove what killed executors left long ago; until then it tells of their death.
+
+        Never when one of its runs is taken over: it may have had others.
+        """
         for path in self._folder.glob("*.lock"):
             with contextlib.suppress(OSError):
                 is_old = time.time() - path.stat().st_mtime > KEEP_SECONDS

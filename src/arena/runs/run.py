@@ -1,5 +1,6 @@
 """A run, its states, and the results it is made of."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -140,6 +141,15 @@ class RecordedResult:
     id: UUID
     sequence: int
     result: Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPage:
+    """Some results of a run, in the order of recording."""
+
+    results: Sequence[RecordedResult]
+    has_more: bool
+    """Whether more follow behind the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -21,12 +22,13 @@ from arena.runs.run import (
     PlacedResult,
     RecordedResult,
     ResultFilter,
+    ResultPage,
     ResultRow,
     Run,
     RunError,
     RunStatus,
 )
-from arena.store import Database
+from arena.store import Database, whole
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +37,12 @@ WATCH_SECONDS = 0.5
 
 WATCH_TEAM_SECONDS = 1.0
 RUNS_WATCHED = 50
+
+LOOK_SECONDS = 15.0
+"""How often a server looks for runs whose executor has fallen silent: as long as a lease lasts."""
+
+Resumed = list[Run]
+"""Named here: within the class `list` is a method."""
 
 EVENT_RESULTS = 500
 """Results a watcher gets at once."""
@@ -78,6 +86,8 @@ class Runs:
         self._owner = owner
         self._engine = engine
         self._tasks: dict[UUID, asyncio.Task[Run]] = {}
+        self._left_alone: set[UUID] = set()
+        """Runs that were found interrupted and cannot go on here, each told of once."""
 
     async def create(self, request: RunRequest) -> Run:
         """Write down a run of the agent's applicable tests as they are now."""
@@ -99,7 +109,7 @@ class Runs:
         """Begin a pending run; it goes on by itself."""
         run = await records.get_run(self._database, run_id, team_id)
         agent = self._registry.find(run.agent_id, run.agent_version)
-        return self._begin(await records.claim(self._database, run_id, self._owner.token), agent)
+        return await self._begin(records.claim(self._database, run_id, self._owner.token), agent)
 
     async def resume(self, run_id: UUID, team_id: str) -> Run:
         """Go on with a run that was interrupted or that the infrastructure stopped."""
@@ -107,16 +117,28 @@ class Runs:
         return await self._take_over(run)
 
     async def resume_interrupted(self) -> list[Run]:
-        """Go on with every run whose executor is gone; what cannot go on is left and logged."""
-        resumed: list[Run] = []
-        for run in await records.unfinished_runs(self._database):
-            try:
-                resumed.append(await self._take_over(run))
-            except Conflict:
-                log.info("run %s is executed by another process", run.id)
-            except NotFound as missing:
-                log.warning("run %s was interrupted and cannot go on: %s", run.id, missing)
-        return resumed
+        """Go on with every run that nobody executes; what cannot go on is left and logged."""
+        return await self._resume_all(await records.unfinished_runs(self._database))
+
+    async def resume_silent(self) -> list[Run]:
+        """Go on with the runs whose executor has let its lease run out without a word.
+
+        One that was given back in order was interrupted by a person: it waits for one, or for
+        the next start. One whose executor is seen to live is merely kept waiting by the database.
+        """
+        found = await records.silent_runs(self._database)
+        return await self._resume_all(run for run, lease in found if self._is_dropped(run, lease))
+
+    @asynccontextmanager
+    async def resuming(self) -> AsyncGenerator[None]:
+        """Until the block ends: go on with what was interrupted, now and again and again."""
+        await self.resume_interrupted()
+        task = asyncio.create_task(self._keep_resuming(), name="resuming")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def get(self, run_id: UUID, team_id: str | None) -> Run:
         """A team's run; None asks for any team's."""
@@ -137,14 +159,20 @@ class Runs:
         )
 
     async def results(
+        self, run_id: UUID, *, outcome: Outcome | None = None
+    ) -> Sequence[RecordedResult]:
+        """The first results of a run: all of them, unless there are very many."""
+        return (await self.result_page(run_id, outcome=outcome)).results
+
+    async def result_page(
         self,
         run_id: UUID,
         *,
         after: int = 0,
         limit: int = 1000,
         outcome: Outcome | None = None,
-    ) -> Sequence[RecordedResult]:
-        """Results of a run in the order of recording."""
+    ) -> ResultPage:
+        """Results of a run in the order of recording; a page may be shorter than `limit`."""
         return await records.list_results(
             self._database, run_id, after=after, limit=limit, outcome=outcome
         )
@@ -218,14 +246,12 @@ class Runs:
         while True:
             bell = self._engine.changes.bell(run_id)
             run = await records.get_run(self._database, run_id, team_id)
-            results: Sequence[RecordedResult] = ()
+            page = ResultPage(results=(), has_more=False)
             if with_results:
-                results = await records.list_results(
-                    self._database, run_id, after=after, limit=EVENT_RESULTS
-                )
-                after = results[-1].sequence if results else after
-            is_behind = len(results) == EVENT_RESULTS
-            yield RunEvent(run=run, results=results)
+                page = await self.result_page(run_id, after=after, limit=EVENT_RESULTS)
+                after = page.results[-1].sequence if page.results else after
+            is_behind = page.has_more
+            yield RunEvent(run=run, results=page.results)
             if run.status.is_final and not is_behind:
                 return
             if not is_behind:
@@ -241,7 +267,7 @@ class Runs:
             present = {run.id: run for run in (*newest, *going)}
             # One that ran and is now neither new nor running has ended meanwhile.
             for run_id, run in told.items():
-                if not run.status.is_final and run_id not in present:
+                if run.status is RunStatus.RUNNING and run_id not in present:
                     present[run_id] = await self.get(run_id, team_id)
             yield [run for run in present.values() if run != told.get(run.id)]
             told = present
@@ -255,23 +281,57 @@ class Runs:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._owner.close()
 
+    async def _keep_resuming(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                await self.resume_silent()
+            except Exception:
+                # The edge of this work: what went wrong once may go well the next time.
+                log.exception("interrupted runs could not be looked for")
+
+    def _is_dropped(self, run: Run, lease: str) -> bool:
+        """Whether nobody works on a run whose lease has run out, as far as can be seen here."""
+        if lease == self._owner.token:
+            return run.id not in self._tasks
+        return not self._owner.is_alive(lease)
+
+    async def _resume_all(self, runs: Iterable[Run]) -> Resumed:
+        self._registry.refresh()
+        resumed: Resumed = []
+        for run in runs:
+            try:
+                resumed.append(await self._take_over(run))
+            except Conflict:
+                log.info("run %s is executed by another process", run.id)
+            except NotFound as missing:
+                if run.id not in self._left_alone:
+                    log.warning("run %s was interrupted and cannot go on: %s", run.id, missing)
+                self._left_alone.add(run.id)
+        return resumed
+
     async def _take_over(self, run: Run) -> Run:
         agent = self._registry.find(run.agent_id, run.agent_version)
+        if run.status is RunStatus.RUNNING and run.id in self._tasks:
+            # Even where its lease has run out: both would write under the token of this process.
+            raise Conflict(f"run {run.id} is being executed, it cannot be resumed")
         lease = await records.lease_of(self._database, run.id)
         gone = lease if lease and self._owner.is_gone(lease) else None
-        taken = await records.take_over(self._database, run.id, self._owner.token, gone)
-        if gone:
-            self._owner.forget(gone)
-        return self._begin(taken, agent)
+        taken = records.take_over(self._database, run.id, self._owner.token, gone)
+        return await self._begin(taken, agent)
 
-    def _begin(self, run: Run, agent: Agent) -> Run:
+    @whole
+    async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
+        """Execute a run once it is claimed; whole, or a run might be claimed that nobody does."""
+        run = await claimed
         task = asyncio.create_task(self._engine.execute(run, agent), name=f"run {run.id}")
         self._tasks[run.id] = task
         task.add_done_callback(lambda done: self._ended(run.id, done))
         return run
 
     def _ended(self, run_id: UUID, task: asyncio.Task[Run]) -> None:
-        self._tasks.pop(run_id, None)
+        if self._tasks.get(run_id) is task:  # a run that failed may have been resumed already
+            del self._tasks[run_id]
         if not task.cancelled() and task.exception() is not None:
             log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
 
@@ -282,7 +342,10 @@ def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Tes
         if test_id not in catalog.by_id:
             raise NotFound.among("test", test_id, catalog.by_id)
     tests = catalog.for_agent(
-        agent.id, category=request.category, test_ids=request.test_ids or None
+        # A set: thousands of ids are looked up for thousands of tests.
+        agent.id,
+        category=request.category,
+        test_ids=frozenset(request.test_ids) or None,
     )
     if not tests:
         wanted = f" in category {request.category!r}" if request.category else ""

@@ -47,7 +47,12 @@ class Execution:
     created_at: datetime
     usage: Usage = field(default_factory=Usage)
     duration_seconds: float | None = None
+    """To the microsecond, as the database keeps it: sent again, it must be found the same."""
     idempotency_key: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.duration_seconds is not None:
+            object.__setattr__(self, "duration_seconds", round(self.duration_seconds, 6))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

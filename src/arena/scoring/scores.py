@@ -1,8 +1,11 @@
 """The door of this room: give evidence, read the board, compare."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.errors import InvalidInput
 from arena.scoring import records
@@ -78,11 +81,7 @@ class Scores:
         self, team_id: str, *, wanted: BoardFilter, limit: int = 20, offset: int = 0
     ) -> Board:
         """A page of the leaderboard."""
-        async with self._database.reading() as connection:
-            if not await records.has_open_intervals(connection, team_id):
-                return await records.read_board(connection, team_id, wanted, limit, offset)
-        async with self._database.writing() as connection:
-            await records.heal_intervals(connection, team_id)
+        async with self._looking(team_id) as connection:
             return await records.read_board(connection, team_id, wanted, limit, offset)
 
     @whole
@@ -102,7 +101,7 @@ class Scores:
         """The agents side by side, on the tests that they all ran in their latest full runs."""
         rows: dict[str, BoardRow] = {}
         contenders: dict[str, Contender] = {}
-        async with self._database.reading() as connection:
+        async with self._looking(subjects[0].team_id) as connection:
             for subject in subjects:
                 row = await records.score_row(connection, subject)
                 if row is None:
@@ -157,6 +156,17 @@ class Scores:
                 return await records.recalculate_all(connection, team_id)
             await records.recalculate(connection, subject)
             return [subject]
+
+    @asynccontextmanager
+    async def _looking(self, team_id: str) -> AsyncGenerator[AsyncConnection]:
+        """A look at a team's places, which rest on intervals: those that SQL left open are made."""
+        async with self._database.reading() as connection:
+            if not await records.has_open_intervals(connection, team_id):
+                yield connection
+                return
+        async with self._database.writing() as connection:
+            await records.heal_intervals(connection, team_id)
+            yield connection
 
 
 def _same_content(digest: str, counts: TrialCounts) -> TrialCounts:

@@ -132,4 +132,5 @@ def _count_sign_patterns(sizes: list[int], observed: int) -> float:
 
 def _normal_p_value(observed: int, squares: int) -> float:
     """The normal curve for a sum of random signs; the sum moves in steps of 2, hence the 1."""
-    return math.erfc(max(0, observed - 1) / math.sqrt(2 * squares))
+    # One division of whole numbers, before any of them is made a float that may not hold it.
+    return math.erfc(math.sqrt(max(0, observed - 1) ** 2 / (2 * squares)))

@@ -11,7 +11,8 @@ from typing import Any
 
 from sqlalchemy import Connection, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from arena.errors import InfrastructureError
@@ -19,11 +20,14 @@ from arena.errors import InfrastructureError
 HEAD = "0005"
 """The newest migration. Kept here so that a start needs Alembic only when something is to do."""
 
-OUTAGES = {"OperationalError", "InterfaceError", "DatabaseError"}
-"""What the drivers raise where the database is away, full or damaged."""
+OUTAGES = (OperationalError, InterfaceError, DatabaseError)
+"""What stands for a database that is away, full, damaged or at odds with itself (a deadlock); the
+drivers have a class of their own for each reason, and these are what all of them belong to."""
 
 BUSY_SECONDS = 30
 """How long a writer waits for another one on SQLite before it gives up."""
+POOL_SECONDS = 30
+"""How long a transaction waits for a connection to come free before it gives up."""
 
 
 class StoreUnavailable(InfrastructureError):
@@ -37,6 +41,10 @@ class Database:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        self._reader = engine
+        if engine.dialect.name == "postgresql":
+            # As on SQLite: by itself PostgreSQL shows each statement a moment of its own.
+            self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
         self._writer = engine.execution_options(arena_writes=True)
 
     @property
@@ -46,7 +54,7 @@ class Database:
 
     def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A transaction that sees one moment of the database and changes nothing."""
-        return self._transaction(self._engine)
+        return self._transaction(self._reader)
 
     def writing(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A transaction that is committed when the block ends well, and undone when it does not."""
@@ -65,6 +73,9 @@ class Database:
             if not _is_outage(wrong):
                 raise
             raise StoreUnavailable(f"the database does not answer: {wrong.orig}") from wrong
+        except NoConnection as busy:
+            told = f"no connection to the database came free within {POOL_SECONDS} s"
+            raise StoreUnavailable(told) from busy
 
 
 async def open_database(url: str) -> Database:
@@ -88,18 +99,26 @@ def _create_engine(url: str) -> AsyncEngine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         try:
-            return create_async_engine(parsed, pool_size=10, max_overflow=10, pool_pre_ping=True)
+            return create_async_engine(
+                parsed,
+                pool_size=10,
+                max_overflow=10,
+                pool_pre_ping=True,
+                pool_timeout=POOL_SECONDS,
+            )
         except ModuleNotFoundError as missing:
             raise StoreUnavailable(
                 f'{missing}; install it with: pip install "agent-arena[postgres]"', retryable=False
             ) from missing
+    options: dict[str, Any] = {}
     if parsed.database and parsed.database != ":memory:":
+        options["pool_timeout"] = POOL_SECONDS  # memory has one connection and no queue for it
         folder = Path(parsed.database).parent
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as wrong:
             raise StoreUnavailable(f"cannot make {folder}: {wrong}", retryable=False) from wrong
-    engine = create_async_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_async_engine(parsed, connect_args={"timeout": BUSY_SECONDS}, **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
@@ -169,5 +188,5 @@ def _only_one(url: str) -> Generator[None]:
 
 def _is_outage(error: DBAPIError) -> bool:
     """Whether the database is at fault, as opposed to a statement that is wrong."""
-    kind = type(error.orig).__name__
-    return error.connection_invalidated or kind in OUTAGES
+    # The class itself and not what inherits from it: a wrong statement is a DatabaseError too.
+    return error.connection_invalidated or type(error) in OUTAGES

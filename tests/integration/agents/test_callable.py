@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import os
 
 import pytest
@@ -234,3 +235,35 @@ async def test_closing_while_a_worker_loads_ends_it(bench, ask, is_gone):
     with pytest.raises(AgentUnavailable):
         await task
     assert await is_gone(int((bench.folder / "pid").read_text()))
+
+
+async def test_an_answer_however_deep_is_an_answer_or_a_crash_of_the_agent(bench, ask):
+    connector = bench.function(
+        """
+        def answer(prompt):
+            value = []
+            for _ in range(int(prompt)):
+                value = [value]
+            return {"output": value}
+        """
+    )
+    for depth in range(960, 1000, 2):
+        with contextlib.suppress(AgentCrashed):
+            assert (await ask(connector, str(depth))).output.startswith("[[")
+
+
+async def test_a_function_that_writes_into_the_line_of_its_answers_has_crashed(bench, ask):
+    connector = bench.function(
+        """
+        import os
+        def answer(prompt):
+            for number in range(3, 20):
+                try:
+                    os.write(number, b"=nonsense\\n")
+                except OSError:
+                    pass
+            return "never read"
+        """
+    )
+    with pytest.raises(AgentCrashed, match="wrote into the line"):
+        await ask(connector)

@@ -116,3 +116,18 @@ async def test_nothing_it_started_is_left(tmp_path: Path):
     assert await Errand(tmp_path / "e").output(order(tmp_path, "sh", "-c", script), b"") == b"out\n"
     state = Path(f"/proc/{int((tmp_path / 'pid').read_text())}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+async def test_an_errand_that_is_ended_before_its_minder_has_come_up_is_never_run(tmp_path: Path):
+    asked = counting(tmp_path, 3)
+    errand = Errand(tmp_path / "e")
+    sending = asyncio.create_task(errand.output(asked, b"task"))
+    while not (tmp_path / "e" / "lock").exists():
+        await asyncio.sleep(0)
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+    errand.end()
+    assert runs(tmp_path) == 0
+    assert await Errand(tmp_path / "e").output(counting(tmp_path, 0), b"anew") == b"done anew"
+    assert runs(tmp_path) == 1

@@ -192,9 +192,10 @@ async def test_a_watcher_of_a_team_hears_of_runs_and_scores_of_that_team_only(se
         run_id = await server.begun()
         async for event in events:
             heard.append(event)
-            # The scores may be seen to have changed before the run is seen to have ended, or after.
-            data = [one.data for one in heard]
-            if {"what": "scores"} in data and "completed" in [one.get("status") for one in data]:
+            # In either order: runs and scores are looked at one after the other.
+            told = [one.data for one in heard]
+            is_done = any(one.get("status") == "completed" for one in told)
+            if is_done and {"what": "scores"} in told:
                 break
     progress = [event.data for event in heard if event.name == "progress"]
     assert {told["run_id"] for told in progress} == {run_id}

@@ -138,3 +138,13 @@ async def test_a_judges_verdict_is_taken_as_it_is() -> None:
     verdict = await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Means(judge=say))
     assert (verdict.score, verdict.judgement) == (71, judgement)
     assert [standard.prompt for standard in asked] == ["good?"]
+
+
+async def test_what_code_says_can_be_sent_and_stored_whatever_it_is(means: Means) -> None:
+    raising = "    if a == 1:\n        raise ValueError('\\0 \\ud83d')\n"
+    code = f"def add(a, b):\n{raising}    return '\\ud83d'"
+    verdict = await judge(ADD, code, means)
+    for finding in verdict.findings:
+        told = f"{finding.reason} {finding.evidence}"
+        assert told.encode().decode() == told
+        assert "\0" not in told and "\N{REPLACEMENT CHARACTER}" in told

@@ -4,16 +4,19 @@ import asyncio
 import json
 import threading
 from contextlib import aclosing
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import DateTime, Uuid, bindparam, event, text
 
+from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.runs import Run, RunRequest
+from arena.runs import Owner, Run, RunRequest, runs
+from arena.runs.records import results as result_records
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -371,3 +374,144 @@ async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
     done = await house.runs.wait(run.id)
     assert (done.status, done.passed_tests) == ("completed", 30)
     assert await counted(house, run.id) == (30, 30, 0)
+
+
+async def left_running(house: Arena, lease: str | None, *, seconds_left: int) -> Run:
+    """A run that an executor with this token began and never ended."""
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    query = text(
+        "UPDATE agent_benchmark_runs SET status = 'running', lease_token = :token,"
+        " lease_expires_at = :expires WHERE id = :run"
+    ).bindparams(
+        bindparam("run", type_=Uuid()),
+        bindparam("expires", type_=DateTime(timezone=True)),
+    )
+    moment = clock.now() + timedelta(seconds=seconds_left)
+    async with house.database.writing() as connection:
+        await connection.execute(query, {"token": lease, "expires": moment, "run": run.id})
+    return run
+
+
+async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Settings):
+    # A lock file that nobody holds: so a killed process leaves it.
+    (settings.home / "executors" / "killed.lock").touch()
+    left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
+    resumed = await house.runs.resume_interrupted()
+    assert {run.id for run in resumed} == {run.id for run in left}
+    for run in left:
+        assert (await house.runs.wait(run.id)).status == "completed"
+
+
+async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
+    house: Arena, settings: Settings, tmp_path: Path
+):
+    go = tmp_path / "go"
+    wait = f"while not os.path.exists({str(go)!r}): time.sleep(0.02)"
+    use(settings, "held", f"{wait}\nreturn prompt.upper()")
+    write_tests(settings.home / "benchmarks" / "held.yaml", count=3, agents=["held"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="held"))
+    await house.runs.start(run.id, TEAM)
+    # The database kept the executor waiting for longer than its lease lasts.
+    expire = text("UPDATE agent_benchmark_runs SET lease_expires_at = '2020-01-01 00:00:00'")
+    async with house.database.writing() as connection:
+        await connection.execute(expire)
+    with pytest.raises(Conflict, match="being executed"):
+        await house.runs.resume(run.id, TEAM)
+    assert await house.runs.resume_interrupted() == []
+    go.touch()
+    done = await house.runs.wait(run.id)
+    assert (done.status, done.error_message) == ("completed", None)
+    assert await counted(house, run.id) == (3, 3, 0)
+
+
+async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
+    fresh = await left_running(house, "elsewhere", seconds_left=60)
+    silent = await left_running(house, "elsewhere", seconds_left=-1)
+    given_back = await left_running(house, None, seconds_left=-1)
+    assert [run.id for run in await house.runs.resume_silent()] == [silent.id]
+    assert (await house.runs.wait(silent.id)).status == "completed"
+    assert await house.runs.resume_silent() == []
+    for untouched in (fresh, given_back):
+        assert (await house.runs.get(untouched.id, TEAM)).completed_tests == 0
+
+
+async def test_a_living_executor_that_the_database_keeps_waiting_keeps_its_run(
+    house: Arena, settings: Settings
+):
+    living = Owner(settings.home / "executors")
+    run = await left_running(house, living.token, seconds_left=-1)
+    assert await house.runs.resume_silent() == []
+    living.close()
+    assert [resumed.id for resumed in await house.runs.resume_silent()] == [run.id]
+    assert (await house.runs.wait(run.id)).status == "completed"
+
+
+async def test_a_server_looks_for_interrupted_runs_again_and_again(
+    house: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
+    async with house.runs.resuming():
+        run = await left_running(house, "elsewhere", seconds_left=-1)
+        async with aclosing(house.runs.watch(run.id, TEAM)) as events, asyncio.timeout(30):
+            statuses = [event.run.status async for event in events]
+    assert statuses[-1] == "completed"
+
+
+async def test_a_start_that_is_given_up_leaves_no_run_without_an_executor(house: Arena):
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    touch = text("UPDATE agent_benchmark_runs SET category = category")
+    async with house.database.writing() as connection:
+        await connection.execute(touch)  # the claim has to wait for this transaction
+        starting = asyncio.create_task(house.runs.start(run.id, TEAM))
+        await asyncio.sleep(0.3)
+        starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert (await house.runs.wait(run.id)).status in {"pending", "completed"}
+
+
+async def test_a_page_of_long_answers_is_short_and_no_result_is_skipped(
+    house: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    run = await execute(house)
+    monkeypatch.setattr(result_records, "PAGE_CHARACTERS", 1000)  # a small result counts 500
+    seen: list[int] = []
+    sizes: list[int] = []
+    is_behind = True
+    while is_behind:
+        page = await house.runs.result_page(run.id, after=seen[-1] if seen else 0, limit=4)
+        seen += [recorded.sequence for recorded in page.results]
+        sizes.append(len(page.results))
+        is_behind = page.has_more
+    assert (seen, sizes) == ([1, 2, 3, 4, 5], [2, 2, 1])
+    watched = [
+        recorded.sequence
+        async for event in house.runs.watch(run.id, TEAM)
+        for recorded in event.results
+    ]
+    assert watched == seen
+
+
+async def test_a_watcher_of_a_team_does_not_look_for_ever_at_runs_that_nobody_executes(
+    house: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(runs, "RUNS_WATCHED", 1)
+    monkeypatch.setattr(runs, "WATCH_TEAM_SECONDS", 0.01)
+    old = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    async with aclosing(house.runs.watch_team(TEAM)) as changes:
+        assert [run.id for run in await anext(changes)] == [old.id]
+        new = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+        looks: list[object] = []
+        engine = house.database._engine.sync_engine
+
+        def note(_c: object, _cursor: object, _statement: str, given: object, *_rest: object):
+            looks.append(given)
+
+        event.listen(engine, "before_cursor_execute", note)
+        assert [run.id for run in await anext(changes)] == [new.id]
+        assert await anext(changes) == []
+        event.remove(engine, "before_cursor_execute", note)
+    assert looks
+    assert old.id.hex not in str(looks).replace("-", "")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from arena.api.routes.runs import shown_result
 from arena.assembly import Arena, open_arena
 from arena.evaluation.verify import verify
 from arena.runs import RunRequest
@@ -59,3 +60,28 @@ async def test_a_graded_result_names_a_record_and_a_plain_one_needs_none(
     assert {result.verdict_cid for result in results.values()} == {None}
     files = [path for path in house.content.folder.rglob("*") if path.is_file()]
     assert len(files) == 3  # the standard, the submission, the record
+
+
+async def test_code_that_returns_or_raises_odd_characters_has_a_result_like_any_other(
+    house: Arena, settings: Settings
+):
+    raising = "    if how == 'raise':\n        raise ValueError('\\0')\n"
+    code = f"def say(how):\n{raising}    return '\\ud83d'"
+    write_agent(settings.home / "agents", "odd", f"return {code!r}")
+    cases = [{"input": ["raise"], "expected": 1}, {"input": ["return"], "expected": 1}]
+    write_tests(
+        settings.home / "benchmarks" / "odd.yaml",
+        count=1,
+        agents=["odd"],
+        validation="test_cases",
+        expected={"functionName": "say", "cases": cases},
+        case_sensitive=None,
+    )
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await house.runs.create(RunRequest(team_id="team", agent_id="odd"))
+    await house.runs.start(run.id, "team")
+    run = await house.runs.wait(run.id)
+    assert (run.status, run.failed_tests) == ("completed", 1), run.error_message
+    (recorded,) = await house.runs.results(run.id)
+    assert shown_result(recorded).model_dump_json()

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import httpx
 import pytest
+from sqlalchemy import text
 
 from arena.assembly import Arena
 from histories import Voted, Who, a_run, drive
@@ -128,3 +129,17 @@ async def test_repeated_tests_are_compared_by_how_often_they_passed(
     (test,) = pair["differing"]
     assert (test["first_passed"], test["second_passed"], test["first_trials"]) == (2, 1, 3)
     assert pair["difference"] == pytest.approx(1 / 6)
+
+
+async def test_places_are_right_at_once_after_sql_has_recalculated_a_score(
+    house: Arena, api: httpx.AsyncClient, era: str, team: str
+):
+    await drive(house, era, [a_run("a", "+" * 200), a_run("b", "-" * 200)])
+    agents = "a:1.0.0,b:1.0.0"
+    before = (await compare(api, agents))["comparison"]
+    if house.database.dialect == "postgresql":
+        function = text("SELECT recalculate_agent_score('a', '1.0.0', :team)")
+        async with house.database.writing() as connection:
+            await connection.execute(function, {"team": team})
+    assert [(e["rank_low"], e["rank_high"]) for e in before] == [(1, 1), (2, 2)]
+    assert (await compare(api, agents))["comparison"] == before

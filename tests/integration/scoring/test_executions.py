@@ -207,3 +207,12 @@ async def test_an_agent_that_nobody_knows_refuses_the_whole_batch(
     assert answer.status_code == 404
     assert "parot" in answer.json()["detail"]
     assert await count(house, team) == 0
+
+
+@pytest.mark.parametrize("seconds", [1.2345665, 0.0000005, 12345.6789015, 999_999_999.9999995])
+async def test_an_execution_sent_again_is_known_however_exactly_its_time_was_measured(
+    api: httpx.AsyncClient, seconds: float
+):
+    told = done(duration_seconds=seconds, idempotency_key="k")
+    assert (await report(api, told)).json() == {"accepted": 1, "duplicates": 0}
+    assert (await report(api, told)).json() == {"accepted": 0, "duplicates": 1}

@@ -1,12 +1,16 @@
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import insert, select, text
+from sqlalchemy.exc import IntegrityError
 
+from arena.settings import Settings
 from arena.store import Database, StoreUnavailable, open_database
+from arena.store import database as store
 from arena.store.tables import FrozenTests, Runs
 
 
@@ -85,3 +89,45 @@ async def test_a_file_that_is_no_database_is_told_so(tmp_path: Path):
     (tmp_path / "arena.db").write_text("this is not a database, just a long enough text " * 50)
     with pytest.raises(StoreUnavailable):
         await open_database(f"sqlite+aiosqlite:///{tmp_path}/arena.db")
+
+
+async def test_a_reader_sees_one_moment_whatever_is_written_meanwhile(database: Database):
+    query = select(FrozenTests.digest).order_by(FrozenTests.digest)
+    async with database.reading() as reader:
+        assert (await reader.execute(query)).all() == []
+        async with database.writing() as writer:
+            await writer.execute(insert(FrozenTests), {"digest": "x", "body": {}})
+        assert (await reader.execute(query)).all() == []
+    async with database.reading() as reader:
+        assert (await reader.execute(query)).scalars().all() == ["x"]
+
+
+async def test_a_statement_that_postgresql_gives_up_is_an_error_of_the_infrastructure(
+    postgres_url: str,
+):
+    database = await open_database(postgres_url)
+    with pytest.raises(StoreUnavailable, match="statement timeout"):
+        async with database.writing() as connection:
+            await connection.execute(text("SET LOCAL statement_timeout = 1"))
+            await connection.execute(text("SELECT pg_sleep(10)"))
+    await database.close()
+
+
+async def test_a_mistake_in_a_statement_is_no_outage(database: Database):
+    async with database.writing() as connection:
+        await connection.execute(insert(FrozenTests), {"digest": "x", "body": {}})
+    with pytest.raises(IntegrityError):
+        async with database.writing() as connection:
+            await connection.execute(insert(FrozenTests), {"digest": "x", "body": {}})
+
+
+async def test_a_connection_that_does_not_come_free_is_an_error_of_the_infrastructure(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(store, "POOL_SECONDS", 0.01)
+    database = await open_database(settings.database)
+    with pytest.raises(StoreUnavailable, match="connection"):
+        async with AsyncExitStack() as held:
+            for _ in range(100):
+                await held.enter_async_context(database.reading())
+    await database.close()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.agents.answers import answer_from_bytes, answer_from_text, answer_from_value
 from arena.agents.connector import MAX_OUTPUT_BYTES, Usage
-from arena.errors import AgentSaidNothing
+from arena.errors import AgentCrashed, AgentSaidNothing
 from arena.models.usage import usage_from
 
 
@@ -34,6 +34,14 @@ def test_an_object_that_was_cut_stays_text():
     assert answer.truncated
 
 
+def test_an_answer_that_is_too_deep_to_write_down_is_a_fault():
+    value: list[object] = []
+    for _ in range(5000):
+        value = [value]
+    with pytest.raises(AgentCrashed, match="too deep"):
+        answer_from_value({"output": value})
+
+
 @pytest.mark.parametrize("value", ["", " \n", None, {"output": ""}, {"output": None}])
 def test_nothing_said_is_a_fault(value):
     with pytest.raises(AgentSaidNothing):
@@ -52,6 +60,7 @@ def test_nothing_said_is_a_fault(value):
         ({"input_tokens": -1, "output_tokens": True}, Usage()),
         ({"input_tokens": "5", "output_tokens": 1.5}, Usage()),
         ({"input_tokens": float("nan"), "output_tokens": 10**30}, Usage()),
+        ({"input_tokens": 10**400, "output_tokens": float("inf")}, Usage()),
         ({"cost_usd": float("inf"), "model": 3}, Usage()),
         ({"cost_usd": float("nan")}, Usage()),
         ({"cost_usd": 10**400}, Usage()),

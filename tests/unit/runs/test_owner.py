@@ -31,18 +31,21 @@ def test_a_killed_process_is_gone_at_once(tmp_path: Path):
     ) as other:
         assert other.stdout
         token = other.stdout.readline().strip()
+        assert owner.is_alive(token)
         assert not owner.is_gone(token)
         other.send_signal(signal.SIGKILL)
         other.wait()
-    assert owner.is_gone(token)
-    owner.forget(token)
+    assert not owner.is_alive(token)
+    # Also when asked again: it may have had several runs.
+    assert owner.is_gone(token) and owner.is_gone(token)
     owner.close()
-    assert list(tmp_path.iterdir()) == []
+    assert [path.stem for path in tmp_path.iterdir()] == [token]
 
 
 def test_an_owner_on_another_machine_is_not_called_gone(tmp_path: Path):
     owner = Owner(tmp_path)
     assert not owner.is_gone("never-seen-here")
+    assert not owner.is_alive("never-seen-here")
     owner.close()
 
 

@@ -182,3 +182,10 @@ def test_holm_never_lowers_a_p_value_and_keeps_their_order(p_values: list[float]
     assert all(before <= after <= 1 for before, after in zip(p_values, adjusted, strict=True))
     by_p = [after for _, after in sorted(zip(p_values, adjusted, strict=True))]
     assert by_p == sorted(by_p)
+
+
+def test_rates_over_a_huge_common_denominator_are_compared_too():
+    # Sixty tests, each with another prime number of trials: the denominator has 170 digits.
+    unit = 10**170
+    p_value = sign_flip_p_value([unit + step for step in range(60)])
+    assert 0 < p_value < 1e-10

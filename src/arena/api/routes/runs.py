@@ -119,20 +119,19 @@ async def get_run(
 ) -> schemas.RunDetails:
     """A run with a page of its results, in the order they were recorded."""
     run = await house.runs.get(run_id, team)
-    results = await house.runs.results(
+    page = await house.runs.result_page(
         run_id,
         after=paging.decode_number(cursor),
-        limit=limit + 1,
+        limit=limit,
         outcome=outcome,
     )
-    page = results[:limit]
     trials = await _trials(house, run)
     per_test = {test.test_id: test for test in trials.tests} if trials else {}
     return schemas.RunDetails(
         run=shown(run),
-        results=[shown_result(one, per_test.get(one.result.test_id)) for one in page],
-        count=len(page),
-        next_cursor=paging.encode(page[-1].sequence) if len(results) > limit else None,
+        results=[shown_result(one, per_test.get(one.result.test_id)) for one in page.results],
+        count=len(page.results),
+        next_cursor=paging.encode(page.results[-1].sequence) if page.has_more else None,
         errors=[
             schemas.RunError.model_validate(error) for error in await house.runs.errors(run_id)
         ],

@@ -22,6 +22,7 @@ from arena.runs.records.runs import (
     finish,
     get_run,
     list_runs,
+    silent_runs,
     unfinished_runs,
 )
 from arena.runs.records.settlement import settle_result
@@ -49,6 +50,7 @@ __all__ = [
     "release",
     "renew",
     "settle_result",
+    "silent_runs",
     "take_over",
     "unfinished_runs",
 ]

@@ -13,7 +13,7 @@ from arena.reviews import NewReview, ReviewSubject, SubjectKind
 from arena.reviews.records import open_reviews
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import OUTCOMES, from_result, to_result
-from arena.runs.run import Item, Outcome, RecordedResult, Result, RunError
+from arena.runs.run import Item, Outcome, RecordedResult, Result, ResultPage, RunError
 from arena.scoring import Execution, Source, Subject
 from arena.scoring.records import add_executions
 from arena.store import Database, whole
@@ -21,6 +21,10 @@ from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE = 500
 """Tests of a run that are in memory at once."""
+PAGE_CHARACTERS = 16_000_000
+"""A page of results ends with the one that reaches this size, however many were asked for."""
+FETCHED = 32
+"""Rows that the driver holds beside it."""
 
 
 async def pending_items(database: Database, run_id: UUID) -> AsyncIterator[list[Item]]:
@@ -119,14 +123,25 @@ async def list_results(
     after: int = 0,
     limit: int = 1000,
     outcome: Outcome | None = None,
-) -> list[RecordedResult]:
-    """Results of a run in the order of recording, from the one behind `after` on."""
+) -> ResultPage:
+    """Results of a run in the order of recording, from the one behind `after` on.
+
+    As many as `limit`, or as are not too much for the memory: an answer may take a megabyte.
+    """
     query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
     if outcome is not None:
         query = query.where(Results.passed.is_(OUTCOMES[outcome]))
-    query = query.order_by(Results.sequence).limit(limit)
-    async with database.reading() as connection:
-        return [to_result(row) for row in await connection.execute(query)]
+    query = query.order_by(Results.sequence).limit(limit + 1)
+    page: list[RecordedResult] = []
+    size = 0
+    few = query.execution_options(yield_per=FETCHED)
+    async with database.reading() as connection, connection.stream(few) as rows:
+        async for row in rows:
+            if len(page) == limit or size >= PAGE_CHARACTERS:
+                return ResultPage(results=page, has_more=True)
+            page.append(to_result(row))
+            size += page[-1].result.size
+    return ResultPage(results=page, has_more=False)
 
 
 @whole

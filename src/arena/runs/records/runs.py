@@ -134,6 +134,18 @@ async def unfinished_runs(database: Database) -> list[Run]:
 
 
 @whole
+async def silent_runs(database: Database) -> list[tuple[Run, str]]:
+    """The runs whose lease is held and has run out, each with the token it is held by."""
+    query = select(Runs.__table__).where(
+        Runs.status == RunStatus.RUNNING,
+        Runs.lease_token.is_not(None),
+        Runs.lease_expires_at <= clock.now(),
+    )
+    async with database.reading() as connection:
+        return [(to_run(row), row.lease_token) for row in await connection.execute(query)]
+
+
+@whole
 async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
     """The runs that stand for the team's agents on the leaderboard."""
     query = (
