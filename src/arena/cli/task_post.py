@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from arena import schemas
-from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file
 from arena.cli.options import Json
 from arena.cli.parties import As
 from arena.cli.spans import moment_of, seconds_in
 from arena.cli.standard_files import evaluation_of
 from arena.cli.task_report import moved
+from arena.client.connection import asked
 from arena.errors import InvalidInput
 
 MAX_DESCRIPTION_BYTES = 100_000
