@@ -20,12 +20,11 @@ def seconds_in(name: str, text: str) -> int:
 
 def moment_of(name: str, text: str) -> datetime:
     """The moment that a span from now, or a date with a time zone, stands for."""
-    if _SPAN.fullmatch(text.strip()):
-        return clock.now() + timedelta(seconds=seconds_in(name, text))
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if _SPAN.fullmatch(text.strip()):
+            return clock.now() + timedelta(seconds=seconds_in(name, text))
+        # Without a zone it is the reader's own.
+        return datetime.fromisoformat(text.strip()).astimezone()
+    except (ValueError, OverflowError):  # the second: beyond what a calendar has
         told = f"{name} is {text!r}; write it like 2h, 1d or 2030-01-31T12:00:00Z"
         raise InvalidInput(told) from None
-    # Without a zone it is the reader's own.
-    return moment.astimezone()

@@ -10,7 +10,7 @@ that was killed and started again neither executes nor submits anything a second
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +21,7 @@ from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
 from arena.client.loop_options import EventName, LoopEvent, LoopOptions
 from arena.client.result import Result
+from arena.client.stopping import unless_stopped
 from arena.errors import (
     AgentSaidNothing,
     ArenaError,
@@ -138,7 +139,7 @@ class AgentLoop:
 
     async def _try_step(self) -> None:
         try:
-            await self._unless_stopped(self.step())
+            await unless_stopped(self._stopping, self.step())
         except (Unauthorized, InvalidInput):
             raise  # these do not pass by themselves
         except ArenaError as wrong:
@@ -324,18 +325,6 @@ class AgentLoop:
         return self.journal.write(entry, stage=Stage.EXECUTED, **named)
 
     # Around it
-
-    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it, or leave it where the loop is stopped: a server may not answer for hours."""
-        doing, stopped = asyncio.create_task(work), asyncio.create_task(self._stopping.wait())
-        try:
-            await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (doing, stopped):
-                task.cancel()
-            await asyncio.gather(doing, stopped, return_exceptions=True)
-        if not doing.cancelled():
-            doing.result()
 
     @asynccontextmanager
     async def _ending(self) -> AsyncGenerator[None]:
