@@ -18,10 +18,15 @@ def seconds_in(name: str, text: str) -> int:
     return int(found[1]) * UNITS[found[2] or "s"]
 
 
+def is_span(text: str) -> bool:
+    """Whether a text is a span of time, as opposed to a date."""
+    return _SPAN.fullmatch(text.strip()) is not None
+
+
 def moment_of(name: str, text: str) -> datetime:
     """The moment that a span from now, or a date with a time zone, stands for."""
     try:
-        if _SPAN.fullmatch(text.strip()):
+        if is_span(text):
             return clock.now() + timedelta(seconds=seconds_in(name, text))
         # Without a zone it is the reader's own.
         return datetime.fromisoformat(text.strip()).astimezone()
