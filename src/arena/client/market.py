@@ -128,8 +128,10 @@ class MarketCalls(Connection):
     async def dispute(
         self, task_id: int, *, by: str, reason_uri: str, key: str | None = None
     ) -> schemas.Receipt:
-        """Contest a verdict as the side that lost."""
+        """Contest a verdict as the side that lost; as the client's agent, signed."""
         body = asked(schemas.TaskDispute, by=by, reason_uri=reason_uri, idempotency_key=key)
+        if self.signer is not None and self.signer.agent == by:
+            return await self._move_signed("dispute", task_id, reason_uri, body)
         return await self._move(task_id, "dispute", body)
 
     async def resolve(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DOMAIN = "arena-market/1"
 PROOF_SECONDS = 300
 
-Act = Literal["register", "apply", "commit", "submit"]
+Act = Literal["register", "apply", "commit", "submit", "dispute"]
 
 
 class Signer:
