@@ -92,4 +92,4 @@ async def _listen(client: Client, wake: asyncio.Event, poll_seconds: float) -> N
 
 
 def _tell(text: str) -> None:
-    typer.echo(text)
+    output.line(text, at_once=True)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -146,11 +145,9 @@ async def _show_candidates(loop: AgentLoop, start: Start) -> None:
 
 def _tell(event: LoopEvent, start: Start) -> None:
     """An event: a JSON line for programs, words for people."""
-    if start.as_json or start.command is None:
-        output.line(json.dumps(_document(event), ensure_ascii=False))
-    else:
-        output.line(_words(event))
-    sys.stdout.flush()  # whoever reads through a pipe wants it now
+    is_for_programs = start.as_json or start.command is None
+    text = json.dumps(_document(event), ensure_ascii=False) if is_for_programs else _words(event)
+    output.line(text, at_once=True)
 
 
 def _document(event: LoopEvent) -> dict[str, Any]:
