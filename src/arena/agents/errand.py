@@ -19,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -31,6 +32,8 @@ from arena.errors import AgentCrashed, AgentFault, AgentTimedOut, ArenaError, In
 
 MAX_OUTPUT_BYTES = 4 * 1024**2
 LOOK_SECONDS = 0.05
+END_LOOKS = 200
+"""How often to look whether one that is to end has: its minder takes 5 seconds at most."""
 
 How = Literal["answered", "crashed", "timed_out", "too_long", "not_started"]
 FAULTS: Mapping[str, type[ArenaError]] = {
@@ -73,16 +76,26 @@ class Errand:
         raise FAULTS[outcome["how"]](outcome["told"])
 
     def end(self) -> None:
-        """End the program; it is as if it had never been sent."""
+        """End the program and wait until it is gone; it is as if it had never been sent.
+
+        One that has ended by itself keeps its outcome.
+        """
+        is_told = False
+        for _ in range(END_LOOKS):
+            if self._is_free():
+                break
+            with suppress(OSError, ValueError):
+                if not is_told:
+                    # Whoever holds the lock is alive, so the number is still its own.
+                    os.kill(int((self.folder / "started").read_text()), signal.SIGTERM)
+                    is_told = True
+            time.sleep(LOOK_SECONDS)
+        else:
+            return  # it hangs in the kernel, and whoever wants to stop must not hang with it
         if self._minder is not None:
-            # Our own child: it may not have come so far as to write its number down.
-            self._minder.terminate()
             self._minder.wait()
-            return
-        with suppress(OSError, ValueError):
-            if not self._is_free():
-                # Whoever holds the lock is alive, so the number is still its own.
-                os.kill(int((self.folder / "started").read_text()), signal.SIGTERM)
+        if not (self.folder / "outcome.json").exists():
+            self.forget()
 
     def forget(self) -> None:
         """Remove what is left of it."""
@@ -128,6 +141,8 @@ class Errand:
                 pass_fds=[lock.fileno()],
                 start_new_session=True,
             )
+        # The minder writes it too, but later, and whoever ends the errand must know whom to tell.
+        (self.folder / "started").write_text(str(self._minder.pid))
 
 
 class Minder:

@@ -6,9 +6,10 @@ import typer
 
 from arena import schemas
 from arena.cli import output
-from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
 from arena.cli.tables import print_table, print_values
+from arena.client.connection import asked
 from arena.settings import Settings
 
 app = commands("The agents.")

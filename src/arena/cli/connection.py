@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import typer
-from pydantic import BaseModel, ValidationError
 
 from arena.cli.in_process import AppTransport
 from arena.cli.options import Options
@@ -20,7 +19,6 @@ from arena.errors import InvalidInput
 from arena.settings import Settings, read_settings
 
 T = TypeVar("T")
-Shape = TypeVar("Shape", bound=BaseModel)
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
@@ -71,15 +69,6 @@ def settings_of(
             "agents": (*settings.agents, *(agents or ())),
         }
     )
-
-
-def asked(shape: type[Shape], **values: Any) -> Shape:
-    """A request made from what the command line says; a value that does not fit is an error."""
-    try:
-        return shape(**values)
-    except ValidationError as wrong:
-        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors())
-        raise InvalidInput("; ".join(faults)) from None
 
 
 @contextmanager

@@ -9,10 +9,11 @@ import typer
 from arena import schemas
 from arena.cli import output
 from arena.cli.batch import Batch
-from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file
 from arena.cli.judge_words import told_figures
 from arena.cli.options import Json, commands
+from arena.client.connection import asked
 from arena.content import parse_cid
 from arena.errors import Conflict, InvalidInput
 from arena.settings import Settings

@@ -7,8 +7,9 @@ import typer
 
 from arena import schemas
 from arena.cli import output
-from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import AgentName, commands, split_agent
+from arena.client.connection import asked
 from arena.settings import Settings
 
 app = commands()

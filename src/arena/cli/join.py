@@ -19,6 +19,9 @@ from arena.cli.start import (
     loop_options,
     work,
 )
+from arena.client import Signer
+from arena.errors import NotFound
+from arena.settings import Settings
 
 app = commands()
 
@@ -53,4 +56,12 @@ def join(
         version=version,
         register_only=register_only,
     )
-    wait_for(work(settings, signer_of(settings, agent, make=True), asked))
+    wait_for(work(settings, _signer(settings, agent, dry_run=dry_run), asked))
+
+
+def _signer(settings: Settings, agent: str, *, dry_run: bool) -> Signer:
+    """The agent with its key; for a dry run one that is kept nowhere, if it has none."""
+    try:
+        return signer_of(settings, agent, make=not dry_run)
+    except NotFound:
+        return Signer.new(agent)

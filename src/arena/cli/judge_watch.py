@@ -12,6 +12,7 @@ from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.judging import JudgeFlow
 from arena.client import Client
+from arena.client.stopping import unless_stopped
 from arena.content import LocalStore
 from arena.errors import ArenaError, InvalidInput
 from arena.settings import Settings
@@ -68,7 +69,8 @@ async def _watch(client: Client, flow: JudgeFlow, name: str, poll_seconds: float
         while not stop.is_set():
             wake.clear()
             try:
-                await flow.step()
+                # Nothing has to be finished: what was not sent is judged anew by the next one.
+                await unless_stopped(stop, flow.step())
             except ArenaError as wrong:
                 _tell(f"nothing can be judged now: {wrong.message}")
             with suppress(TimeoutError):
@@ -90,4 +92,4 @@ async def _listen(client: Client, wake: asyncio.Event, poll_seconds: float) -> N
 
 
 def _tell(text: str) -> None:
-    typer.echo(text)
+    output.line(text, at_once=True)

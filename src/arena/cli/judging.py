@@ -42,7 +42,8 @@ from arena.evaluation.record import contents_of, keep_record
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
-PAGE = 100
+MAX_DOUBLINGS = 10
+"""Enough to come to the longest wait; people may take so long that more were no number at all."""
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ class _Waiting:
     def postpone(self, task_id: int, now: datetime) -> None:
         number = self.count.get(task_id, 0)
         self.count[task_id] = number + 1
-        seconds = min(FIRST_WAIT_SECONDS * 2**number, MAX_WAIT_SECONDS)
+        seconds = min(FIRST_WAIT_SECONDS * 2 ** min(number, MAX_DOUBLINGS), MAX_WAIT_SECONDS)
         self.until[task_id] = now + timedelta(seconds=seconds)
 
     def is_postponed(self, task_id: int, now: datetime) -> bool:
@@ -89,9 +90,10 @@ class JudgeFlow:
             self._tell(f"task {closed.task_id} is {closed.state}: its time had run out")
         now = (await self._client.market()).now
         judged = 0
-        page = await self._client.tasks(state="submitted", judge=self._judge, limit=PAGE)
+        # All of them: those that wait for people must not hide what can be judged now.
+        tasks = await self._client.all_tasks(state="submitted", judge=self._judge)
         # The one that has waited longest first.
-        for task in sorted(page.tasks, key=lambda task: task.submitted_at or now):
+        for task in sorted(tasks, key=lambda task: task.submitted_at or now):
             if self._is_ours(task, now) and not self._waiting.is_postponed(task.id, now):
                 judged += await self._settle(task, now)
         return judged

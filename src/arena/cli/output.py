@@ -56,10 +56,10 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def line(text: str) -> None:
-    """A line as it is, however long."""
+def line(text: str, *, at_once: bool = False) -> None:
+    """A line as it is, however long; `at_once` where whoever reads through a pipe waits for it."""
     try:
-        print(text)
+        print(text, flush=at_once)
     except BrokenPipeError:
         forget_reader()
 

@@ -13,12 +13,13 @@ import typer
 
 from arena import schemas
 from arena.cli import output
-from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.keys import PipedKeys, TerminalKeys
 from arena.cli.options import Json, commands
 from arena.cli.review_session import Ending, Session, Spot
 from arena.cli.tables import print_table
 from arena.client import Client
+from arena.client.connection import asked
 from arena.errors import Conflict, InvalidInput
 
 app = commands()

@@ -6,11 +6,12 @@ from uuid import UUID
 import typer
 
 from arena import schemas
-from arena.cli.connection import asked, connected, settings_of, told_how_to_go_on, wait_for
+from arena.cli.connection import connected, settings_of, told_how_to_go_on, wait_for
 from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, commands, split_agent
 from arena.cli.progress import follow
 from arena.cli.report import print_run
 from arena.client import Client
+from arena.client.connection import asked
 
 app = commands()
 

@@ -18,14 +18,18 @@ def seconds_in(name: str, text: str) -> int:
     return int(found[1]) * UNITS[found[2] or "s"]
 
 
+def is_span(text: str) -> bool:
+    """Whether a text is a span of time, as opposed to a date."""
+    return _SPAN.fullmatch(text.strip()) is not None
+
+
 def moment_of(name: str, text: str) -> datetime:
     """The moment that a span from now, or a date with a time zone, stands for."""
-    if _SPAN.fullmatch(text.strip()):
-        return clock.now() + timedelta(seconds=seconds_in(name, text))
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if is_span(text):
+            return clock.now() + timedelta(seconds=seconds_in(name, text))
+        # Without a zone it is the reader's own.
+        return datetime.fromisoformat(text.strip()).astimezone()
+    except (ValueError, OverflowError):  # the second: beyond what a calendar has
         told = f"{name} is {text!r}; write it like 2h, 1d or 2030-01-31T12:00:00Z"
         raise InvalidInput(told) from None
-    # Without a zone it is the reader's own.
-    return moment.astimezone()

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -115,12 +114,13 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
         if start.command is not None:
             errands = folder / "errands"
             execute = CommandExecutor(start.command, errands, timeout_seconds=start.timeout_seconds)
-        if start.version is not None:
+        if start.version is not None and not start.dry_run:
             agent = await client.register(version=start.version)
             _note(f"{agent.id} {agent.version} is registered")
-        if start.register_only:
+        if start.register_only and not start.dry_run:
             return
-        journal = None if start.dry_run else Journal(folder)
+        # Where it never worked, a look must not leave a folder behind.
+        journal = Journal(folder) if folder.is_dir() or not start.dry_run else None
         loop = AgentLoop(client, execute=execute, options=start.options, journal=journal)
         if start.dry_run:
             await _show_candidates(loop, start)
@@ -136,8 +136,8 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
 
 
 async def _show_candidates(loop: AgentLoop, start: Start) -> None:
-    tasks = await loop.candidates()
-    for task in tasks[: loop.options.max_concurrent]:
+    tasks = (await loop.candidates())[: await loop.room()]
+    for task in tasks:
         _tell(LoopEvent(kind="candidate", task=task), start)
     if not tasks:
         _note("nothing to apply for now")
@@ -145,11 +145,9 @@ async def _show_candidates(loop: AgentLoop, start: Start) -> None:
 
 def _tell(event: LoopEvent, start: Start) -> None:
     """An event: a JSON line for programs, words for people."""
-    if start.as_json or start.command is None:
-        output.line(json.dumps(_document(event), ensure_ascii=False))
-    else:
-        output.line(_words(event))
-    sys.stdout.flush()  # whoever reads through a pipe wants it now
+    is_for_programs = start.as_json or start.command is None
+    text = json.dumps(_document(event), ensure_ascii=False) if is_for_programs else _words(event)
+    output.line(text, at_once=True)
 
 
 def _document(event: LoopEvent) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`arena task`: what is to be done, for a reward."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from arena.cli.parties import As, AsAgent, TaskNumber, acting, signer_of
 from arena.cli.reasons import reason_uri
 from arena.cli.task_post import post
 from arena.cli.task_report import moved, print_story, print_tasks
-from arena.errors import InvalidInput
+from arena.errors import InvalidInput, NotFound
 from arena.settings import Settings
 
 app = commands("Paid tasks: post, apply, submit, judge.")
@@ -214,6 +215,9 @@ def dispute(
 
     async def contest(settings: Settings) -> schemas.TaskStory:
         async with connected(settings) as client:
+            # An agent signs with the key it has here; anybody else needs none.
+            with suppress(NotFound, InvalidInput):
+                acting(client, signer_of(settings, by))
             await client.dispute(task, by=by, reason_uri=await reason_uri(client, reason))
             return await client.task(task)
 

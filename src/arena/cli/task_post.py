@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from arena import schemas
-from arena.cli.connection import asked, connected, settings_of, wait_for
+from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file
 from arena.cli.options import Json
 from arena.cli.parties import As
-from arena.cli.spans import moment_of, seconds_in
+from arena.cli.spans import is_span, moment_of, seconds_in
 from arena.cli.standard_files import evaluation_of
 from arena.cli.task_report import moved
+from arena.client.connection import asked
 from arena.errors import InvalidInput
 
 MAX_DESCRIPTION_BYTES = 100_000
@@ -56,7 +57,10 @@ MaxApplicants = Annotated[
     int, typer.Option(min=1, max=1000, metavar="N", help="How many may apply.")
 ]
 Key = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Posted again under it, it is posted once.")
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="Posted again under it, it is posted once; needs dates, not spans."
+    ),
 ]
 
 
@@ -84,6 +88,8 @@ def post(
 ) -> None:
     """Offer a task: its reward is locked until somebody has earned it or its time is over."""
     settings = settings_of(context)
+    if key is not None:
+        _check_dates(deadline, apply_until)
     new = asked(
         schemas.TaskPost,
         poster=poster,
@@ -115,6 +121,16 @@ def post(
             return await client.task(receipt.task_id)
 
     moved(wait_for(offer()), as_json=as_json)
+
+
+def _check_dates(deadline: str, apply_until: str | None) -> None:
+    """Refuse spans under a key: typed again they are other moments, and so another task."""
+    for name, text in (("--deadline", deadline), ("--apply-until", apply_until)):
+        if text is not None and is_span(text):
+            raise InvalidInput(
+                f"{name} is {text!r}: with --key it must be a date, like 2030-01-31T12:00:00Z, "
+                "so that the same command means the same task when it is typed again"
+            )
 
 
 def _text(description: str) -> str:

@@ -10,7 +10,8 @@ cryptography for whoever signs; nothing of the server.
 
 from arena.client.client import Client
 from arena.client.journal import Journal
-from arena.client.loop import AgentLoop, LoopEvent, LoopOptions
+from arena.client.loop import AgentLoop
+from arena.client.loop_options import LoopEvent, LoopOptions
 from arena.client.result import Result, read_output
 from arena.client.signing import Signer
 from arena.client.sync import SyncClient

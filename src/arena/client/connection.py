@@ -95,7 +95,7 @@ class Connection:
         request = self._http.build_request("GET", path, params=_given(query))
         response = await self._send(request, stream=True)
         try:
-            async for name, data in _events(response.aiter_lines()):
+            async for name, data in _events(_lines(response.aiter_bytes())):
                 yield name, read_shape(shape, data, request)
         except httpx.HTTPError as wrong:
             raise InfrastructureError(f"{place(request)} has gone: {wrong}") from wrong
@@ -114,6 +114,15 @@ class Connection:
         if response.is_error:
             raise _error(response)
         return response
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The lines of a stream of events; httpx would also cut at characters that stand in texts."""
+    rest = b""
+    async for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.removesuffix(b"\r").decode("utf-8", "replace")
 
 
 async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str]]:
@@ -158,6 +167,15 @@ def checked_url(url: str) -> httpx.URL:
 def place(request: httpx.Request) -> str:
     """Where a request goes, for messages."""
     return f"{request.url.scheme}://{request.url.netloc.decode()}"
+
+
+def asked(shape: type[Shape], **values: Any) -> Shape:
+    """A request with these values; one that does not fit is the caller's error."""
+    try:
+        return shape(**values)
+    except ValidationError as wrong:
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors())
+        raise InvalidInput("; ".join(faults)) from None
 
 
 def read_shape(shape: type[Shape], content: bytes | str, request: httpx.Request) -> Shape:

@@ -51,10 +51,12 @@ class Journal:
         self.folder = folder
         self._entries: dict[int, Entry] = {}
         if folder is not None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for path in folder.glob("*.json"):
-                entry = _read(path)
-                self._entries[entry.task_id] = entry
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as wrong:
+                told = f"the journal: {wrong.strerror}: {folder}"
+                raise InfrastructureError(told, retryable=False) from wrong
+            self._read(folder)
 
     def get(self, task_id: int) -> Entry | None:
         """What is known of a task; None where it is new."""
@@ -85,7 +87,13 @@ class Journal:
             except OSError:
                 told = f"another process already works for this agent ({self.folder})"
                 raise Conflict(f"{told}: stop it first") from None
+            # Whoever held it before us may have gone on since we looked.
+            self._read(self.folder)
             yield
+
+    def _read(self, folder: Path) -> None:
+        entries = [_read(path) for path in folder.glob("*.json")]
+        self._entries = {entry.task_id: entry for entry in entries}
 
 
 def _read(path: Path) -> Entry:

@@ -12,13 +12,16 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from arena import schemas
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
+from arena.client.loop_options import EventName, LoopEvent, LoopOptions
 from arena.client.result import Result
+from arena.client.stopping import unless_stopped
 from arena.errors import (
     AgentSaidNothing,
     ArenaError,
@@ -30,52 +33,16 @@ from arena.errors import (
     Unauthorized,
 )
 
-EventName = Literal[
-    "candidate",
-    "applied",
-    "assigned",
-    "retrying",
-    "submitted",
-    "judged",
-    "paid",
-    "refunded",
-    "expired",
-    "failed",
-    "trouble",
-]
-
 Execute = Callable[[schemas.Task], Awaitable[str | Result] | str | Result]
 Evaluate = Callable[[schemas.Task], Awaitable[bool] | bool]
 
 BREATH_SECONDS = 0.1
 """Between two looks at the market, however much happens in it."""
 MAX_DELAY_SECONDS = 60.0
-PAGE = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopEvent:
-    """Something that happened to the agent."""
-
-    kind: EventName
-    task: schemas.Task | None = None
-    reason: str | None = None
-    """Why it failed, or is tried again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopOptions:
-    """What the agent takes on."""
-
-    min_reward: str | None = None
-    max_concurrent: int = 1
-    """Tasks at a time, counting those it has applied for: it never has more than it can do."""
-    poll_seconds: float = 5.0
-    """How often it looks, even if the stream of events says nothing."""
-    retries: int = 2
-    """How often an execution that failed is tried again."""
-    retry_delay_seconds: float = 1.0
-    """Before the first retry; it doubles with each."""
+MAX_DOUBLINGS = 30
+"""Of a delay: a server may be away for so long that a larger number were none any more."""
+REFUSALS = frozenset({"wrong_state", "too_late", "wrong_role", "unknown_task"})
+"""Why a task that was open a moment ago cannot be had: taken, ended, full, or not ours to do."""
 
 
 @dataclass(slots=True)
@@ -83,6 +50,8 @@ class _State:
     working: dict[int, asyncio.Task[None]] = field(default_factory=dict[int, asyncio.Task[None]])
     declined: set[int] = field(default_factory=set[int])
     """Tasks that are not for us, or that refused us."""
+    broken: BaseException | None = None
+    """What ended the work on a task that should have ended by itself: the loop ends with it."""
 
 
 class AgentLoop:
@@ -108,7 +77,7 @@ class AgentLoop:
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._state = _State()
         self._wake = asyncio.Event()
-        self._is_stopping = False
+        self._stopping = asyncio.Event()
 
     def on(self, kind: EventName | Literal["*"], listener: Callable[[LoopEvent], Any]) -> None:
         """Call `listener` at each such event; `*` is every one."""
@@ -116,19 +85,21 @@ class AgentLoop:
 
     def stop(self) -> None:
         """Take on nothing more; `run` ends soon, and what was being executed with it."""
-        self._is_stopping = True
+        self._stopping.set()
         self._wake.set()
 
     async def run(self) -> None:
         """Work until `stop` is called."""
         with self.journal.held():
             async with self._listening(), self._ending():
-                while not self._is_stopping:
+                while not self._stopping.is_set():
                     self._wake.clear()
                     await self._try_step()
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._wake.wait(), self.options.poll_seconds)
                     await asyncio.sleep(BREATH_SECONDS)
+                    if self._state.broken is not None:
+                        raise self._state.broken
 
     async def step(self) -> None:
         """One look at the market; what it begins goes on."""
@@ -138,9 +109,21 @@ class AgentLoop:
 
     async def candidates(self) -> list[schemas.Task]:
         """The open tasks it would apply for now, were there room."""
-        page = await self.client.tasks(state="open", min_reward=self.options.min_reward, limit=PAGE)
+        asked = {task.id for task in await self._asked_for()}
+        tasks = await self.client.all_tasks(state="open", min_reward=self.options.min_reward)
         # The oldest first: they are the ones nobody else took.
-        return [task for task in reversed(page.tasks) if await self._is_wanted(task)]
+        return [
+            task for task in reversed(tasks) if task.id not in asked and await self._is_wanted(task)
+        ]
+
+    async def room(self) -> int:
+        """How many tasks more it may ask for, counting what it has and has asked for."""
+        now = (await self.client.market()).now
+        # Whoever asks in this order counts one twice that is assigned meanwhile, never too few.
+        tasks = [*await self._asked_for(), *await self._assigned()]
+        # Nobody may ever end a task whose time is over; nothing can come of it any more.
+        busy = {task.id for task in tasks if now < task.deadline and not self._has_failed(task.id)}
+        return max(0, self.options.max_concurrent - len(busy))
 
     async def complete_task_externally(
         self, task_id: int, result: str | Result
@@ -150,13 +133,13 @@ class AgentLoop:
         if task.agent != self.agent:
             raise Conflict(f"task {task_id} is not assigned to {self.agent}")
         entry = self.journal.get(task_id) or Entry(task_id=task_id)
-        return await self._submit(task, _executed(self.journal, entry, result))
+        return await self._submit(task, self._keep(entry, _checked(result)))
 
     # What a look does
 
     async def _try_step(self) -> None:
         try:
-            await self.step()
+            await unless_stopped(self._stopping, self.step())
         except (Unauthorized, InvalidInput):
             raise  # these do not pass by themselves
         except ArenaError as wrong:
@@ -175,42 +158,47 @@ class AgentLoop:
 
     async def _take_up(self) -> None:
         """Work on what is assigned to the agent, as much at a time as it may."""
-        state = self._state
+        now = (await self.client.market()).now
+        working = self._state.working
         for task in await self._assigned():
-            entry = self.journal.get(task.id)
-            if entry is None:
-                entry = self.journal.write(Entry(task_id=task.id))
+            if self.journal.get(task.id) is None:
+                self.journal.write(Entry(task_id=task.id))
                 await self._tell("assigned", task)
-            is_ours = entry.stage is Stage.EXECUTED or self._execute is not None
-            if entry.stage is Stage.FAILED or not is_ours or task.id in state.working:
+            # Read only now: since the server was asked, the task may have been handed in.
+            entry = self.journal.get(task.id)
+            if entry is None or not self._is_to_do(entry) or task.id in working:
                 continue
-            if len(state.working) >= self.options.max_concurrent:
-                continue
-            work = asyncio.create_task(self._work(task, entry))
-            state.working[task.id] = work
-            work.add_done_callback(lambda _, task_id=task.id: self._rest(task_id))
+            if entry.stage is Stage.ASSIGNED and now >= task.deadline:
+                await self._give_up(task, entry, "its deadline has passed")
+            elif len(working) < self.options.max_concurrent:
+                work = working[task.id] = asyncio.create_task(self._work(task, entry))
+                work.add_done_callback(partial(self._rest, task.id))
 
-    def _rest(self, task_id: int) -> None:
+    def _is_to_do(self, entry: Entry) -> bool:
+        """Whether there is something to execute or to hand in."""
+        if entry.stage is Stage.ASSIGNED:
+            return self._execute is not None
+        return entry.stage is Stage.EXECUTED
+
+    def _rest(self, task_id: int, work: asyncio.Task[None]) -> None:
         self._state.working.pop(task_id, None)
+        if not work.cancelled() and work.exception() is not None:
+            self._state.broken = work.exception()
         self._wake.set()
 
     async def _apply(self) -> None:
-        """Ask for as many open tasks as there is room for, counting what was asked for before."""
-        waiting = await self.client.tasks(state="open", applicant=self.agent, limit=PAGE)
-        busy = [task for task in await self._assigned() if not self._has_failed(task.id)]
-        room = self.options.max_concurrent - waiting.count - len(busy)
-        known = {task.id for task in waiting.tasks}
+        """Ask for as many open tasks as there is room for."""
+        room = await self.room()
         if room <= 0:
             return
         for task in await self.candidates():
-            if task.id in known:
-                continue
             if room <= 0:
                 return
             try:
                 receipt = await self.client.apply(task.id)
-            except (Conflict, Forbidden, NotFound):
-                # Taken, ended, full, or not ours to do: it was open a moment ago.
+            except (Conflict, Forbidden, NotFound) as wrong:
+                if wrong.code not in REFUSALS:
+                    raise  # no other task can be had either
                 self._state.declined.add(task.id)
                 continue
             room -= 1
@@ -218,9 +206,11 @@ class AgentLoop:
             if receipt.state == "assigned":
                 self._wake.set()
 
+    async def _asked_for(self) -> list[schemas.Task]:
+        return await self.client.all_tasks(state="open", applicant=self.agent)
+
     async def _assigned(self) -> list[schemas.Task]:
-        page = await self.client.tasks(state="assigned", agent=self.agent, limit=PAGE)
-        return list(reversed(page.tasks))
+        return (await self.client.all_tasks(state="assigned", agent=self.agent))[::-1]
 
     def _has_failed(self, task_id: int) -> bool:
         entry = self.journal.get(task_id)
@@ -256,9 +246,10 @@ class AgentLoop:
 
     async def _execute_once(self, task: schemas.Task, entry: Entry) -> Entry:
         try:
-            return _executed(self.journal, entry, await self._answer(task))
+            result = _checked(await self._answer(task))
         except Exception as wrong:  # whatever an executor raises must not end the loop
             return await self._failed(task, entry, str(wrong) or type(wrong).__name__)
+        return self._keep(entry, result)
 
     async def _hand_in(self, task: schemas.Task, entry: Entry) -> Entry:
         """Submit, and wait for a server that is away: the result is safe in the journal."""
@@ -274,25 +265,24 @@ class AgentLoop:
                 return await self._failed(task, entry, wrong.message)
             except ArenaError as wrong:
                 # Too late, or not ours: to execute it again would not help. The result is kept.
-                await self._tell("failed", task, wrong.message)
-                return self.journal.write(entry, stage=Stage.FAILED, reason=wrong.message)
+                return await self._give_up(task, entry, wrong.message)
             else:
-                return self.journal.write(entry, stage=Stage.SUBMITTED)
+                # Not written again: meanwhile more may be known of it.
+                return replace(entry, stage=Stage.SUBMITTED)
 
     async def _failed(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
         """An execution failed: there is another one, or it is told and left to a person."""
         attempts = entry.attempts + 1
-        is_last = attempts > self.options.retries
-        if is_last:
-            await self._tell("failed", task, reason)
-        return self.journal.write(
-            entry,
-            stage=Stage.FAILED if is_last else Stage.ASSIGNED,
-            attempts=attempts,
-            reason=reason,
-            text=None,
-            result_hash=None,
-        )
+        tried = replace(entry, attempts=attempts, reason=reason, text=None, result_hash=None)
+        if attempts > self.options.retries:
+            return await self._give_up(task, tried, reason)
+        return self.journal.write(tried, stage=Stage.ASSIGNED)
+
+    async def _give_up(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
+        # Written before it is told: whatever a listener does, it is not executed again.
+        entry = self.journal.write(entry, stage=Stage.FAILED, reason=reason)
+        await self._tell("failed", task, reason)
+        return entry
 
     async def _answer(self, task: schemas.Task) -> str | Result:
         assert self._execute is not None
@@ -309,13 +299,15 @@ class AgentLoop:
             if task.agent != self.agent or task.result_hash is None:
                 raise
         self.journal.write(entry, stage=Stage.SUBMITTED)
-        await self._tell("submitted", (await self.client.task(task.id)).task)
+        with suppress(InfrastructureError):  # away just now: it is handed in all the same
+            task = (await self.client.task(task.id)).task
+        await self._tell("submitted", task)
         self._wake.set()
         return receipt
 
     async def _pause(self, task: schemas.Task, reason: str, number: int) -> None:
         await self._tell("retrying", task, reason)
-        delay = self.options.retry_delay_seconds * 2 ** (number - 1)
+        delay = self.options.retry_delay_seconds * 2 ** min(number - 1, MAX_DOUBLINGS)
         await asyncio.sleep(min(delay, MAX_DELAY_SECONDS))
 
     async def _tell(
@@ -326,6 +318,11 @@ class AgentLoop:
             told = listener(event)
             if inspect.isawaitable(told):
                 await told
+
+    def _keep(self, entry: Entry, result: Result) -> Entry:
+        """The entry with its result, on the disk."""
+        named = {"text": result.text, "result_hash": result.result_hash}
+        return self.journal.write(entry, stage=Stage.EXECUTED, **named)
 
     # Around it
 
@@ -359,11 +356,9 @@ class AgentLoop:
             await asyncio.sleep(self.options.poll_seconds)
 
 
-def _executed(journal: Journal, entry: Entry, result: str | Result) -> Entry:
-    """The entry with its result, on the disk."""
+def _checked(result: str | Result) -> Result:
+    """The result, if it says something."""
     given = Result(text=result) if isinstance(result, str) else result
     if given.text is not None and not given.text.strip():
         raise AgentSaidNothing("the result is empty")
-    return journal.write(
-        entry, stage=Stage.EXECUTED, text=given.text, result_hash=given.result_hash
-    )
+    return given

@@ -2,15 +2,20 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from datetime import timedelta
 from typing import Any
 
 import httpx
 
-from arena import schemas
-from arena.client.connection import Connection, quoted
-from arena.client.signing import Signer
+from arena import clock, schemas
+from arena.client.connection import Connection, Shape, asked, quoted
+from arena.client.signing import Act, Signer
 from arena.content import cid_of, parse_cid
-from arena.errors import InvalidInput
+from arena.errors import Forbidden, InvalidInput
+
+TASKS_PAGE = 500
+UNSIGNED = schemas.Proof(nonce="-", expires_at=0, signature="-")
+"""Stands in a body until the signature is made."""
 
 
 class MarketCalls(Connection):
@@ -29,6 +34,8 @@ class MarketCalls(Connection):
         self.signer = signer
         """The agent that registers, applies and submits through this client."""
         self._market_id: str | None = None
+        self._behind = timedelta()
+        """How far this machine's clock is behind the server's, which alone decides."""
 
     # Tasks
 
@@ -40,32 +47,47 @@ class MarketCalls(Connection):
         """A page of tasks by `state`, `poster`, `agent`, `applicant`, `judge`, `min_reward`."""
         return await self._get("/api/tasks", schemas.TaskList, **filters)
 
+    async def all_tasks(self, **filters: Any) -> list[schemas.Task]:
+        """Every task that fits, newest first."""
+        tasks: list[schemas.Task] = []
+        cursor: str | None = None
+        while True:
+            page = await self.tasks(**filters, limit=TASKS_PAGE, cursor=cursor)
+            tasks += page.tasks
+            cursor = page.next_cursor
+            if cursor is None:
+                return tasks
+
     async def task(self, task_id: int) -> schemas.TaskStory:
         """A task with its applicants, events and entries."""
         return await self._get(f"/api/tasks/{task_id}", schemas.TaskStory)
 
     async def apply(self, task_id: int, *, key: str | None = None) -> schemas.Receipt:
         """Ask for a task, as the client's agent."""
-        proof = await self._prove("apply", task_id)
-        body = schemas.TaskApply(agent=self._agent().agent, proof=proof, idempotency_key=key)
-        return await self._move(task_id, "apply", body)
+        body = asked(
+            schemas.TaskApply, agent=self._agent().agent, proof=UNSIGNED, idempotency_key=key
+        )
+        return await self._move_signed("apply", task_id, "", body)
 
     async def assign(
         self, task_id: int, *, by: str, agent: str | None = None, key: str | None = None
     ) -> schemas.Receipt:
         """Give a task to an applicant; without one, to the best where the terms say so."""
-        body = schemas.TaskAssign(by=by, agent=agent, idempotency_key=key)
+        body = asked(schemas.TaskAssign, by=by, agent=agent, idempotency_key=key)
         return await self._move(task_id, "assign", body)
 
     async def commit(
         self, task_id: int, commitment: str, *, key: str | None = None
     ) -> schemas.Receipt:
         """Bind the client's agent to a result that it does not show yet."""
-        proof = await self._prove("commit", task_id, commitment)
-        body = schemas.TaskCommit(
-            agent=self._agent().agent, commitment=commitment, proof=proof, idempotency_key=key
+        body = asked(
+            schemas.TaskCommit,
+            agent=self._agent().agent,
+            commitment=commitment,
+            proof=UNSIGNED,
+            idempotency_key=key,
         )
-        return await self._move(task_id, "commit", body)
+        return await self._move_signed("commit", task_id, commitment, body)
 
     async def submit(
         self,
@@ -83,20 +105,20 @@ class MarketCalls(Connection):
             kept = await self._upload("/api/content", schemas.ContentKept, result)
             result_hash, result = kept.cid, None
         signed = cid_of(_utf8(result)) if result is not None else str(parse_cid(result_hash or ""))
-        proof = await self._prove("submit", task_id, signed)
-        body = schemas.TaskSubmit(
+        body = asked(
+            schemas.TaskSubmit,
             agent=self._agent().agent,
             result=result,
             result_hash=result_hash,
             salt=salt,
-            proof=proof,
+            proof=UNSIGNED,
             idempotency_key=key,
         )
-        return await self._move(task_id, "submit", body)
+        return await self._move_signed("submit", task_id, signed, body)
 
     async def review_task(self, task_id: int, *, by: str) -> schemas.Review:
         """Have people answer a submitted task's checklists, as its judge."""
-        body = schemas.TaskReview(by=by)
+        body = asked(schemas.TaskReview, by=by)
         return await self._post(f"/api/tasks/{task_id}/review", schemas.Review, body=body)
 
     async def judge(self, task_id: int, verdict: schemas.TaskJudge) -> schemas.Receipt:
@@ -106,32 +128,42 @@ class MarketCalls(Connection):
     async def dispute(
         self, task_id: int, *, by: str, reason_uri: str, key: str | None = None
     ) -> schemas.Receipt:
-        """Contest a verdict as the side that lost."""
-        body = schemas.TaskDispute(by=by, reason_uri=reason_uri, idempotency_key=key)
+        """Contest a verdict as the side that lost; as the client's agent, signed."""
+        body = asked(schemas.TaskDispute, by=by, reason_uri=reason_uri, idempotency_key=key)
+        if self.signer is not None and self.signer.agent == by:
+            return await self._move_signed("dispute", task_id, reason_uri, body)
         return await self._move(task_id, "dispute", body)
 
     async def resolve(
         self, task_id: int, *, by: str, score: int, reason_uri: str, key: str | None = None
     ) -> schemas.Receipt:
         """Decide a dispute as the arbiter."""
-        body = schemas.TaskResolve(by=by, score=score, reason_uri=reason_uri, idempotency_key=key)
+        body = asked(
+            schemas.TaskResolve, by=by, score=score, reason_uri=reason_uri, idempotency_key=key
+        )
         return await self._move(task_id, "resolve", body)
 
     async def cancel(self, task_id: int, *, by: str, key: str | None = None) -> schemas.Receipt:
         """Take an unassigned task back."""
-        return await self._move(task_id, "cancel", schemas.TaskEnd(by=by, idempotency_key=key))
+        return await self._move(
+            task_id, "cancel", asked(schemas.TaskEnd, by=by, idempotency_key=key)
+        )
 
     async def expire(
         self, task_id: int, *, by: str | None = None, key: str | None = None
     ) -> schemas.Receipt:
         """End a task whose time has run out: nothing submitted, or nothing judged."""
-        return await self._move(task_id, "expire", schemas.TaskEnd(by=by, idempotency_key=key))
+        return await self._move(
+            task_id, "expire", asked(schemas.TaskEnd, by=by, idempotency_key=key)
+        )
 
     async def settle(
         self, task_id: int, *, by: str | None = None, key: str | None = None
     ) -> schemas.Receipt:
         """Pay or refund by the verdict when its time for disputes has passed."""
-        return await self._move(task_id, "settle", schemas.TaskEnd(by=by, idempotency_key=key))
+        return await self._move(
+            task_id, "settle", asked(schemas.TaskEnd, by=by, idempotency_key=key)
+        )
 
     async def close_due(self) -> schemas.TasksClosed:
         """End every task whose time has run out; anyone may."""
@@ -154,11 +186,17 @@ class MarketCalls(Connection):
     async def register(self, *, version: str = "1.0.0") -> schemas.MarketAgent:
         """Let the client's agent in; again with the same key, its version is renewed."""
         signer = self._agent()
-        proof = await self._prove("register", None, signer.public_key)
-        body = schemas.MarketAgentRegister(
-            id=signer.agent, version=version, public_key=signer.public_key, proof=proof
+        body = asked(
+            schemas.MarketAgentRegister,
+            id=signer.agent,
+            version=version,
+            public_key=signer.public_key,
+            proof=UNSIGNED,
         )
-        return await self._post("/api/market/agents", schemas.MarketAgent, body=body)
+        path = "/api/market/agents"
+        return await self._signed(
+            "register", None, signer.public_key, path, body, schemas.MarketAgent
+        )
 
     async def market_events(self, **filters: Any) -> schemas.MarketEventList:
         """Events by `since`, `task_id`, `limit`, in order."""
@@ -195,23 +233,53 @@ class MarketCalls(Connection):
         self, account: str, amount: str, *, key: str | None = None
     ) -> schemas.Receipt:
         """Give a party test money, which is worth nothing."""
-        body = schemas.TestMoney(account=account, amount=amount, idempotency_key=key)
+        body = asked(schemas.TestMoney, account=account, amount=amount, idempotency_key=key)
         return await self._post("/api/ledger/deposit", schemas.Receipt, body=body)
 
     async def withdraw_test_money(
         self, account: str, amount: str, *, key: str | None = None
     ) -> schemas.Receipt:
         """Take test money out of a party's account."""
-        body = schemas.TestMoney(account=account, amount=amount, idempotency_key=key)
+        body = asked(schemas.TestMoney, account=account, amount=amount, idempotency_key=key)
         return await self._post("/api/ledger/withdraw", schemas.Receipt, body=body)
 
     async def _move(self, task_id: int, name: str, body: schemas.Asked) -> schemas.Receipt:
         return await self._post(f"/api/tasks/{task_id}/{name}", schemas.Receipt, body=body)
 
-    async def _prove(self, act: Any, task_id: int | None, content: str = "") -> schemas.Proof:
+    async def _move_signed(
+        self, act: Act, task_id: int, content: str, body: schemas.Asked
+    ) -> schemas.Receipt:
+        path = f"/api/tasks/{task_id}/{act}"
+        return await self._signed(act, task_id, content, path, body, schemas.Receipt)
+
+    async def _signed(
+        self,
+        act: Act,
+        task_id: int | None,
+        content: str,
+        path: str,
+        body: schemas.Asked,
+        shape: type[Shape],
+    ) -> Shape:
+        """What the server answers to the body with the agent's signature in it."""
+        is_new = self._market_id is None
+        proof = await self._prove(act, task_id, content)
+        try:
+            return await self._post(path, shape, body=body.model_copy(update={"proof": proof}))
+        except Forbidden as wrong:
+            if is_new or wrong.code != "bad_signature":
+                raise
+        # A clock was set since, or another market answers there now. Nothing was done: once more.
+        self._market_id = None
+        proof = await self._prove(act, task_id, content)
+        return await self._post(path, shape, body=body.model_copy(update={"proof": proof}))
+
+    async def _prove(self, act: Act, task_id: int | None, content: str) -> schemas.Proof:
         if self._market_id is None:
-            self._market_id = (await self.market()).market
-        return self._agent().prove(self._market_id, act, task_id=task_id, content=content)
+            market = await self.market()
+            self._market_id, self._behind = market.market, market.now - clock.now()
+        at = clock.now() + self._behind
+        return self._agent().prove(self._market_id, act, task_id=task_id, content=content, at=at)
 
     def _agent(self) -> Signer:
         if self.signer is None:

@@ -6,6 +6,7 @@ that a signature is good for nothing else. The same in any language: see docs/gu
 
 import base64
 import secrets
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 DOMAIN = "arena-market/1"
 PROOF_SECONDS = 300
 
-Act = Literal["register", "apply", "commit", "submit"]
+Act = Literal["register", "apply", "commit", "submit", "dispute"]
 
 
 class Signer:
@@ -70,11 +71,17 @@ class Signer:
         return self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
     def prove(
-        self, market: str, act: Act, *, task_id: int | None = None, content: str = ""
+        self,
+        market: str,
+        act: Act,
+        *,
+        task_id: int | None = None,
+        content: str = "",
+        at: datetime | None = None,
     ) -> schemas.Proof:
-        """A fresh signature, good once and for a few minutes."""
+        """A fresh signature, good once and for a few minutes from `at` (now) on."""
         nonce = secrets.token_hex(16)
-        expires_at = int(clock.now().timestamp()) + PROOF_SECONDS
+        expires_at = int((at or clock.now()).timestamp()) + PROOF_SECONDS
         message = canonical(
             {
                 "domain": DOMAIN,

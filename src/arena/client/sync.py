@@ -61,11 +61,26 @@ class SyncClient:
 
     def wait_for(self, work: Awaitable[T]) -> T:
         """Do asynchronous work in the client's own loop; not from within that loop."""
+        doing: list[asyncio.Task[T]] = []
+        ended = threading.Event()
 
         async def done() -> T:
             return await work
 
-        return asyncio.run_coroutine_threadsafe(done(), self._loop).result()
+        def begin() -> None:
+            task = self._loop.create_task(done())
+            task.add_done_callback(lambda _: ended.set())
+            doing.append(task)
+
+        self._loop.call_soon_threadsafe(begin)
+        try:
+            ended.wait()
+        except BaseException:
+            # Ctrl-C: what nobody waits for any more must end, or a stream could not be closed.
+            self._loop.call_soon_threadsafe(lambda: doing[0].cancel())
+            ended.wait()
+            raise
+        return doing[0].result()
 
     @property
     def is_closed(self) -> bool:
@@ -132,6 +147,7 @@ class SyncClient:
     judges = _blocking(Client.judges)
     post_task = _blocking(Client.post_task)
     tasks = _blocking(Client.tasks)
+    all_tasks = _blocking(Client.all_tasks)
     task = _blocking(Client.task)
     apply = _blocking(Client.apply)
     assign = _blocking(Client.assign)

@@ -184,15 +184,28 @@ class Market(MarketReader):
         return await self._act(team_id, task_id, call, key)
 
     async def dispute(
-        self, team_id: str, task_id: int, *, by: str, reason_uri: str, key: str | None = None
+        self,
+        team_id: str,
+        task_id: int,
+        *,
+        by: str,
+        reason_uri: str,
+        proof: Proof | None = None,
+        key: str | None = None,
     ) -> Receipt:
-        """Contest the verdict, once, as the side that lost; locks the bond."""
+        """Contest the verdict, once, as the side that lost; locks the bond.
+
+        An agent signs `act=DISPUTE, content=reason_uri`; whoever lets strangers in asks for it.
+        """
         call = Call(
             action=Action.DISPUTE,
             by=check_party("by", by),
             reason_uri=check_text("reason_uri", reason_uri, MAX_URI_LENGTH),
         )
-        return await self._act(team_id, task_id, call, key)
+        signed = None
+        if proof is not None:
+            signed = await self._signed(team_id, Act.DISPUTE, task_id, by, reason_uri, proof)
+        return await self._act(team_id, task_id, call, key, signed=signed)
 
     async def resolve(
         self,

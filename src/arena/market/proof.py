@@ -33,6 +33,7 @@ class Act(StrEnum):
     APPLY = "apply"
     COMMIT = "commit"
     SUBMIT = "submit"
+    DISPUTE = "dispute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Statement:
     task_id: int | None
     agent: str
     content: str
-    """The result's CID, the commitment, the public key; empty for an application."""
+    """The result's CID, the commitment, the public key, a dispute's reason; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Looking at the market: tasks, agents, events and money. Nothing here changes anything."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 
 from arena.evaluation import Standard
@@ -9,6 +9,7 @@ from arena.market.agents import Applicant, MarketAgent
 from arena.market.contents import Contents
 from arena.market.errors import UnknownTask, WrongState
 from arena.market.events import Event
+from arena.market.feed import Feeds
 from arena.market.ledger import Ledger
 from arena.market.money import Line
 from arena.market.naming import MAX_ID, check_party, check_whole
@@ -29,6 +30,7 @@ class MarketReader:
         self._ledger = ledger
         self._contents = contents
         self._identities: dict[str, str] = {}
+        self._feeds = Feeds(self._read_events, self.last_event)
 
     async def identity(self, team_id: str) -> str:
         """The id of the team's market, which every signature names."""
@@ -106,6 +108,14 @@ class MarketReader:
         if task_id is not None and not 0 < task_id <= MAX_ID:
             raise UnknownTask(f"there is no task {task_id}")
         return await self._ledger.events(team_id, since=since, limit=limit, task_id=task_id)
+
+    def watch(self, team_id: str, *, since: int) -> AsyncGenerator[Event]:
+        """Events after `since` as they happen, without end; close it when you have seen enough."""
+        check_whole("since", since, 0, MAX_ID)
+        return self._feeds.watch(team_id, since)
+
+    async def _read_events(self, team_id: str, since: int, limit: int) -> Sequence[Event]:
+        return await self._ledger.events(team_id, since=since, limit=limit)
 
     @whole
     async def last_event(self, team_id: str) -> int:

@@ -331,10 +331,11 @@ class TaskJudge(MarketAsked):
 
 
 class TaskDispute(MarketAsked):
-    """The losing side contests the verdict."""
+    """The losing side contests the verdict; an agent signs that."""
 
     by: Party
     reason_uri: Uri = Field(validation_alias="reasonURI", serialization_alias="reasonURI")
+    proof: Proof | None = None
     idempotency_key: Key = None
 
 

@@ -131,3 +131,31 @@ async def test_an_errand_that_is_ended_before_its_minder_has_come_up_is_never_ru
     assert runs(tmp_path) == 0
     assert await Errand(tmp_path / "e").output(counting(tmp_path, 0), b"anew") == b"done anew"
     assert runs(tmp_path) == 1
+
+
+async def test_ended_before_its_minder_is_ready_it_is_not_run(tmp_path: Path):
+    """Whoever presses Ctrl-C right after an assignment must not wait for the whole command."""
+    errand = Errand(tmp_path / "e")
+    asked = counting(tmp_path, 0)
+    waiting = asyncio.create_task(errand.output(asked, b""))
+    while errand._minder is None:
+        await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    errand.end()
+    assert not (tmp_path / "e").exists()
+    assert runs(tmp_path) == 0
+
+
+async def test_one_found_running_is_gone_when_it_was_ended(tmp_path: Path):
+    sender = Errand(tmp_path / "e")
+    waiting = asyncio.create_task(sender.output(counting(tmp_path, 60), b""))
+    while runs(tmp_path) == 0:
+        await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    finder = Errand(tmp_path / "e")
+    finder.end()
+    # Begun anew at once, it neither fails nor finds what is left of the one before.
+    assert await finder.output(counting(tmp_path, 0), b"again") == b"done again"
+    sender.end()

@@ -100,3 +100,13 @@ async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, s
     assert (await reader.review(review.id)).review.status == "done"
     assert task.reason_uri is not None
     assert (await reader.verify(task.reason_uri)).outcome == "holds"
+
+
+async def test_tasks_that_wait_for_people_do_not_hide_older_ones(
+    reader, agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("arena.client.market.TASKS_PAGE", 1)
+    older = await submitted(reader, agent, evaluation=CONTAINS)
+    await submitted(reader, agent, evaluation=CHECKLIST)
+    assert await flow(reader, tmp_path, []).step() == 1
+    assert (await reader.task(older)).task.state == "paid"

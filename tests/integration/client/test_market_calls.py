@@ -174,7 +174,10 @@ async def test_a_dispute_is_decided_by_the_arbiter(reader: Client, agent: Client
     await reader.judge(task_id, verdict(10))
     with pytest.raises(Conflict, match="settle opens at"):
         await reader.settle(task_id)
-    await reader.dispute(task_id, by="my-solver", reason_uri="https://example.org/why")
+    with pytest.raises(Forbidden, match="must sign"):
+        await reader.dispute(task_id, by="my-solver", reason_uri="https://example.org/why")
+    assert await held(reader, "my-solver") == "1"
+    await agent.dispute(task_id, by="my-solver", reason_uri="https://example.org/why")
     assert await held(reader, "my-solver") == "0.5"
     done = await reader.resolve(task_id, by="ann", score=90, reason_uri="https://example.org/so")
     assert done.state == "paid"

@@ -29,3 +29,19 @@ def test_a_moment_is_a_date_or_a_span_from_now():
     assert before + timedelta(hours=2) <= moment_of("--x", "2h") <= clock.now() + timedelta(hours=2)
     with pytest.raises(InvalidInput, match="2030-01-31"):
         moment_of("--x", "tomorrow")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "999999999d",
+        "0001-01-01",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-12:00",
+        "",
+        "٣d",
+    ],
+)
+def test_a_moment_that_no_calendar_has_is_refused(text: str):
+    with pytest.raises(InvalidInput, match="--deadline"):
+        moment_of("--deadline", text)

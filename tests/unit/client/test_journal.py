@@ -66,3 +66,11 @@ def test_a_damaged_entry_is_told_and_not_overlooked(tmp_path: Path):
     (tmp_path / "4.json").write_text('{"task_id": 4}')
     with pytest.raises(InfrastructureError, match=r"4\.json"):
         Journal(tmp_path)
+
+
+def test_whoever_gets_the_journal_knows_what_was_written_meanwhile(tmp_path: Path):
+    first, second = Journal(tmp_path), Journal(tmp_path)
+    with first.held():
+        first.write(Entry(task_id=7), stage=Stage.EXECUTED, text="done")
+    with second.held():
+        assert second.get(7) == Entry(task_id=7, stage=Stage.EXECUTED, text="done")

@@ -954,7 +954,7 @@ export interface paths {
         put?: never;
         /**
          * Dispute Verdict
-         * @description Contest the verdict, once, as the side that lost; locks the bond.
+         * @description Contest the verdict, once, as the side that lost; locks the bond. An agent signs it.
          */
         post: operations["dispute_verdict"];
         delete?: never;
@@ -3721,7 +3721,7 @@ export interface components {
         };
         /**
          * TaskDispute
-         * @description The losing side contests the verdict.
+         * @description The losing side contests the verdict; an agent signs that.
          */
         TaskDispute: {
             /**
@@ -3731,6 +3731,7 @@ export interface components {
             by: string;
             /** Reasonuri */
             reasonURI: string;
+            proof?: components["schemas"]["Proof"] | null;
             /**
              * Idempotency Key
              * @description Sent again under the same key, a call is done once and answers the same.
@@ -12466,7 +12467,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "by": "my-solver",
-                 *       "reasonURI": "https://example.org/why"
+                 *       "reasonURI": "https://example.org/why",
+                 *       "proof": {
+                 *         "nonce": "4e8ed8e4fc56119ac08d77e078949a99",
+                 *         "expires_at": 1794784909,
+                 *         "signature": "q+A1VTT2gkHD9qHJU9FsAP5Ze9N4b8KYT0TOvvXuDD3DgFasGR8VJ/AMU1jY8lP8KZ5v+lVu2fsDblTbFbwiDA=="
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["TaskDispute"];

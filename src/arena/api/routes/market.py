@@ -1,7 +1,7 @@
 """The market itself: its id, its agents, and what happens in it."""
 
-import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -19,8 +19,6 @@ from arena.market import MIN_PASS_SCORE
 
 router = APIRouter(prefix="/api/market", tags=["market"])
 
-LOOK_SECONDS = 0.25
-"""Other processes write events too, so the database is asked; this is how often."""
 MAX_ID = 2**63 - 1
 
 Since = Annotated[
@@ -119,10 +117,6 @@ async def watch_market(
 
 
 async def _told(house: Arena, team: str, since: int) -> AsyncGenerator[str]:
-    while True:
-        events = await house.market.events(team, since=since, limit=100)
-        for event in events:
-            since = event.id
+    async with aclosing(house.market.watch(team, since=since)) as events:
+        async for event in events:
             yield streaming.event(event.kind.value, shown_event(event), ident=event.id)
-        if not events:
-            await asyncio.sleep(LOOK_SECONDS)

@@ -25,6 +25,7 @@ from arena.api.routes.reviews import shown as shown_review
 from arena.errors import InvalidInput
 from arena.market import (
     ANYONE,
+    BadSignature,
     Judgement,
     NewTask,
     TaskFilter,
@@ -178,9 +179,19 @@ async def judge_task(
 async def dispute_verdict(
     house: House, team: Team, task_id: TaskId, body: schemas.TaskDispute
 ) -> schemas.Receipt:
-    """Contest the verdict, once, as the side that lost; locks the bond."""
+    """Contest the verdict, once, as the side that lost; locks the bond. An agent signs it."""
+    proof = proof_of(body.proof) if body.proof else None
+    if proof is None and (await house.market.task(team, task_id)).agent == body.by:
+        raise BadSignature(
+            f"agent {body.by!r} must sign its dispute: nobody else may risk its bond"
+        )
     receipt = await house.market.dispute(
-        team, task_id, by=body.by, reason_uri=body.reason_uri, key=body.idempotency_key
+        team,
+        task_id,
+        by=body.by,
+        reason_uri=body.reason_uri,
+        proof=proof,
+        key=body.idempotency_key,
     )
     return shown_receipt(receipt)
 

@@ -38,6 +38,9 @@ async def register(
             raise Conflict(f"agent {new.id!r} is registered with another key")
         again = await find_call(connection, new.team_id, key, digest)
         if known and (again or known.version == new.version):
+            # Used up all the same: the version is not signed, and a copy could name another.
+            row = {"team_id": new.team_id, "agent": new.id, "nonce": proof.nonce, "at": at}
+            await connection.execute(insert_missing(connection, MarketNonces), row)
             return known
         await use_nonce(connection, new.team_id, new.id, proof.nonce, at)
         await _store(connection, new, at)

@@ -1,0 +1,246 @@
+"""The loop of an agent when things go wrong around it: nothing is done twice, nothing is hidden."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import clock
+from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions
+from arena.errors import InfrastructureError, NotFound
+from arena.schemas import Task
+from market_offers import ADD, posted
+
+QUICK = LoopOptions(poll_seconds=0.2, retry_delay_seconds=0.01)
+
+
+async def run_until(loop: AgentLoop, is_enough: Callable[[], bool]) -> None:
+    """Work until enough has happened; what ends the loop is raised."""
+    running = asyncio.create_task(loop.run())
+    async with asyncio.timeout(30):
+        while not is_enough() and not running.done():
+            await asyncio.sleep(0.01)
+        loop.stop()
+        await running
+
+
+async def test_a_result_that_arrives_while_the_market_is_looked_at_is_not_made_again(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    """The page says `assigned`, but by the time it is read the task has been handed in."""
+    task_id = await posted(reader, assignment="first")
+    await agent.apply(task_id)
+    calls: list[int] = []
+    may_answer = asyncio.Event()
+
+    async def execute(task: Task) -> str:
+        calls.append(task.id)
+        await may_answer.wait()
+        return ADD
+
+    loop = AgentLoop(agent, execute=execute, options=QUICK)
+    kinds: list[str] = []
+    loop.on("*", lambda event: kinds.append(event.kind))
+    await loop.step()
+    listed = agent.tasks
+
+    async def late(**filters: Any) -> Any:
+        page = await listed(**filters)
+        if filters.get("state") == "assigned" and not may_answer.is_set():
+            may_answer.set()
+            while loop._state.working:
+                await asyncio.sleep(0.01)
+        return page
+
+    monkeypatch.setattr(agent, "tasks", late)
+    await loop.step()
+    await asyncio.gather(*loop._state.working.values())
+    assert calls == [task_id]
+    assert kinds.count("submitted") == 1
+
+
+async def test_a_listener_that_fails_ends_the_loop_and_nothing_is_executed_again(
+    reader: Client, agent: Client, tmp_path: Path
+):
+    await posted(reader, assignment="first")
+    calls: list[int] = []
+
+    def execute(task: Task) -> str:
+        calls.append(task.id)
+        raise RuntimeError("no idea")
+
+    def broken(event: LoopEvent) -> None:
+        raise BrokenPipeError("the reader has gone")
+
+    options = LoopOptions(poll_seconds=0.1, retries=0)
+    loop = AgentLoop(agent, execute=execute, options=options, journal=Journal(tmp_path))
+    loop.on("failed", broken)
+    with pytest.raises(BrokenPipeError):
+        await run_until(loop, lambda: len(calls) > 3)
+    again = AgentLoop(agent, execute=execute, options=options, journal=Journal(tmp_path))
+    await again.step()
+    assert again._state.working == {}
+    assert len(calls) == 1
+
+
+async def test_a_journal_that_cannot_be_written_ends_the_loop(
+    reader: Client, agent: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await posted(reader, assignment="first")
+    journal = Journal(tmp_path)
+    calls: list[int] = []
+
+    def full(*_: object, **__: object) -> None:
+        raise InfrastructureError("the journal: No space left on device")
+
+    def execute(task: Task) -> str:
+        calls.append(task.id)
+        monkeypatch.setattr(journal, "write", full)
+        return ADD
+
+    loop = AgentLoop(agent, execute=execute, options=QUICK, journal=journal)
+    with pytest.raises(InfrastructureError, match="No space"):
+        await run_until(loop, lambda: len(calls) > 3)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("answer", ["a\0b", "x" * (8 * 1024**2 + 1), "\ud800"])
+async def test_a_text_that_no_request_can_carry_is_a_failure_and_told(
+    reader: Client, agent: Client, answer: str
+):
+    await posted(reader, assignment="first")
+    calls: list[int] = []
+
+    def execute(task: Task) -> str:
+        calls.append(task.id)
+        return answer
+
+    options = LoopOptions(poll_seconds=0.1, retries=1, retry_delay_seconds=0.01)
+    loop = AgentLoop(agent, execute=execute, options=options)
+    failed: list[LoopEvent] = []
+    loop.on("failed", failed.append)
+    await run_until(loop, lambda: bool(failed))
+    assert len(calls) == 2
+    assert failed[0].reason
+
+
+@pytest.mark.parametrize("hours", [-30, -1, 30])
+async def test_an_agent_whose_clock_is_wrong_still_earns(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch, hours: int
+):
+    """Only the server's clock decides, so signatures are dated by it."""
+    task_id = await posted(reader, assignment="first")
+    off = clock.now
+    monkeypatch.setattr(
+        "arena.client.signing.clock",
+        type("Wrong", (), {"now": staticmethod(lambda: off() + timedelta(hours=hours))}),
+    )
+    monkeypatch.setattr(
+        "arena.client.market.clock",
+        type("Wrong", (), {"now": staticmethod(lambda: off() + timedelta(hours=hours))}),
+    )
+    loop = AgentLoop(agent, execute=lambda task: ADD, options=QUICK)
+    told: list[LoopEvent] = []
+    loop.on("*", told.append)
+    await run_until(loop, lambda: any(event.kind in ("submitted", "failed") for event in told))
+    assert (await reader.task(task_id)).task.state == "submitted"
+
+
+async def test_an_agent_that_is_not_registered_is_told_so(reader: Client, connect: Any):
+    await posted(reader)
+    loop = AgentLoop(connect("a-stranger"), execute=lambda task: ADD, options=QUICK)
+    with pytest.raises(NotFound, match="not registered"):
+        await loop.step()
+    told: list[LoopEvent] = []
+    loop.on("trouble", told.append)
+    await run_until(loop, lambda: len(told) > 1)
+    assert "register" in (told[0].reason or "")
+
+
+async def test_applications_whose_time_is_over_leave_room_for_others(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    """Nobody needs to end a task that has run out of time; an agent must not wait for it."""
+    real = clock.now
+    hours = [0]
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=hours[0]))
+    dead = await posted(reader)
+    loop = AgentLoop(agent, execute=lambda task: ADD, options=LoopOptions(max_concurrent=1))
+    await loop.step()
+    assert (await reader.tasks(applicant="my-solver")).count == 1
+    hours[0] = 2
+    fresh = await posted(reader)
+    await loop.step()
+    assert (await reader.task(dead)).task.state == "open"
+    assert len((await reader.task(fresh)).applicants) == 1
+
+
+async def test_a_task_whose_deadline_has_passed_is_not_executed(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    real = clock.now
+    hours = [0]
+    monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=hours[0]))
+    task_id = await posted(reader, assignment="first")
+    await agent.apply(task_id)
+    hours[0] = 2
+    calls: list[int] = []
+
+    def execute(task: Task) -> str:
+        calls.append(task.id)
+        return ADD
+
+    loop = AgentLoop(agent, execute=execute, options=QUICK)
+    failed: list[LoopEvent] = []
+    loop.on("failed", failed.append)
+    await run_until(loop, lambda: bool(failed or calls))
+    assert calls == []
+    assert "deadline" in (failed[0].reason or "")
+
+
+async def test_many_tasks_that_are_not_for_it_do_not_hide_the_one_that_is(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("arena.client.market.TASKS_PAGE", 2)
+    wanted = await posted(reader)
+    for _ in range(3):
+        await posted(reader, description="Write a poem.")
+    loop = AgentLoop(agent, evaluate=lambda task: "add" in task.description)
+    assert [task.id for task in await loop.candidates()] == [wanted]
+
+
+async def test_what_it_has_applied_for_is_no_candidate(reader: Client, agent: Client):
+    first, second = await posted(reader), await posted(reader)
+    loop = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
+    await loop.step()
+    assert (await reader.task(first)).task.applicant_count == 1
+    assert [task.id for task in await loop.candidates()] == [second]
+    assert await loop.room() == 0
+
+
+async def test_it_stops_although_the_server_does_not_answer(
+    agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    loop = AgentLoop(agent, options=QUICK)
+    is_asked = asyncio.Event()
+
+    async def silent(**_: Any) -> Any:
+        is_asked.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(agent, "tasks", silent)
+    running = asyncio.create_task(loop.run())
+    await is_asked.wait()
+    loop.stop()
+    done, _ = await asyncio.wait({running}, timeout=10)
+    running.cancel()
+    assert done
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_server_that_is_away_for_days_does_not_end_the_waiting(agent: Client):
+    loop = AgentLoop(agent, options=LoopOptions(retry_delay_seconds=0.0))
+    await loop._pause(None, "away", 5000)  # type: ignore[arg-type]

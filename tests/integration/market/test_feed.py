@@ -1,0 +1,100 @@
+"""Watching the market: every event once, and a hundred watchers ask the database as one does."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from sqlalchemy import event as database_event
+
+from arena.market import feed
+from market_desk import TEAM, Desk
+
+
+class Gate:
+    """Stands in for the pause between two looks: a test says when the next one is taken."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._turns = asyncio.Semaphore(0)
+        self._arrived = asyncio.Semaphore(0)
+        monkeypatch.setattr(feed, "_pause", self._pause)
+
+    async def _pause(self) -> None:
+        self._arrived.release()
+        await self._turns.acquire()
+
+    async def open(self) -> None:
+        """Let one who waits look again, and wait until somebody has nothing to do."""
+        await self._arrived.acquire()
+        self._turns.release()
+
+
+async def queries_of(desk: Desk, gate: Gate, watchers: int) -> int:
+    """What so many watchers ask, from one quiet look to the moment all have seen one event."""
+    since = await desk.market.last_event(TEAM)
+    asked: list[str] = []
+
+    def count(_c: object, _k: object, statement: str, *_: object) -> None:
+        if "market_events" in statement and statement.startswith("SELECT"):
+            asked.append(statement)
+
+    async def first() -> int:
+        async with aclosing(desk.market.watch(TEAM, since=since)) as events:
+            return (await anext(events)).id
+
+    watching = [asyncio.create_task(first()) for _ in range(watchers)]
+    await gate.open()
+    engine = desk.database._engine.sync_engine
+    database_event.listen(engine, "before_cursor_execute", count)
+    try:
+        for _ in range(3):
+            await gate.open()
+        await gate._arrived.acquire()
+        await desk.market.deposit_test_money(TEAM, "ann", 1)
+        asked.clear()
+        gate._turns.release()
+        seen = await asyncio.gather(*watching)
+    finally:
+        database_event.remove(engine, "before_cursor_execute", count)
+    assert set(seen) == {await desk.market.last_event(TEAM)}
+    return len(asked)
+
+
+async def test_a_hundred_watchers_ask_as_often_as_one(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    gate = Gate(monkeypatch)
+    async with asyncio.timeout(60):
+        assert await queries_of(desk, gate, 1) == 1
+        assert await queries_of(desk, gate, 100) == 1
+    assert desk.market._feeds._feeds == {}  # nothing is left of those who went
+
+
+@pytest.mark.parametrize("behind", [0, 1, 5, 30])
+async def test_whoever_comes_late_or_falls_behind_sees_every_event_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, behind: int
+):
+    monkeypatch.setattr(feed, "RECENT", 3)
+    monkeypatch.setattr(feed, "LOOK_SECONDS", 0.01)
+    start = await desk.market.last_event(TEAM)
+    for _ in range(behind):
+        await desk.market.deposit_test_money(TEAM, "ann", 1)
+    async with (
+        asyncio.timeout(60),
+        aclosing(desk.market.watch(TEAM, since=await desk.market.last_event(TEAM))) as ahead,
+        aclosing(desk.market.watch(TEAM, since=start)) as late,
+        aclosing(desk.market.watch(TEAM, since=2**62)) as never,
+        aclosing(desk.market.watch("blue", since=0)) as other,
+    ):
+        unseen = [asyncio.create_task(anext(never)), asyncio.create_task(anext(other))]
+        for round_number in range(3):
+            for _ in range(2 + 4 * round_number):
+                await desk.market.deposit_test_money(TEAM, "ann", 1)
+            for _ in range(2 + 4 * round_number):
+                last = await anext(ahead)
+        seen = [(await anext(late)).id]
+        while seen[-1] != last.id:
+            seen.append((await anext(late)).id)
+        for waiting in unseen:
+            assert not waiting.done()
+            waiting.cancel()
+        await asyncio.gather(*unseen, return_exceptions=True)
+    every = await desk.market.events(TEAM, since=start, limit=1000)
+    assert seen == [event.id for event in every]
