@@ -1,6 +1,5 @@
 """What an answer took: tokens, the model, dollars."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -45,8 +44,9 @@ def storable(text: str) -> str:
 
 
 def _tokens(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # The bounds come first: they refuse NaN, and whole numbers that no float can hold.
     return int(value) if 0 <= value <= _MAX_TOKENS and value == int(value) else None
 
 
