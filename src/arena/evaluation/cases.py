@@ -10,7 +10,7 @@ from arena.evaluation.graded import with_hidden_cases
 from arena.evaluation.means import NotJudged
 from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
-from arena.evaluation.text import excerpt
+from arena.evaluation.text import excerpt, sayable
 from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.sandbox import (
     CaseOptions,
@@ -114,7 +114,7 @@ def _finding(place: int, result: CaseResult, public: int) -> Finding:
     if result.passed:
         return Finding(criterion=name, passed=True, reason=f"gives {got}", evidence=got)
     if result.error is not None:
-        return Finding(criterion=name, passed=False, reason=result.error)
+        return Finding(criterion=name, passed=False, reason=sayable(result.error))
     reason = f"expected {_text(result.expected)}, got {got}"
     return Finding(criterion=name, passed=False, reason=reason, evidence=got)
 
@@ -136,7 +136,8 @@ def _told(results: Sequence[CaseResult], public: int) -> str:
 def _text(value: object) -> str:
     """A value as JSON writes it, on one line, cut where it is long."""
     try:
-        return excerpt(json.dumps(value, ensure_ascii=False, default=_written))
+        # What a function returns need not be text, and no answer of ours could repeat it.
+        return sayable(excerpt(json.dumps(value, ensure_ascii=False, default=_written)))
     except RecursionError:
         return "a value nested too deep to show"
 

@@ -25,6 +25,11 @@ def find_keyword(text: str, keyword: str, *, whole_word: bool) -> int | None:
     return found.start() if found else None
 
 
+def sayable(text: str) -> str:
+    """The text as UTF-8 can hold it: half of a surrogate pair is shown as its code."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 def excerpt(text: str, start: int = 0, length: int = 0) -> str:
     """A short piece of `text` around the span, on one line, with … where it was cut."""
     margin = max(0, (EXCERPT_CHARACTERS - length) // 2) if start or length else 0
