@@ -37,6 +37,8 @@ from arena.sandbox import SandboxProvider
 Outcome = Literal["holds", "differs", "cannot_be_replayed"]
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
 """What another version of Arena, or of a language, may put in other words."""
+ENGINE_WORDING = ("reasoning", "reason", "evidence")
+"""What another engine of a language may put in other words."""
 MAX_DIFFERENCES = 100
 
 T = TypeVar("T")
@@ -122,12 +124,13 @@ class _Check:
         same_words = same_version and _engines(recorded) == _engines(recomputed)
         reworded = 0
         for found in differences(recorded, recomputed, ("verdict",)):
-            key = found.path.rpartition(".")[2]
-            if key == "engine":
+            key = _key(found)
+            # Where nothing ran here nothing ran there: an engine would only excuse other words.
+            if key == "engine" and found.recomputed:
                 self.notes.append(f"it ran with {found.recorded}, here with {found.recomputed}")
             elif key in WORDING and self.obstacles:
                 continue  # made of words of parts that did not run here
-            elif key in WORDING and not same_words:
+            elif key in (WORDING if not same_version else ENGINE_WORDING) and not same_words:
                 reworded += 1
             else:
                 self.differences.append(found)
@@ -206,6 +209,15 @@ def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
 def _path(at: Place) -> str:
     steps = (step for place in at for step in ("parts", place))
     return dotted(("verdict", *steps))
+
+
+def _key(found: Difference) -> str | int | None:
+    """What differs, by Arena's own name for it; None for what a standard has named.
+
+    A criterion may be called anything, `reasoning` for one, and its spread is kept by that name.
+    """
+    *_, above, key = found.steps
+    return None if above == "spread" else key
 
 
 def _engines(document: Mapping[str, object]) -> list[object]:
