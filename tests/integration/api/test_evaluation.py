@@ -1,10 +1,13 @@
 """Judging over HTTP: whatever is sent, the answer is a verdict or says what is wrong."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+
+from arena.evaluation import SealedFolder, seal, write_private_part
 
 HALF = "\ud800"
 EXACT = {"type": "exact", "value": "a"}
@@ -83,3 +86,24 @@ async def test_a_submission_cannot_crash_its_verdict(
     answer = await judged(local, standard, submission)
     assert answer.status_code == 200, answer.text
     assert (answer.json()["score"], answer.json()["passed"]) == (0, False)
+
+
+async def test_no_team_gets_the_hidden_cases_that_the_server_keeps(opened, tmp_path: Path):
+    token = "r" * 32
+    hidden = {"input": [2], "expected": 1, "hidden": True}
+    public, openings = seal({**cases(), "cases": [CASE, hidden]})
+    folder = tmp_path / "home" / "sealed"
+    folder.mkdir(parents=True)
+    commitments = [opening.commitment for opening in openings]
+    private = write_private_part(openings)
+    SealedFolder(folder).path(commitments).write_bytes(private)
+    async with opened(tokens=(f"red:{token}",)) as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        refused = await judged(client, public, "x")
+        assert refused.status_code == 403
+        assert openings[0].salt not in refused.text
+        body = {"standard": public, "submission": CODE, "sealed": json.loads(private)}
+        told = (await client.post("/api/evaluate", json=body)).json()
+        assert (told["score"], told["openings"][0]["salt"]) == (100, openings[0].salt)
+    async with opened() as client:  # whoever needs no token owns the home
+        assert (await judged(client, public, CODE)).json()["score"] == 100
