@@ -20,10 +20,10 @@ from pathlib import Path
 
 from arena.sandbox import FunctionCall, Limits
 from arena.sandbox.namespace.box import Kind
-from arena.sandbox.namespace.fleet import cores
 from arena.sandbox.namespace.launch import DEDICATED_ID, find_node, find_python
-from arena.sandbox.namespace.provider import AT_ONCE_PER_CORE, NamespaceProvider
+from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.namespace.runs import spawn
+from arena.sandbox.turns import AT_ONCE_PER_CORE, cores
 
 PYTHON = "def f(a, b):\n    return {'sum': a + b}\n"
 JAVASCRIPT = "function f(a, b) { return { sum: a + b }; }"

@@ -31,12 +31,13 @@ from arena.agents.a2a_transcript import Transcript
 from arena.agents.agent import Agent
 from arena.agents.answers import answer_from_text
 from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Connector, Question
-from arena.agents.http import CONNECT_SECONDS, unreachable
+from arena.agents.http import unreachable
 from arena.agents.secrets import Secrets
 from arena.agents.spec import A2ASpec
 from arena.agents.status_faults import fault_of_status, shortened
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
 from arena.models.capped import CappedBytes, Stream, TooLong, refuse_compressed
+from arena.models.lines import CONNECT_SECONDS
 
 CANCEL_SECONDS = 2.0
 """How long an agent may take to accept that its task is over."""

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 import httpx
+import httpx2
 from pydantic import JsonValue
 
 from arena.agents.agent import Agent
@@ -17,9 +18,8 @@ from arena.agents.secrets import Secrets
 from arena.agents.spec import HttpSpec, UsagePointers
 from arena.agents.status_faults import fault_of_status, shortened
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
+from arena.models.lines import Lines
 from arena.models.usage import usage_from
-
-CONNECT_SECONDS = 10.0
 
 _PLACEHOLDER = re.compile(r"\{(prompt|id|timeout_seconds)\}")
 
@@ -46,13 +46,7 @@ class HttpAgent:
         self._spec = spec
         self._secrets = secrets
         headers = {name: secrets.fill(value) for name, value in spec.headers.items()}
-        self._client = httpx.AsyncClient(
-            headers={"user-agent": "agent-arena", **headers},
-            # The question's own time-out covers the rest.
-            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
-            limits=httpx.Limits(max_connections=max_connections),
-            follow_redirects=False,
-        )
+        self._lines = Lines(headers, max_connections=max_connections)
 
     async def answer(self, question: Question) -> Answer:
         """Post the question and read the answer out of what comes back."""
@@ -64,7 +58,7 @@ class HttpAgent:
             raise AgentTimedOut(
                 f"the agent did not answer within {question.timeout_seconds:g} s"
             ) from None
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise unreachable(self._spec.url, error) from None
         if not 200 <= reply.status < 300:
             # Redacted before it is shortened: half a secret would not be recognised.
@@ -74,14 +68,10 @@ class HttpAgent:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._lines.close()
 
     async def _post(self, content: bytes) -> _Reply:
-        # Not compressed: a few bytes could unfold to more than the memory holds.
-        headers = {"content-type": "application/json", "accept-encoding": "identity"}
-        async with self._client.stream(
-            "POST", self._spec.url, content=content, headers=headers
-        ) as response:
+        async with self._lines.post(self._spec.url, content) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise AgentCrashed("the agent sent a compressed answer although asked not to")
             body = bytearray()
@@ -146,9 +136,9 @@ def usage_at(document: object, pointers: UsagePointers) -> Usage:
     return usage_from(fields)
 
 
-def unreachable(url: str, error: httpx.TransportError) -> AgentUnavailable:
+def unreachable(url: str, error: httpx.TransportError | httpx2.TransportError) -> AgentUnavailable:
     """The error for a connection that could not be made or broke."""
-    if isinstance(error, httpx.LocalProtocolError):
+    if isinstance(error, (httpx.LocalProtocolError, httpx2.LocalProtocolError)):
         # Its message quotes headers, in a spelling in which a secret is not recognised.
         return AgentUnavailable(f"the request to {url} is not valid HTTP", retryable=False)
     reason = str(error) or type(error).__name__

@@ -103,10 +103,10 @@ class Client(MarketCalls):
             if cursor is None:
                 return
 
-    async def result(self, run_id: UUID, result_id: UUID) -> schemas.ResultDetails:
-        """One result with its test as it was asked."""
+    async def result(self, run_id: UUID, result_id: UUID, **filters: Any) -> schemas.ResultDetails:
+        """One result with its test as it was asked, and its neighbours among those that fit."""
         path = f"/api/benchmarks/runs/{run_id}/results/{result_id}"
-        return await self._get(path, schemas.ResultDetails)
+        return await self._get(path, schemas.ResultDetails, **filters)
 
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""

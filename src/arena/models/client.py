@@ -3,21 +3,19 @@
 It speaks that format itself: the vendor's library costs twice the processor time for each call
 (3 ms against 1.5, `make bench-judge`), fills in keys and organisations from variables of its own
 for any address, and hands on whatever a merely compatible server sends without checking it.
-httpx2 and not httpx: with a hundred connections open the older one takes 20 ms for each call.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 
 import httpx2
 
 from arena.models.capped import TooLong, refuse_compressed
 from arena.models.completion import Completion, read_completion
 from arena.models.faults import BodyTooLong, ModelTimedOut, Refused, Unreachable
+from arena.models.lines import Lines
 
-CONNECT_SECONDS = 10.0
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """A text may be 1 MiB; JSON spells some characters with six bytes, and there is more beside it."""
 REDACTED = "[redacted]"
@@ -32,10 +30,8 @@ class ModelClient:
         self.base_url = base_url.rstrip("/")
         self._key = (api_key or "").strip()
         self._is_secret = len(self._key) >= MIN_SECRET_LENGTH
-        self._slots = asyncio.Semaphore(max_connections)
-        self._certificates = httpx2.create_ssl_context()
-        self._idle: list[httpx2.AsyncClient] = []
-        self._made: list[httpx2.AsyncClient] = []
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        self._lines = Lines(headers, max_connections=max_connections)
 
     async def complete(self, chat: Mapping[str, object], *, timeout_seconds: float) -> Completion:
         """Ask once, with the body `chat`; raises a `ModelFault`. Nobody is asked a second time."""
@@ -53,44 +49,11 @@ class ModelClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        for line in self._made:
-            await line.aclose()
-
-    @asynccontextmanager
-    async def _line(self) -> AsyncGenerator[httpx2.AsyncClient]:
-        """A client of one connection, the one used last before others: its connection is warm.
-
-        One client with many connections looks at every one of them for each request, which at a
-        hundred takes half of the processor time.
-        """
-        async with self._slots:
-            line = self._idle.pop() if self._idle else self._new_line()
-            try:
-                yield line
-            finally:
-                self._idle.append(line)
-
-    def _new_line(self) -> httpx2.AsyncClient:
-        line = httpx2.AsyncClient(
-            headers={
-                "user-agent": "agent-arena",
-                "content-type": "application/json",
-                # Not compressed: a few bytes could unfold to more than the memory holds.
-                "accept-encoding": "identity",
-                **({"authorization": f"Bearer {self._key}"} if self._key else {}),
-            },
-            follow_redirects=False,  # the key is for this address only
-            limits=httpx2.Limits(max_connections=1),
-            verify=self._certificates,
-            # The caller's own time-out covers the rest.
-            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-        )
-        self._made.append(line)
-        return line
+        await self._lines.close()
 
     async def _post(self, content: bytes) -> bytes:
         url = f"{self.base_url}/chat/completions"
-        async with self._line() as line, line.stream("POST", url, content=content) as response:
+        async with self._lines.post(url, content) as response:
             refuse_compressed(response.headers)
             body = bytearray()
             async for chunk in response.aiter_raw():

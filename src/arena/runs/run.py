@@ -197,7 +197,7 @@ class CategoryCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedResult:
-    """A result with the test it answers and its place in the run."""
+    """A result with the test it answers and its place among the results that were asked for."""
 
     recorded: RecordedResult
     test: Test

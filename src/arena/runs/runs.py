@@ -159,9 +159,12 @@ class Runs:
         """How a run went in each category."""
         return await records.count_categories(self._database, run_id)
 
-    async def result(self, run_id: UUID, result_id: UUID) -> PlacedResult:
-        """One result, the test it answers and its place in the run."""
-        return await records.placed_result(self._database, run_id, result_id)
+    async def result(
+        self, run_id: UUID, result_id: UUID, among: ResultFilter | None = None
+    ) -> PlacedResult:
+        """One result, the test it answers and its place in the run, or among those wanted."""
+        wanted = among or ResultFilter()
+        return await records.placed_result(self._database, run_id, result_id, wanted)
 
     async def teams(self) -> Sequence[str]:
         """Every team that has a run."""

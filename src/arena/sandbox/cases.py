@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from arena.errors import InvalidInput
@@ -14,6 +15,7 @@ from arena.sandbox.ports import (
     FunctionCaller,
     FunctionOutcome,
     SandboxProvider,
+    SharedMachine,
     TestCase,
 )
 from arena.sandbox.programs import run_program
@@ -59,7 +61,8 @@ async def run_tests(
     inputs = [case.input for case in cases]
     if function_name is None:
         table = options.languages or Languages.builtin()
-        outcome = await run_program(provider, submission, inputs, table)
+        async with _turn(provider):
+            outcome = await run_program(provider, submission, inputs, table)
     else:
         if submission.language not in FUNCTION_LANGUAGES:
             raise InvalidInput(
@@ -85,7 +88,12 @@ async def run_tests(
 async def _call(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcome:
     if isinstance(provider, FunctionCaller):
         return await provider.call(call)
-    return await call_in_sandbox(provider, call)
+    async with _turn(provider):
+        return await call_in_sandbox(provider, call)
+
+
+def _turn(provider: SandboxProvider) -> AbstractAsyncContextManager[object]:
+    return provider.turn() if isinstance(provider, SharedMachine) else nullcontext()
 
 
 def _joined(outcomes: Sequence[FunctionOutcome]) -> FunctionOutcome:

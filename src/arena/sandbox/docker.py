@@ -20,6 +20,7 @@ from arena.sandbox.errors import (
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.shell_files import read_by_command, write_by_command
+from arena.sandbox.turns import turns
 
 SOCKET = "/var/run/docker.sock"
 IMAGE = "python:3.11-slim"
@@ -48,6 +49,11 @@ class DockerProvider:
             transport=transport, base_url=f"http://engine/{VERSION}", timeout=60
         )
         self._sandboxes: dict[str, DockerSandbox] = {}
+        self._turns = turns()
+
+    def turn(self) -> asyncio.Semaphore:
+        """To be held while a submission is judged."""
+        return self._turns
 
     async def __aenter__(self) -> Self:
         return self

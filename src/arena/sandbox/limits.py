@@ -21,8 +21,7 @@ class Limits:
     """The bounds of one run: a function with all its cases, or one command."""
 
     wall_seconds: float = 10.0
-    """From a function's first instruction to its end, less what it waited for a core; a command's
-    whole time."""
+    """From the first instruction to the end, less what was spent waiting for a core."""
     cpu_seconds: int = 8
     memory_bytes: int = 400 * MIB
     """Address space of a function's process; data of each process where processes are allowed."""

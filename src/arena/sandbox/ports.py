@@ -3,6 +3,7 @@
 import json
 import marshal
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -150,6 +151,15 @@ class FunctionOutcome:
     cases: Sequence[CaseOutcome]
     stdout: str = field(default="", repr=False)
     stderr: str = field(default="", repr=False)
+
+
+@runtime_checkable
+class SharedMachine(Protocol):
+    """A provider whose submissions take turns, because the cores are this machine's."""
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """Held while one submission is under way."""
+        ...
 
 
 @runtime_checkable

@@ -52,6 +52,16 @@ async def test_the_template_is_filled_in_strings_only_and_only_once(http, server
     }
 
 
+async def test_an_agents_headers_do_not_change_how_it_is_asked(http, server, ask):
+    server.say("ok")
+    given = {"Accept-Encoding": "gzip", "Content-Type": "text/plain", "User-Agent": "mine"}
+    await ask(http(headers=given))
+    [request] = server.requests
+    assert request.headers["accept-encoding"] == "identity"
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["user-agent"] == "mine"
+
+
 @pytest.mark.parametrize(
     "pointer", ["/choices/0/text", "choices.0.text", "$.choices[0].text", "choices[0].text"]
 )

@@ -85,6 +85,23 @@ async def test_a_result_has_its_test_and_its_neighbours(api: httpx.AsyncClient, 
         assert found["next_id"] == (ids[number + 1] if number + 1 < len(ids) else None)
 
 
+async def test_neighbours_are_those_that_fit_the_filter(
+    mixed: None, api: httpx.AsyncClient, path: str
+):
+    run_id = await executed(api)
+    rows = (await api.get(path.format(run_id))).json()["results"]
+    for wanted in ({"outcome": "passed"}, {"outcome": "failed"}, {"category": "lost"}):
+        listed = (await api.get(path.format(run_id), params=wanted)).json()["results"]
+        fitting = {row["id"]: row["sequence"] for row in listed}
+        # Also from a result that does not fit: an address may be changed by hand.
+        for row in rows:
+            found = (await api.get(f"{path.format(run_id)}/{row['id']}", params=wanted)).json()
+            before = [one for one, place in fitting.items() if place < row["sequence"]]
+            after = [one for one, place in fitting.items() if place > row["sequence"]]
+            assert found["previous_id"] == (before[-1] if before else None)
+            assert found["next_id"] == (after[0] if after else None)
+
+
 async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx.AsyncClient, path: str):
     run_id, other = await executed(api), await executed(api)
     theirs = (await api.get(path.format(other))).json()["results"][0]["id"]

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from arena.sandbox import FunctionCall, Limit, Limits, TestCase, calc_score, run_tests
-from arena.sandbox.namespace.fleet import cores
-from arena.sandbox.namespace.provider import AT_ONCE_PER_CORE, NamespaceProvider
+from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.turns import AT_ONCE_PER_CORE, cores
 from integration.sandbox.machine import need_isolation
 
 
@@ -33,6 +33,20 @@ async def test_a_crowd_pushes_nobody_over_the_wall_time() -> None:
         crowd = [provider.call(call) for _ in range(AT_ONCE_PER_CORE * cores())]
         outcomes = await asyncio.gather(*crowd)
     assert {outcome.cases[0].value for outcome in outcomes} == {"done"}, outcomes
+
+
+async def test_a_crowd_of_programs_is_not_late_either() -> None:
+    program = "import time\nwhile time.process_time() < 0.6: pass\nprint(input())"
+    limits = Limits(wall_seconds=1.2, cpu_seconds=5)
+    async with NamespaceProvider(limits) as provider:
+
+        async def one(number: int) -> str | None:
+            case = TestCase(input=[number], expected=[number])
+            [result] = await run_tests(provider, program, None, [case], language="python")
+            return result.error
+
+        errors = await asyncio.gather(*map(one, range(2 * AT_ONCE_PER_CORE * cores())))
+    assert set(errors) == {None}
 
 
 async def test_who_waits_for_nothing_but_time_is_not_part_of_the_crowd() -> None:

@@ -66,7 +66,7 @@ export function useRun(runId: string) {
 }
 
 export interface ResultsWanted {
-  outcome?: "passed" | "failed";
+  outcome?: "passed" | "failed" | "awaiting";
   category?: string;
   flaky?: boolean;
 }
@@ -87,14 +87,15 @@ export function useResults(runId: string, wanted: ResultsWanted) {
   });
 }
 
-export function useResult(runId: string, resultId: string) {
+/** One result; its neighbours are those among the results that are wanted. */
+export function useResult(runId: string, resultId: string, wanted: ResultsWanted) {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...keys.run(team, runId), "result", resultId],
+    queryKey: [...keys.run(team, runId), "result", resultId, wanted],
     queryFn: () =>
       asked(
         api.GET("/api/benchmarks/runs/{run_id}/results/{result_id}", {
-          params: { path: { run_id: runId, result_id: resultId } },
+          params: { path: { run_id: runId, result_id: resultId }, query: { ...wanted } },
         }),
       ),
     // What was recorded does not change.

@@ -353,7 +353,7 @@ export interface paths {
         };
         /**
          * Get Result
-         * @description One result in full, with the test as it was asked.
+         * @description One result in full, with the test as it was asked, and its neighbours among those wanted.
          */
         get: operations["get_result"];
         put?: never;
@@ -6844,18 +6844,18 @@ export interface operations {
     list_results: {
         parameters: {
             query?: {
-                /** @description Only these results; `awaiting` are those that people have to judge. */
-                outcome?: ("passed" | "failed" | "awaiting") | null;
-                category?: string | null;
-                test_id?: string | null;
-                /** @description Only tests that passed in some trials and failed in others. */
-                flaky?: boolean;
                 /** @description How many at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
+                /** @description Only these results; `awaiting` are those that people have to judge. */
+                outcome?: ("passed" | "failed" | "awaiting") | null;
+                category?: string | null;
+                test_id?: string | null;
+                /** @description Only tests that passed in some trials and failed in others. */
+                flaky?: boolean;
             };
             header?: {
                 /** @description The team, as a header. */
@@ -7005,6 +7005,12 @@ export interface operations {
             query?: {
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
+                /** @description Only these results; `awaiting` are those that people have to judge. */
+                outcome?: ("passed" | "failed" | "awaiting") | null;
+                category?: string | null;
+                test_id?: string | null;
+                /** @description Only tests that passed in some trials and failed in others. */
+                flaky?: boolean;
             };
             header?: {
                 /** @description The team, as a header. */

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from arena import schemas
 from arena.api import paging
@@ -16,11 +16,7 @@ from arena.runs import ResultFilter
 router = APIRouter(prefix="/api/benchmarks/runs/{run_id}/results", tags=["runs"])
 
 
-@router.get("", responses=responses(404))
-async def list_results(
-    house: House,
-    team: NamedTeam,
-    run_id: UUID,
+def _wanted(
     outcome: Annotated[
         Literal["passed", "failed", "awaiting"] | None,
         Query(description="Only these results; `awaiting` are those that people have to judge."),
@@ -30,17 +26,24 @@ async def list_results(
     flaky: Annotated[
         bool, Query(description="Only tests that passed in some trials and failed in others.")
     ] = False,
+) -> ResultFilter:
+    return ResultFilter(outcome=outcome, category=category, test_id=test_id, is_flaky=flaky)
+
+
+Wanted = Annotated[ResultFilter, Depends(_wanted)]
+
+
+@router.get("", responses=responses(404))
+async def list_results(
+    house: House,
+    team: NamedTeam,
+    run_id: UUID,
+    wanted: Wanted,
     limit: paging.Limit = 1000,
     cursor: paging.Cursor = None,
 ) -> schemas.ResultList:
     """List the results of a run, in the order they were recorded, without the outputs."""
     await house.runs.get(run_id, team)
-    wanted = ResultFilter(
-        outcome=outcome,
-        category=category,
-        test_id=test_id,
-        is_flaky=flaky,
-    )
     rows, total = await house.runs.rows(
         run_id, wanted, after=paging.decode_number(cursor), limit=limit + 1
     )
@@ -55,11 +58,11 @@ async def list_results(
 
 @router.get("/{result_id}", responses=responses(404))
 async def get_result(
-    house: House, team: NamedTeam, run_id: UUID, result_id: UUID
+    house: House, team: NamedTeam, run_id: UUID, result_id: UUID, wanted: Wanted
 ) -> schemas.ResultDetails:
-    """One result in full, with the test as it was asked."""
+    """One result in full, with the test as it was asked, and its neighbours among those wanted."""
     run = await house.runs.get(run_id, team)
-    placed = await house.runs.result(run_id, result_id)
+    placed = await house.runs.result(run_id, result_id, wanted)
     return schemas.ResultDetails(
         run=runs.shown(run),
         result=runs.shown_result(placed.recorded),

@@ -90,8 +90,10 @@ async def count_categories(database: Database, run_id: UUID) -> list[CategoryCou
 
 
 @whole
-async def placed_result(database: Database, run_id: UUID, result_id: UUID) -> PlacedResult:
-    """One result with its test as it was asked, and its neighbours in the run."""
+async def placed_result(
+    database: Database, run_id: UUID, result_id: UUID, wanted: ResultFilter
+) -> PlacedResult:
+    """One result with its test as it was asked, and its neighbours among those that are wanted."""
     query = select(Results.__table__).where(Results.run_id == run_id, Results.id == result_id)
     async with database.reading() as connection:
         row = (await connection.execute(query)).one_or_none()
@@ -104,17 +106,16 @@ async def placed_result(database: Database, run_id: UUID, result_id: UUID) -> Pl
             .where(RunTests.run_id == run_id, RunTests.test_id == recorded.result.test_id)
         )
         body = (await connection.execute(frozen)).scalar_one()
-        beside = select(Results.sequence, Results.id).where(
-            Results.run_id == run_id,
-            Results.sequence.in_((recorded.sequence - 1, recorded.sequence + 1)),
+        place = Results.sequence
+        others = _filtered(select(Results.id), run_id, wanted).limit(1)
+        before = others.where(place < recorded.sequence).order_by(place.desc())
+        after = others.where(place > recorded.sequence).order_by(place)
+        return PlacedResult(
+            recorded=recorded,
+            test=Test.from_json(body),
+            previous_id=(await connection.execute(before)).scalar_one_or_none(),
+            next_id=(await connection.execute(after)).scalar_one_or_none(),
         )
-        neighbours = {one.sequence: one.id for one in await connection.execute(beside)}
-    return PlacedResult(
-        recorded=recorded,
-        test=Test.from_json(body),
-        previous_id=neighbours.get(recorded.sequence - 1),
-        next_id=neighbours.get(recorded.sequence + 1),
-    )
 
 
 @whole

@@ -18,11 +18,9 @@ import signal
 import socket
 import time
 
+from arena.sandbox.harness.clocks import FOREVER, Clock
 from arena.sandbox.harness.system import RECORD
 
-FOREVER = float("inf")
-PATIENCE = 3
-"""So many times its wall time a child may spend waiting for a core, and it does not count."""
 NOT_CLONED = 71 << 8
 """The status of a child that never was."""
 
@@ -30,22 +28,12 @@ NOT_CLONED = 71 << 8
 class Child:
     """One running clone."""
 
-    __slots__ = ("_began", "_wall", "deadline", "late", "name")
+    __slots__ = ("clock", "late", "name")
 
     def __init__(self, name: int, wall_ms: int) -> None:
         self.name = name
+        self.clock = Clock(wall_ms)
         self.late = 0
-        self.arm(wall_ms)
-
-    def arm(self, wall_ms: int) -> None:
-        """Start the clock; 0 leaves it stopped."""
-        self._began = time.monotonic()
-        self._wall = wall_ms / 1000 or FOREVER
-        self.deadline = self._began + self._wall
-
-    def allow_for_waiting(self, seconds: float) -> None:
-        """A crowd pushes nobody over a limit: its time is that in which it could have run."""
-        self.deadline = self._began + self._wall + min(seconds, PATIENCE * self._wall)
 
 
 class Keeper:
@@ -89,7 +77,7 @@ class Keeper:
             self._expire()
 
     def _patience(self) -> int | None:
-        nearest = min([child.deadline for child in self.children.values()], default=FOREVER)
+        nearest = min([child.clock.deadline for child in self.children.values()], default=FOREVER)
         if nearest == FOREVER:
             return None
         return max(0, int((nearest - time.monotonic()) * 1000) + 1)
@@ -128,7 +116,7 @@ class Keeper:
 
     def _carry_out(self, pid: int, child: Child, order: bytes) -> None:
         if order.startswith(b"arm"):
-            child.arm(int(order.split()[2]))
+            child.clock = Clock(int(order.split()[2]))
         else:
             # Not yet waited for, so the number cannot belong to anybody else.
             os.kill(pid, signal.SIGKILL)
@@ -155,25 +143,12 @@ class Keeper:
     def _expire(self) -> None:
         if not self.children:
             return
-        now = time.monotonic()
         for pid, child in self.children.items():
-            if child.deadline <= now:
-                child.allow_for_waiting(_waited_for_a_core(pid))
-            if child.deadline <= now:
+            if child.clock.has_run_out([pid]):
                 child.late = 1
-                child.deadline = FOREVER
+                child.clock.stop()
                 os.kill(pid, signal.SIGKILL)
 
 
 def _no_action(number: int, frame: object) -> None:
     """Only so that the signal is not ignored; the byte in the wake-up socket is what counts."""
-
-
-def _waited_for_a_core(pid: int) -> float:
-    """How long the busiest of its threads was ready to run while others were running."""
-    seconds = 0.0
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-            with open(f"/proc/{pid}/task/{thread}/schedstat", "rb") as file:  # noqa: PTH123
-                seconds = max(seconds, int(file.read().split()[1]) / 1e9)
-    return seconds

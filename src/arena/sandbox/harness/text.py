@@ -17,10 +17,10 @@ MOVE_THERE = 3  # MREMAP_MAYMOVE | MREMAP_FIXED
 
 
 def into_huge_pages() -> int:
-    """Put the text of the running program where its clones have it for nothing; its size there."""
+    """Put the text of the running program where its clones have it for nothing; how much of it."""
     start, end = _text()
     first, last = -(-start // HUGE) * HUGE, end // HUGE * HUGE
-    if first >= last or not hasattr(mmap, "MAP_ANONYMOUS"):
+    if first >= last:
         return 0
     size = last - first
     libc = ctypes.CDLL(None, use_errno=True)

@@ -19,6 +19,7 @@ import socket
 import time
 from typing import Any
 
+from arena.sandbox.harness.clocks import Clock
 from arena.sandbox.harness.files import Refused, open_to_read, open_to_write
 from arena.sandbox.harness.hardening import REQUEST, RESULT
 
@@ -71,11 +72,11 @@ def _reason(error: Exception) -> bytes:
 
 def _exec(rest: bytes, descriptors: list[int]) -> bytes:
     wall_ms, cpu_seconds, command = rest.split(b" ", 2)
-    deadline = time.monotonic() + int(wall_ms) / 1000
+    clock = Clock(int(wall_ms))
     pid = os.fork()
     if pid == 0:
         _become(command, descriptors, int(cpu_seconds))
-    status, usage = _wait(pid, deadline)
+    status, usage = _wait(pid, clock)
     late = 0
     if usage is None:
         late = 1
@@ -86,8 +87,8 @@ def _exec(rest: bytes, descriptors: list[int]) -> bytes:
     return b"ended %d %d %d" % (status, cpu_us, late)
 
 
-def _wait(pid: int, deadline: float) -> tuple[int, Any]:
-    """Status and usage of the child; None for the latter when the deadline came first.
+def _wait(pid: int, clock: Clock) -> tuple[int, Any]:
+    """Status and usage of the child; None for the latter when its time ran out first.
 
     By signal: the filter that the children inherit has no pidfd_open.
     """
@@ -95,10 +96,15 @@ def _wait(pid: int, deadline: float) -> tuple[int, Any]:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
         if ended:
             return status, usage
-        left = deadline - time.monotonic()
-        if left <= 0:
+        if clock.has_run_out(_everybody()):
             return 0, None
-        signal.sigtimedwait([signal.SIGCHLD], left)
+        signal.sigtimedwait([signal.SIGCHLD], max(0.0, clock.deadline - time.monotonic()))
+
+
+def _everybody() -> list[int]:
+    """The processes of the command that can be seen."""
+    names = os.listdir("/proc")  # noqa: PTH208
+    return [int(name) for name in names if name.isdigit() and name != "1"]
 
 
 def _become(command: bytes, descriptors: list[int], cpu_seconds: int) -> None:

@@ -16,7 +16,7 @@ from arena.sandbox.namespace.filters import Profile, compiled
 DIRECTORY = "/desk"
 NOSUID, NODEV, NOEXEC = 2, 4, 8
 HARNESS = "arena.sandbox.harness"
-COMMON_MODULES = ("encode", "tags", "system", "hardening", "keeper", "text", "zygote")
+COMMON_MODULES = ("encode", "tags", "system", "clocks", "hardening", "keeper", "text", "zygote")
 INNER_ID = 65534
 Channels = tuple[int, int]
 """The descriptors of the keeper's channel and of the zygote's."""

@@ -1,7 +1,6 @@
 """The zygotes of one kind: as many as there are cores, replaced when they die or grow old."""
 
 import asyncio
-import os
 from collections.abc import Callable
 
 from arena.sandbox.errors import SandboxDestroyed
@@ -11,11 +10,6 @@ from arena.sandbox.namespace.zygote import Zygote
 
 MAX_SPAWNS = 20_000
 """After so many children a zygote is replaced, so that nothing can pile up in it."""
-
-
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 class Fleet:

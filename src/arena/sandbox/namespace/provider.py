@@ -11,17 +11,16 @@ from arena.errors import InvalidInput
 from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, ToolchainMissing
 from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.box import Box, Kind
-from arena.sandbox.namespace.fleet import Fleet, cores
+from arena.sandbox.namespace.fleet import Fleet
 from arena.sandbox.namespace.javascript import is_conclusive, suits_quickjs
 from arena.sandbox.namespace.launch import find_node, find_python, has_quickjs
 from arena.sandbox.namespace.pool import Pool
 from arena.sandbox.namespace.runs import outcome_of, spawn_with
 from arena.sandbox.namespace.workspace import Workspace
 from arena.sandbox.ports import FunctionCall, FunctionOutcome
+from arena.sandbox.turns import cores, turns
 
 ENGINES = ("auto", "quickjs", "node")
-AT_ONCE_PER_CORE = 4
-"""Most submissions are over in a moment; with fewer under way the cores wait for each other."""
 QUICKJS_SECONDS = 1.0
 """How long QuickJS may try before Node, which compiles, gets its turn."""
 
@@ -48,7 +47,7 @@ class NamespaceProvider:
         self._node_version = ""
         self._node_starting = asyncio.Lock()
         # Queueing comes before the clock starts: a crowd does not push anybody over a limit.
-        self._turns = asyncio.Semaphore(AT_ONCE_PER_CORE * cores())
+        self._turns = turns()
         self._workspaces: dict[str, Workspace] = {}
         self._closed = False
 
@@ -125,6 +124,10 @@ class NamespaceProvider:
                 self._workspaces[workspace.id] = workspace
                 return workspace
         raise SandboxFailed
+
+    def turn(self) -> asyncio.Semaphore:
+        """To be held while a whole program is judged; functions take theirs by themselves."""
+        return self._turns
 
     async def destroy(self, id: str) -> None:
         """Destroy one sandbox; an unknown one is already gone."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.sandbox.errors import SandboxFailed
-from arena.sandbox.harness.keeper import PATIENCE
+from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.streams import Drain
 from arena.sandbox.namespace.zygote import Ended, Ticket, Zygote

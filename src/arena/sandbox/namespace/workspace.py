@@ -14,6 +14,7 @@ from typing import Self
 
 from arena.errors import InvalidInput, NotFound
 from arena.sandbox.errors import LimitReached, SandboxDestroyed, SandboxFailed, UnsafeFile
+from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.greetings import channel_pair, receive_greeting
@@ -124,8 +125,8 @@ class Workspace:
                 started = time.monotonic()
                 order = f"exec {max(1, round(wall * 1000))} {self._limits.cpu_seconds} {command}"
                 writers = [stdout.writer, stderr.writer]
-                asking = self._ask(order, writers, wall + GRACE_SECONDS, (stdout, stderr))
-                answer = await asking
+                patience = (1 + PATIENCE) * wall + GRACE_SECONDS
+                answer = await self._ask(order, writers, patience, (stdout, stderr))
                 duration_ms = (time.monotonic() - started) * 1000
         finally:
             stdout.finish()

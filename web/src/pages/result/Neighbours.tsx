@@ -4,13 +4,13 @@ import { Link, useLocation } from "wouter";
 import { ChevronLeft, ChevronRight } from "../../ui/icons";
 
 interface NeighboursProps {
-  runId: string;
+  /** Their addresses. */
   previous: string | null;
   next: string | null;
 }
 
 /** The results before and after this one; the arrow keys lead there too. */
-export function Neighbours({ runId, previous, next }: NeighboursProps) {
+export function Neighbours({ previous, next }: NeighboursProps) {
   const [, navigate] = useLocation();
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
@@ -20,30 +20,20 @@ export function Neighbours({ runId, previous, next }: NeighboursProps) {
       if (at !== document.body && at?.tagName !== "H1") return;
       const towards =
         event.key === "ArrowLeft" ? previous : event.key === "ArrowRight" ? next : null;
-      if (towards) navigate(`/runs/${runId}/results/${towards}`);
+      if (towards) navigate(towards);
     };
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
-  }, [runId, previous, next, navigate]);
+  }, [previous, next, navigate]);
   return (
     <>
       {previous && (
-        <Button
-          component={Link}
-          href={`/runs/${runId}/results/${previous}`}
-          variant="default"
-          leftSection={<ChevronLeft />}
-        >
+        <Button component={Link} href={previous} variant="default" leftSection={<ChevronLeft />}>
           Previous
         </Button>
       )}
       {next && (
-        <Button
-          component={Link}
-          href={`/runs/${runId}/results/${next}`}
-          variant="default"
-          rightSection={<ChevronRight />}
-        >
+        <Button component={Link} href={next} variant="default" rightSection={<ChevronRight />}>
           Next
         </Button>
       )}

@@ -1,5 +1,5 @@
 import { Code, Group, Paper, Text, Title } from "@mantine/core";
-import { Link, useParams } from "wouter";
+import { Link, useParams, useSearchParams } from "wouter";
 import { type Schemas, useResult } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
 import { Facts } from "../../ui/Facts";
@@ -11,14 +11,18 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
+import { askingFor, wantedIn } from "../run/wanted";
 import { Findings } from "./Findings";
 import { Neighbours } from "./Neighbours";
 
 /** One result with all its evidence: what was asked, what was said, what was found in it. */
 export default function ResultPage() {
   const { runId = "", resultId = "" } = useParams<{ runId: string; resultId: string }>();
-  const { data, error, refetch } = useResult(runId, resultId);
-  const back = <BackLink href={`/runs/${runId}`}>The run</BackLink>;
+  const [search] = useSearchParams();
+  const wanted = wantedIn(search);
+  const asking = askingFor(wanted);
+  const { data, error, refetch } = useResult(runId, resultId, wanted);
+  const back = <BackLink href={`/runs/${runId}${asking}`}>The run</BackLink>;
   if (!data)
     return (
       <Page title="Result" before={back}>
@@ -26,6 +30,7 @@ export default function ResultPage() {
       </Page>
     );
   const { run, result, test } = data;
+  const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${asking}`;
   const output = outputOf(result);
   return (
     <Page
@@ -45,7 +50,7 @@ export default function ResultPage() {
           </span>
         </Group>
       }
-      actions={<Neighbours runId={runId} previous={data.previous_id} next={data.next_id} />}
+      actions={<Neighbours previous={beside(data.previous_id)} next={beside(data.next_id)} />}
     >
       <Facts
         facts={[

@@ -9,6 +9,7 @@ import classes from "./ResultRows.module.css";
 
 interface ResultRowProps {
   runId: string;
+  asking: string;
   /** Undefined while it is on its way. */
   row: Schemas["ResultRow"] | undefined;
   index: number;
@@ -19,7 +20,8 @@ interface ResultRowProps {
 /** So much of a reason fits into a row. */
 const REASON = 160;
 
-export const ResultRow = memo(function ResultRow({ runId, row, index, high, top }: ResultRowProps) {
+export const ResultRow = memo(function ResultRow(props: ResultRowProps) {
+  const { runId, asking, row, index, high, top } = props;
   const style = { height: high, transform: `translateY(${top}px)` };
   if (!row)
     return (
@@ -37,7 +39,7 @@ export const ResultRow = memo(function ResultRow({ runId, row, index, high, top 
         </Outcome>
       </span>
       <span role="cell" className={classes.test}>
-        <Link href={`/runs/${runId}/results/${row.id}`} className={classes.link}>
+        <Link href={`/runs/${runId}/results/${row.id}${asking}`} className={classes.link}>
           <Untrusted text={row.name} />
         </Link>
         <span className={classes.dim}>

@@ -7,6 +7,8 @@ import classes from "./ResultRows.module.css";
 
 interface ResultRowsProps {
   runId: string;
+  /** The filter as the end of an address, so that a result knows its neighbours in this list. */
+  asking: string;
   /** Those that are here; the others come when they are needed. */
   rows: Schemas["ResultRow"][];
   total: number;
@@ -18,7 +20,8 @@ interface ResultRowsProps {
 const HIGH = { desk: 58, phone: 84 };
 
 /** A list of any length: only the rows in the window exist. */
-export function ResultRows({ runId, rows, total, isStale, onNeedMore }: ResultRowsProps) {
+export function ResultRows(props: ResultRowsProps) {
+  const { runId, asking, rows, total, isStale, onNeedMore } = props;
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
@@ -72,6 +75,7 @@ export function ResultRows({ runId, rows, total, isStale, onNeedMore }: ResultRo
           <ResultRow
             key={item.key}
             runId={runId}
+            asking={asking}
             row={rows[item.index]}
             index={item.index}
             high={high}

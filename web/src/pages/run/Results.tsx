@@ -1,11 +1,12 @@
 import { Button, Group, SegmentedControl, Select, Switch, Text, Title } from "@mantine/core";
 import { Link, useSearchParams } from "wouter";
-import { type ResultsWanted, type Schemas, useResults } from "../../api/queries";
+import { type Schemas, useResults } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
 import { amount } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { ResultRows } from "./ResultRows";
+import { askingFor, wantedIn } from "./wanted";
 
 interface ResultsProps {
   run: Schemas["Run"];
@@ -19,6 +20,7 @@ export function Results({ run, details }: ResultsProps) {
   const results = useResults(run.id, wanted);
   const rows = results.data?.pages.flatMap((page) => page.results) ?? [];
   const total = results.data?.pages[0]?.total ?? 0;
+  const awaiting = details.categories.some((one) => one.awaiting > 0);
   const isFiltered = Boolean(wanted.outcome || wanted.category || wanted.flaky);
   const change = (name: string, value: string | null) =>
     setSearch((before) => {
@@ -47,6 +49,9 @@ export function Results({ run, details }: ResultsProps) {
               { value: "", label: "All" },
               { value: "failed", label: "Failed" },
               { value: "passed", label: "Passed" },
+              ...(awaiting || wanted.outcome === "awaiting"
+                ? [{ value: "awaiting", label: "Awaiting" }]
+                : []),
             ]}
             value={wanted.outcome ?? ""}
             onChange={(value) => change("outcome", value)}
@@ -89,6 +94,7 @@ export function Results({ run, details }: ResultsProps) {
       {total > 0 && (
         <ResultRows
           runId={run.id}
+          asking={askingFor(wanted)}
           rows={rows}
           total={total}
           isStale={results.isPlaceholderData}
@@ -99,13 +105,4 @@ export function Results({ run, details }: ResultsProps) {
       )}
     </section>
   );
-}
-
-function wantedIn(search: URLSearchParams): ResultsWanted {
-  const outcome = search.get("outcome");
-  return {
-    outcome: outcome === "passed" || outcome === "failed" ? outcome : undefined,
-    category: search.get("category") ?? undefined,
-    flaky: search.get("flaky") === "true" || undefined,
-  };
 }
