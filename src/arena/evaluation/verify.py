@@ -8,6 +8,7 @@ thresholds. Openings are checked against the commitments of the standard.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeVar, cast
 
 from arena import __version__
@@ -62,7 +63,8 @@ class Verification:
 
 async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
     """Check the record called `cid`; raises only where there is no such record here."""
-    record = read_record(await asyncio.to_thread(store.get, cid, max_bytes=MAX_RECORD_BYTES))
+    # In threads, all of it: a record and its submission may have megabytes, and others wait.
+    record = await asyncio.to_thread(_record, store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:
         standard = await asyncio.to_thread(_standard, store, record)
@@ -76,6 +78,10 @@ async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -
     else:
         await check.replay(standard, Submission(output=output, language=record.language))
     return check.verification(cid)
+
+
+def _record(store: LocalStore, cid: str) -> Record:
+    return read_record(store.get(cid, max_bytes=MAX_RECORD_BYTES))
 
 
 class _Unusable(Exception):
@@ -119,6 +125,9 @@ class _Check:
         except _Contradiction as found:
             self.differences.append(found.difference)
             return
+        await asyncio.to_thread(self._compare, verdict)
+
+    def _compare(self, verdict: Verdict) -> None:
         recorded, recomputed = (verdict_document(v) for v in (self.record.verdict, verdict))
         same_version = self.record.made_with.arena == __version__
         same_words = same_version and _engines(recorded) == _engines(recomputed)
@@ -148,9 +157,8 @@ class _Check:
                 return await self._cases(standard, submission, recorded, path)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
-                return _attempted(
-                    lambda: judged_again(standard, submission, recorded), path, "judgement"
-                )
+                again = partial(judged_again, standard, submission, recorded)
+                return await asyncio.to_thread(_attempted, again, path, "judgement")
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
                 return _attempted(

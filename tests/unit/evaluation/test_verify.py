@@ -1,6 +1,8 @@
 """Records hold, and whatever is wrong with one is found."""
 
 import json
+import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,8 @@ from arena.evaluation.record import (
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Finding
 from arena.evaluation.verify import Verification, verify
+
+verify_module = sys.modules["arena.evaluation.verify"]
 
 CONTAINS = {"type": "contains", "contains": ["blue"]}
 JUDGE = {"type": "judge_prompt", "prompt": "Is it kind?", "criteria": ["kind", "clear"]}
@@ -350,3 +354,22 @@ async def test_one_changed_byte_in_the_store_is_found(store: LocalStore):
 async def test_a_record_that_is_not_here_is_missing(store: LocalStore):
     with pytest.raises(ContentMissing):
         await verify(store, "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku", None)
+
+
+async def test_other_work_goes_on_while_a_large_record_is_checked(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+):
+    cid = await recorded(store, ALL)
+    loops_own = threading.get_ident()
+    seen: list[str] = []
+    for name in ("read_record", "judged_again", "verdict_document"):
+        work = getattr(verify_module, name)
+
+        def elsewhere(*given: Any, work: Any = work, name: str = name) -> Any:
+            assert threading.get_ident() != loops_own, name
+            seen.append(name)
+            return work(*given)
+
+        monkeypatch.setattr(verify_module, name, elsewhere)
+    assert (await verify(store, cid, None)).outcome == "holds"
+    assert set(seen) == {"read_record", "judged_again", "verdict_document"}
