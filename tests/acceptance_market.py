@@ -27,6 +27,8 @@ time.sleep(float(os.environ.get("SOLVER_SECONDS", "0")))
 print(json.dumps({"result": "def double(n):\\n    return 2 * n\\n"}))
 """
 PATIENCE_SECONDS = 240
+PAUSE_SECONDS = 0.2
+"""Between two looks at a task: each look is a command, and takes from those who are waited for."""
 
 
 def post(shell: Any, folder: Path, *words: str) -> dict[str, Any]:
@@ -45,6 +47,7 @@ def wait_for_state(shell: Any, task: int, *states: str) -> dict[str, Any]:
         if story["task"]["state"] in states:
             return story
         assert time.monotonic() < deadline, f"task {task} is still {story['task']['state']}"
+        time.sleep(PAUSE_SECONDS)
 
 
 def ended(shell: Any, task: int, act: Callable[[], Any]) -> dict[str, Any]:
@@ -56,3 +59,4 @@ def ended(shell: Any, task: int, act: Callable[[], Any]) -> dict[str, Any]:
         if story["task"]["state"] in ("paid", "refunded", "expired"):
             return story
         assert time.monotonic() < deadline, f"task {task} is still {story['task']['state']}"
+        time.sleep(PAUSE_SECONDS)

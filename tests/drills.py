@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import warm
 from factories import write_agent, write_tests
 
-TESTS = 40
+TESTS = 240
 AGENT = """
 with open("asked", "ab", buffering=0) as asked:
     asked.write(b".")
@@ -31,10 +32,15 @@ def prepare(home: Path) -> None:
     write_tests(home / "benchmarks" / "steady.yaml", count=TESTS, agents=["steady"])
 
 
+def asked(home: Path) -> int:
+    """How many questions the agent has got so far."""
+    file = home / "agents" / "asked"
+    return file.stat().st_size if file.exists() else 0
+
+
 def wait_until_asked(home: Path, questions: int) -> None:
     """Until the agent has got so many questions."""
-    asked = home / "agents" / "asked"
-    until(lambda: asked.exists() and asked.stat().st_size >= questions, f"{questions} questions")
+    until(lambda: asked(home) >= questions, f"{questions} questions")
 
 
 class Arena:
@@ -53,10 +59,9 @@ class Arena:
 
     def json(self, *words: str) -> Any:
         """What a reading command says."""
-        with self.start(*words, "--json", stdout=subprocess.PIPE) as process:
-            told, _ = process.communicate(timeout=PATIENCE_SECONDS)
-        assert process.returncode == 0, words
-        return json.loads(told)
+        done = warm.run((*words, "--json"), self.environment, timeout=PATIENCE_SECONDS)
+        assert done.returncode == 0, (words, done.stderr)
+        return json.loads(done.stdout)
 
     @contextmanager
     def serving(self) -> Iterator["Server"]:

@@ -15,6 +15,8 @@ from typing import IO, Any
 import httpx
 import pytest
 
+import warm
+
 ARENA = (sys.executable, "-m", "arena")
 
 
@@ -32,8 +34,7 @@ class Shell:
 
     def arena(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Type a command and wait for its end."""
-        options = {"capture_output": True, "text": True, "timeout": 120, **options}
-        return subprocess.run([*ARENA, *words], env=self.environment, **options)
+        return warm.run(words, self.environment, **options)
 
     def json(self, *words: str) -> Any:
         """What a command prints with --json."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.cli.main import COMMANDS
 from factories import write_agent, write_tests
 
 HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx", "rich", "arena.api", "arena.client"}
@@ -44,6 +45,14 @@ def test_version_and_help_load_nothing_heavy(looking):
     assert "typer" in modules
     assert not modules & HEAVY
     assert not imported_by("run", "--help") & {"sqlalchemy", "fastapi", "arena.api"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_tells_its_use_when_it_is_the_first_to_be_loaded(looking, name: str):
+    with looking.start(name, "--help") as process:
+        told, wrong = process.communicate(timeout=60)
+    assert (process.returncode, wrong) == (0, "")
+    assert f"Usage: arena {name}" in told or f"Usage: python -m arena {name}" in told
 
 
 def test_a_run_with_a_gate_has_exit_code_1_and_says_why_tests_failed(shell, folders):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from acceptance_market import PATIENCE_SECONDS, SOLVER, post
+from acceptance_market import PATIENCE_SECONDS, PAUSE_SECONDS, SOLVER, post
 
 TASKS = 4
 CHANCE = random.Random(60)
@@ -18,11 +18,16 @@ DELAYS = [0.0, 0.3, 0.5, 0.65]
 and while its result is written down or handed in."""
 
 
-def until(is_so: Callable[[], bool], what: str) -> None:
+def until(is_so: Callable[[], bool], what: str, pause: float = 0.02) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, f"never happened: {what}"
-        time.sleep(0.02)
+        time.sleep(pause)
+
+
+def until_states(shell: Any, are_so: Callable[[list[str]], bool], what: str) -> None:
+    """Asks seldom: each time is a command, and takes from those who are waited for."""
+    until(lambda: are_so(states(shell)), what, PAUSE_SECONDS)
 
 
 def executed(folder: Path) -> list[str]:
@@ -56,7 +61,7 @@ def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: 
         kill(worker)
     worker = shell.start(*work, **quiet)
     try:
-        until(lambda: states(shell) == ["submitted"] * TASKS, "all are submitted")
+        until_states(shell, lambda now: now == ["submitted"] * TASKS, "all are submitted")
     finally:
         worker.terminate()
         worker.wait(timeout=60)
@@ -67,13 +72,13 @@ def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: 
         judges = [shell.start(*watch, **quiet) for _ in range(2)]
         before = states(shell).count("paid")
         if before < TASKS:
-            until(lambda count=before: states(shell).count("paid") > count, "one more is paid")
+            until_states(shell, lambda now, n=before: now.count("paid") > n, "one more is paid")
         time.sleep(CHANCE.random())
         for judge in judges:
             kill(judge)
     judge = shell.start(*watch, **quiet)
     try:
-        until(lambda: states(shell) == ["paid"] * TASKS, "all are paid")
+        until_states(shell, lambda now: now == ["paid"] * TASKS, "all are paid")
     finally:
         judge.terminate()
         judge.wait(timeout=60)

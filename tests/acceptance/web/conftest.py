@@ -7,7 +7,7 @@ thread while it is open, and other tests of the same worker want one of their ow
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from conftest import missing
 
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+CONTRAST = ["color-contrast"]
 SIZES = {"phone": (380, 760), "desk": (1600, 1000)}
-LOOKS = [(size, scheme) for size in SIZES for scheme in ("light", "dark")]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -55,6 +55,29 @@ class Look:
 
 DESK = Look(size="desk", scheme="light")
 PHONE = Look(size="phone", scheme="dark")
+LOOKS = (
+    (DESK, RULES),
+    (Look(size="desk", scheme="dark"), CONTRAST),
+    (PHONE, RULES),
+    (Look(size="phone", scheme="light"), CONTRAST),
+)
+"""Every look at a page, and the rules it is checked by."""
+
+
+def complaints(page: Page, rules: Sequence[str] = RULES) -> list[str]:
+    """What axe-core finds wrong with a page."""
+    if not AXE.exists():
+        missing("axe-core (scripts/npm ci)")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text())
+    # Only what is wrong: to hand over all that is right takes longer than to find it out.
+    script = """async runOnly =>
+        (await axe.run(document, {runOnly, resultTypes: ['violations']})).violations"""
+    return [
+        f"{one['id']} ({one['impact']}): {node['html'][:160]} | {node['failureSummary'][:300]}"
+        for one in page.evaluate(script, list(rules))
+        for node in one["nodes"]
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,29 +100,28 @@ class Visit:
         # Not wait_for_function: it wants eval, which the page's policy forbids.
         expect(self.page.locator("[aria-busy=true]")).to_have_count(0)
 
-    def check_accessibility(self) -> None:
+    def check_accessibility(self, rules: Sequence[str] = RULES) -> None:
         """axe-core finds nothing to complain of."""
-        if not AXE.exists():
-            missing("axe-core (scripts/npm ci)")
         self.settle()
-        if not self.page.evaluate("'axe' in window"):
-            self.page.evaluate(AXE.read_text())
-        report = self.page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        found = [
-            f"{one['id']} ({one['impact']}): {node['html'][:160]} | {node['failureSummary'][:300]}"
-            for one in report["violations"]
-            for node in one["nodes"]
-        ]
+        found = complaints(self.page, rules)
         assert found == [], "\n".join(found)
 
     def check_every_look(self) -> None:
-        """Accessible and within the window, in both sizes and both schemes."""
-        for size, scheme in LOOKS:
-            self.page.set_viewport_size(dict(zip(("width", "height"), SIZES[size], strict=True)))
-            self.page.emulate_media(color_scheme=scheme)
-            expect(self.page.locator("html")).to_have_attribute("data-mantine-color-scheme", scheme)
+        """Accessible and within the window, in both sizes and both schemes.
+
+        Every rule in each size and in each scheme; in the other two looks what depends on both.
+        """
+        html = self.page.locator("html")
+        for look, rules in LOOKS:
+            self.take(look)
+            expect(html).to_have_attribute("data-mantine-color-scheme", look.scheme)
             self.check_no_overflow()
-            self.check_accessibility()
+            self.check_accessibility(rules)
+
+    def take(self, look: Look) -> None:
+        """Look at the same page in another way."""
+        self.page.set_viewport_size(look.options["viewport"])
+        self.page.emulate_media(color_scheme=look.scheme)
 
     def check_no_overflow(self) -> None:
         """Nothing sticks out to the right: the page itself never scrolls sideways."""
@@ -178,6 +200,26 @@ def visit_as(browser: Browser, server: httpx.Client) -> Iterator[Callable[..., V
     for visit in opened:
         visit.page.context.close()
     assert [fault for visit in opened for fault in visit.faults] == []
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, server: httpx.Client) -> Iterator[Visit]:
+    """A window that stays open: to open one takes as long as to look at a page."""
+    page = browser.new_context(**DESK.options).new_page()
+    page.set_default_timeout(20_000)
+    opened = Visit(page=page, url=str(server.base_url).rstrip("/"))
+    _listen(opened)
+    yield opened
+    page.context.close()
+
+
+@pytest.fixture
+def passing_visit(window: Visit) -> Iterator[Visit]:
+    """For tests that only look: the dashboard on a desk, in a window that others have used."""
+    window.take(DESK)
+    window.faults.clear()
+    yield window
+    assert window.faults == []
 
 
 @pytest.fixture

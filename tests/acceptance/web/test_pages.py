@@ -60,9 +60,11 @@ PAGES = (
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_accessible_and_fits(visit: Visit, addresses: dict[str, str], name: str):
-    visit.go(addresses[name])
-    visit.check_every_look()
+def test_every_page_is_accessible_and_fits(
+    passing_visit: Visit, addresses: dict[str, str], name: str
+):
+    passing_visit.go(addresses[name])
+    passing_visit.check_every_look()
 
 
 @pytest.mark.parametrize("name", ["leaderboard", "agent"])

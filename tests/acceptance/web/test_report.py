@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from acceptance.conftest import Shell
-from acceptance.web.conftest import AXE, RULES
+from acceptance.web.conftest import complaints
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,7 @@ def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
 def check(page: Page) -> None:
     width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     assert width[0] <= width[1]
-    page.evaluate(AXE.read_text())
-    report = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in report["violations"]] == []
+    assert complaints(page) == []
 
 
 def test_a_run_opens_from_disk_and_is_filtered(shell: Shell, page: Page, tmp_path: Path):

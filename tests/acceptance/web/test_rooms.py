@@ -59,9 +59,9 @@ def server(home: Path) -> Iterator[httpx.Client]:
         "/judges",
     ],
 )
-def test_every_page_is_readable_and_within_the_window(visit: Visit, address: str):
-    visit.go(address)
-    visit.check_every_look()
+def test_every_page_is_readable_and_within_the_window(passing_visit: Visit, address: str):
+    passing_visit.go(address)
+    passing_visit.check_every_look()
 
 
 def test_agents_are_compared_in_plain_words(visit: Visit):
@@ -192,9 +192,3 @@ def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.
     posted = server.post("/api/tasks", json=news)
     assert posted.status_code == 200, posted.text
     expect(page.get_by_role("link", name="Write reversed(text).")).to_be_visible()
-
-
-def test_a_judge_that_was_never_measured_says_so(visit: Visit):
-    page = visit.go("/judges")
-    card = page.get_by_role("region", name="a-model")
-    expect(card).to_contain_text("Never measured")

@@ -21,8 +21,8 @@ def is_unharmed(page: Page) -> bool:
     return page.evaluate("window.hacked === undefined && !document.querySelector('main script')")
 
 
-def test_markup_and_scripts_are_text(visit: Visit, results: dict[str, str]):
-    page = visit.go(results["hostile_text"])
+def test_markup_and_scripts_are_text(passing_visit: Visit, results: dict[str, str]):
+    page = passing_visit.go(results["hostile_text"])
     answer = page.get_by_role("region", name="Answer of the agent")
     expect(answer).to_contain_text("<script>window.hacked = 1</script><img src=x")
     assert is_unharmed(page)
@@ -31,9 +31,9 @@ def test_markup_and_scripts_are_text(visit: Visit, results: dict[str, str]):
 
 
 def test_what_cannot_be_seen_is_marked_and_turns_nothing_around(
-    visit: Visit, results: dict[str, str]
+    passing_visit: Visit, results: dict[str, str]
 ):
-    page = visit.go(results["hostile_text"])
+    page = passing_visit.go(results["hostile_text"])
     answer = page.get_by_role("region", name="Answer of the agent")
     for code, name in (
         ("U+202E", "right-to-left override"),
