@@ -121,6 +121,14 @@ class Settings(BaseSettings):
             raise ValueError("two entries have the same token: each must be of one team")
         return tokens
 
+    @field_validator("judge_models")
+    @classmethod
+    def _check_models(cls, models: tuple[str, ...]) -> tuple[str, ...]:
+        # Twice the same vote: from the cache it would be one opinion that counts double.
+        if len(set(models)) < len(models):
+            raise ValueError("names a model twice: ARENA_JUDGE_VOTES says how often each is asked")
+        return models
+
     @field_validator("judge_base_url", "judge_allowed_urls")
     @classmethod
     def _check_urls(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:

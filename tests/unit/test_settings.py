@@ -142,3 +142,7 @@ def test_the_home_may_be_written_with_a_tilde(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ARENA_HOME", "~/arena")
     assert read_settings().home == tmp_path / "arena"
+
+
+def test_a_model_that_judges_twice_is_refused():
+    assert "ARENA_JUDGE_VOTES" in refused(judge_models=("a", "b", "a"))

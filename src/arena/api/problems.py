@@ -69,7 +69,8 @@ def problem(
         title=http.HTTPStatus(status).phrase,
         status=status,
         code=code,
-        detail=detail,
+        # What was wrong may be the very text that is told of: half of a surrogate pair.
+        detail=detail.encode("utf-8", "replace").decode(),
         errors=errors or [],
     )
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None

@@ -1,23 +1,29 @@
 """A file of submissions, judged many at a time; what was judged once is not judged again."""
 
 import asyncio
-import json
+import hashlib
+import os
+import stat
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, BinaryIO, cast
 
 from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from arena import schemas
-from arena.cli.files import write_file
+from arena.cli.verdict_file import Judged, VerdictFile
 from arena.client import Client
+from arena.content import canonical, read_json
 from arena.errors import ArenaError, CallerError, Conflict, InvalidInput
 
 PASSED, FAILED, WRONG, NOT_JUDGED = 0, 1, 2, 3
 MAX_LINE = 16 * 1024 * 1024
+
+Line = tuple[int, bytes | None]
+"""The number of a line and its bytes; None where it is too long to be read."""
 
 
 class Batch:
@@ -32,51 +38,65 @@ class Batch:
         self._to = to
         self._concurrency = concurrency
         self._outcomes: set[int] = set()
+        self._seen: set[str] = set()
 
     async def judge(self, client: Client) -> int:
         """Judge every line and write a verdict for each; the exit code says how it went."""
-        count = self._count()
-        known = self._known()
-        with self._sink() as sink, _bar() as bar:
-            task = bar.add_task("judged", total=count)
-            lines: asyncio.Queue[tuple[int, str]] = asyncio.Queue(maxsize=2 * self._concurrency)
+        try:
+            source = self._source.open("rb")
+        except OSError as wrong:
+            raise _unreadable(self._source, wrong) from None
+        with source, VerdictFile(self._to, source=self._source) as verdicts:
+            try:
+                await self._judge_all(client, source, verdicts)
+            except* ArenaError as failed:
+                raise failed.exceptions[0] from None
+        return max(self._outcomes, default=PASSED, key=(PASSED, FAILED, NOT_JUDGED, WRONG).index)
+
+    async def _judge_all(self, client: Client, source: BinaryIO, verdicts: VerdictFile) -> None:
+        with _bar() as bar:
+            task = bar.add_task("judged", total=self._count(source))
+            lines: asyncio.Queue[Line] = asyncio.Queue(maxsize=2 * self._concurrency)
 
             async def work() -> None:
                 while True:
                     number, line = await lines.get()
                     try:
-                        told = await self._line(client, number, line, known)
+                        told = await self._line(client, number, line, verdicts.known)
                         if told is not None:
-                            sink.write(json.dumps(told, ensure_ascii=False) + "\n")
-                            sink.flush()
+                            verdicts.write(told)
                         bar.advance(task)
                     finally:
                         lines.task_done()
 
             async with asyncio.TaskGroup() as group:
                 workers = [group.create_task(work()) for _ in range(self._concurrency)]
-                async for entry in self._lines():
+                for entry in self._lines(source):
                     await lines.put(entry)
                 await lines.join()
                 for worker in workers:
                     worker.cancel()
-        return max(self._outcomes, default=PASSED, key=(PASSED, FAILED, NOT_JUDGED, WRONG).index)
 
     async def _line(
-        self, client: Client, number: int, line: str, known: dict[str, bool | None]
+        self, client: Client, number: int, line: bytes | None, known: dict[str, Judged]
     ) -> dict[str, Any] | None:
         """What is to be written for one line; None where its verdict is there already."""
-        name: object = None
+        name: str | None = None
         try:
             name, request = _read(line)
-            if name in known:
-                passed = known[name]
-                if passed is None:
-                    raise InvalidInput(f"the id {name!r} stands in an earlier line too")
-                known[name] = None
-                self._outcomes.add(PASSED if passed else FAILED)
+            if name in self._seen:
+                raise InvalidInput(f"the id {name!r} stands in an earlier line too")
+            self._seen.add(name)
+            digest = _digest(request)
+            judged = known.get(name)
+            if judged is not None:
+                if judged.digest not in (None, digest):
+                    raise InvalidInput(
+                        f"the verdict on {name!r} in {self._to} is on something else: the line was "
+                        "changed since; take that verdict out, or name another file"
+                    )
+                self._outcomes.add(PASSED if judged.passed else FAILED)
                 return None
-            known[name] = None
             verdict = await client.evaluate(request)
         except ArenaError as wrong:
             is_callers = isinstance(wrong, CallerError) and not isinstance(wrong, Conflict)
@@ -84,63 +104,36 @@ class Batch:
             error = {"code": wrong.code, "message": wrong.message, "line": number}
             return {"id": name, "error": error}
         self._outcomes.add(PASSED if verdict.passed else FAILED)
-        return {"id": name, **verdict.model_dump(mode="json")}
+        return {"id": name, **verdict.model_dump(mode="json"), "digest": digest}
 
-    def _count(self) -> int:
+    def _count(self, source: BinaryIO) -> int | None:
+        """How many lines there are; None for a pipe, which can be read only once."""
+        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+            return None
+        count = sum(1 for _ in self._lines(source))
+        source.seek(0)
+        return count
+
+    def _lines(self, source: BinaryIO) -> Iterator[Line]:
+        """Each line that is not empty, with its number; the rest of one too long is skipped."""
         try:
-            with self._source.open("rb") as file:
-                return sum(1 for line in file if line.strip())
+            for number, start in enumerate(iter(lambda: source.readline(MAX_LINE), b""), start=1):
+                rest = start
+                while len(rest) == MAX_LINE and not rest.endswith(b"\n"):
+                    rest = source.readline(MAX_LINE)
+                if rest is not start:
+                    yield number, None
+                elif start.strip():
+                    yield number, start
         except OSError as wrong:
-            raise InvalidInput(f"{self._source} cannot be read: {wrong.strerror}") from None
-
-    async def _lines(self) -> AsyncIterator[tuple[int, str]]:
-        """Number and text of each line that is not empty."""
-        with self._source.open("rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(MAX_LINE), b""), start=1):
-                if line.strip():
-                    yield number, line.decode(errors="replace")
-
-    def _known(self) -> dict[str, bool | None]:
-        """The ids that have a verdict, and whether they passed; the rest of the file is dropped."""
-        if self._to is None or not self._to.exists():
-            return {}
-        known: dict[str, bool | None] = {}
-        kept: list[str] = []
-        for line, told in _verdicts(self._to):
-            known[told["id"]] = told["passed"]
-            kept.append(line)
-        write_file(self._to, "".join(kept).encode())
-        return known
-
-    def _sink(self) -> TextIO:
-        if self._to is None:
-            return open(sys.stdout.fileno(), "w", closefd=False, encoding="utf-8")
-        try:
-            return self._to.open("a", encoding="utf-8")
-        except OSError as wrong:
-            raise InvalidInput(f"{self._to} cannot be written: {wrong.strerror}") from None
+            raise _unreadable(self._source, wrong) from None
 
 
-def _verdicts(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The whole verdict lines of an output file; a torn or foreign line is not one."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            try:
-                told: object = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(told, dict) and "score" in told and line.endswith("\n"):
-                found = cast(dict[str, Any], told)
-                if isinstance(found.get("id"), str) and isinstance(found.get("passed"), bool):
-                    yield line, found
-
-
-def _read(line: str) -> tuple[str, schemas.Evaluate]:
+def _read(line: bytes | None) -> tuple[str, schemas.Evaluate]:
     """The id and the request of a line."""
-    try:
-        told: object = json.loads(line)
-    except (ValueError, RecursionError) as wrong:
-        raise InvalidInput(f"not JSON: {wrong}") from None
+    if line is None:
+        raise InvalidInput(f"the line is longer than {MAX_LINE // 1024**2} MiB")
+    told = read_json(line)
     if not isinstance(told, dict):
         raise InvalidInput("a line is an object with id, standard and submission")
     body = dict(cast(dict[str, Any], told))
@@ -156,6 +149,16 @@ def _read(line: str) -> tuple[str, schemas.Evaluate]:
     except ValidationError as wrong:
         faults = (f"{fault['loc'][0]}: {fault['msg']}" for fault in wrong.errors()[:5])
         raise InvalidInput("; ".join(faults)) from None
+
+
+def _digest(request: schemas.Evaluate) -> str:
+    """A hash of what decides the verdict: a line that was changed is another one."""
+    deciding = request.model_dump(mode="json", exclude={"fresh", "record", "sealed"})
+    return hashlib.sha256(canonical(deciding)).hexdigest()
+
+
+def _unreadable(source: Path, wrong: OSError) -> InvalidInput:
+    return InvalidInput(f"{source} cannot be read: {wrong.strerror}")
 
 
 def _bar() -> Progress:

@@ -1,6 +1,5 @@
 """`arena evaluate`: judge a submission, or a file full of them."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ from arena import schemas
 from arena.cli import output
 from arena.cli.batch import Batch
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.files import read_file
+from arena.cli.files import read_json_file, read_text_file
 from arena.cli.judge_words import told_figures
 from arena.cli.options import Json, commands
 from arena.client.connection import asked
@@ -83,7 +82,7 @@ def evaluate(
     request = asked(
         schemas.Evaluate,
         standard=_standard(standard),
-        submission=_text(submission),
+        submission=read_text_file(submission, max_bytes=MAX_BYTES),
         language=language,
         answers=_json(answers) if answers else [],
         fresh=fresh,
@@ -122,24 +121,7 @@ def _standard(name: str) -> Any:
 
 
 def _json(name: str) -> Any:
-    try:
-        return json.loads(_text(name), parse_constant=_refuse_constant)
-    except json.JSONDecodeError as wrong:
-        told = f"{name}:{wrong.lineno}:{wrong.colno}: not JSON: {wrong.msg}"
-        raise InvalidInput(told) from None
-    except RecursionError:
-        raise InvalidInput(f"{name}: nested too deep") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise InvalidInput(f"{name} is not JSON: a standard has values that JSON can hold")
-
-
-def _text(name: str) -> str:
-    try:
-        return read_file(name, max_bytes=MAX_BYTES).decode()
-    except UnicodeDecodeError as wrong:
-        raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
+    return read_json_file(name, max_bytes=MAX_BYTES)
 
 
 def _print(verdict: schemas.Verdict) -> None:

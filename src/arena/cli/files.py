@@ -1,9 +1,12 @@
 """Files that the user names: read with a limit, written whole or not at all."""
 
+import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
+from arena.content import NotCanonical, read_json
 from arena.errors import InvalidInput
 
 
@@ -20,6 +23,33 @@ def read_file(name: str, *, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise InvalidInput(f"{name} is too large: at most {max_bytes} bytes are read")
     return data
+
+
+def read_text_file(name: str, *, max_bytes: int) -> str:
+    """The text of a file, or of standard input for `-`."""
+    try:
+        return read_file(name, max_bytes=max_bytes).decode()
+    except UnicodeDecodeError as wrong:
+        raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
+
+
+def read_json_file(name: str, *, max_bytes: int) -> Any:
+    """The value of a JSON file, read as strictly as content is: no key twice, no NaN, no inf.
+
+    So a standard is the same in a file, in a batch and by its CID.
+    """
+    text = read_text_file(name, max_bytes=max_bytes)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as wrong:
+        told = f"{name}:{wrong.lineno}:{wrong.colno}: not JSON: {wrong.msg}"
+        raise InvalidInput(told) from None
+    except (ValueError, RecursionError):
+        pass  # the strict reader says it in its own words
+    try:
+        return read_json(text.encode())
+    except NotCanonical as wrong:
+        raise InvalidInput(f"{name}: {wrong.message}") from None
 
 
 def write_file(path: Path, data: bytes) -> None:

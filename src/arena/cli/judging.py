@@ -6,14 +6,11 @@ two judges the first verdict counts.
 """
 
 import asyncio
-import json
 import math
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 from arena import schemas
@@ -23,9 +20,11 @@ from arena.content import (
     V1,
     ContentCorrupt,
     LocalStore,
+    NotCanonical,
     cid_of,
     parse_cid,
     read_archive,
+    read_json,
     write_archive,
 )
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
@@ -139,14 +138,17 @@ class JudgeFlow:
         # What is not text is judged as what can be read of it; the hash names the bytes.
         submission = Submission(output=result.decode("utf-8", "replace"))
         verdict = await evaluate(standard, submission, self._means)
-        return math.floor(verdict.score), await self._record(document, submission, verdict)
+        is_text = submission.output.encode() == result
+        named = task.result_hash if is_text else None
+        record = await self._record(task.evaluation_cid, submission, verdict, named=named)
+        return math.floor(verdict.score), record
 
     async def _record(
-        self, document: Mapping[str, object], submission: Submission, verdict: Verdict
+        self, standard: str, submission: Submission, verdict: Verdict, *, named: str | None
     ) -> str:
-        """Keep the verdict here and where the market is."""
-        keep = partial(keep_record, self._store, document, submission, verdict)
-        cid = await asyncio.to_thread(partial(keep, sandbox=self._sandbox))
+        """Keep the verdict here and where the market is, by the names that the task has."""
+        keep = partial(keep_record, self._store, standard, submission, verdict)
+        cid = await asyncio.to_thread(partial(keep, sandbox=self._sandbox, submission_cid=named))
         parts = await asyncio.to_thread(contents_of, self._store, [cid])
         archive = await asyncio.to_thread(write_archive, self._store, parts)
         await self._client.import_content(archive)
@@ -170,25 +172,25 @@ class JudgeFlow:
         """Content that is what its name says, whoever sent it."""
         data = await self._client.content(cid)
         named = parse_cid(cid).key
-        if named in (parse_cid(cid_of(data, profile=profile)).key for profile in (V1, V0)):
-            return data
+        for profile in (V1, V0):
+            if named == parse_cid(cid_of(data, profile=profile)).key:
+                await asyncio.to_thread(partial(self._store.put, data, profile=profile))
+                return data
         # Cut another way than ours: its blocks must tell.
         archive = await self._client.export_content([cid])
-        return await asyncio.to_thread(_unpacked, cid, archive)
+        return await asyncio.to_thread(self._unpacked, cid, archive)
 
-
-def _unpacked(cid: str, archive: bytes) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="arena-") as folder:
-        store = LocalStore(Path(folder))
-        read_archive(store, archive)
-        return store.get(cid)
+    def _unpacked(self, cid: str, archive: bytes) -> bytes:
+        read_archive(self._store, archive)
+        return self._store.get(cid)
 
 
 def _document(cid: str, data: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InfrastructureError(f"the standard {cid} is not JSON", retryable=False) from None
+        value = read_json(data)
+    except NotCanonical as wrong:
+        told = f"the standard {cid} cannot be used: {wrong.message}"
+        raise InfrastructureError(told, retryable=False) from None
     if not isinstance(value, dict):
         raise ContentCorrupt(f"the standard {cid} is no object")
     return cast("dict[str, Any]", value)

@@ -1,11 +1,9 @@
 """`arena review`: judge what waits for people."""
 
 import getpass
-import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated, Any, cast
 from uuid import UUID
 
@@ -14,13 +12,14 @@ import typer
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.files import read_json_file
 from arena.cli.keys import PipedKeys, TerminalKeys
 from arena.cli.options import Json, commands
 from arena.cli.review_session import Ending, Session, Spot
 from arena.cli.tables import print_table
 from arena.client import Client
 from arena.client.connection import asked
-from arena.errors import Conflict, InvalidInput
+from arena.errors import Conflict
 
 app = commands()
 
@@ -167,16 +166,7 @@ async def _send(
 
 def _read_answers(name: str, reviewer: str | None) -> schemas.ReviewAnswers:
     """The answers in a file: a list of them, or an object with `answers` and `reviewer`."""
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as wrong:
-        raise InvalidInput(f"{name} cannot be read: {wrong.strerror}") from wrong
-    if len(data) > MAX_FILE_BYTES:
-        raise InvalidInput(f"{name} is larger than {MAX_FILE_BYTES // 1024**2} MiB")
-    try:
-        value: object = json.loads(data)
-    except (ValueError, RecursionError) as wrong:
-        raise InvalidInput(f"{name} is not JSON: {wrong}") from None
+    value: object = read_json_file(name, max_bytes=MAX_FILE_BYTES)
     document = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
     if reviewer is not None:
         document["reviewer"] = reviewer

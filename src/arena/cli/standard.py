@@ -2,15 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 
 from arena.cli import output
 from arena.cli.connection import settings_of
-from arena.cli.files import create_file, read_file
+from arena.cli.files import create_file, read_json_file
 from arena.cli.options import Json, commands
-from arena.errors import InvalidInput
 from arena.evaluation import SealedFolder, seal, seal_name, write_private_part
 
 app = commands("Standards.")
@@ -50,7 +49,7 @@ def seal_standard(
     private part; with the verdict its cases are shown, and anybody can check that they are those
     that were sealed.
     """
-    document, openings = seal(_json(file), public=public)
+    document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
     commitments = [opening.commitment for opening in openings]
     home = SealedFolder(settings_of(context).sealed_folder)
     is_at_home = private is None
@@ -81,10 +80,3 @@ def seal_standard(
     output.line(f"{private}: the hidden cases; keep it to yourself until the verdict")
     if not is_at_home:
         output.line(f"whoever judges puts it at {home.path(commitments)}")
-
-
-def _json(name: str) -> Any:
-    try:
-        return json.loads(read_file(name, max_bytes=MAX_BYTES))
-    except (ValueError, RecursionError) as wrong:
-        raise InvalidInput(f"{name} is not JSON: {wrong}") from None

@@ -1,10 +1,9 @@
 """Standards that the user names: a JSON file, a CID, or standard input."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from arena.cli.files import read_file
+from arena.cli.files import read_json_file
 from arena.content import parse_cid
 from arena.errors import InvalidInput
 
@@ -18,11 +17,7 @@ def evaluation_of(name: str) -> dict[str, Any]:
             return {"evaluation_cid": str(parse_cid(name))}
         except InvalidInput:
             pass  # then it is a file that is not there, and reading it says so
-    data = read_file(name, max_bytes=MAX_STANDARD_BYTES)
-    try:
-        document = json.loads(data.decode())
-    except (ValueError, RecursionError) as wrong:
-        raise InvalidInput(f"{name} is not JSON: {wrong}") from None
+    document = read_json_file(name, max_bytes=MAX_STANDARD_BYTES)
     if not isinstance(document, dict):
         raise InvalidInput(f"{name} is no standard: it must be a JSON object with a 'type'")
     return {"evaluation": document}

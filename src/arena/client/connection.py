@@ -79,8 +79,11 @@ class Connection:
     async def _post(
         self, path: str, shape: type[Shape], *, body: BaseModel | None = None, **query: Any
     ) -> Shape:
-        content = None if body is None else body.model_dump(mode="json", exclude_none=True)
-        request = self._http.build_request("POST", path, params=_given(query), json=content)
+        try:
+            content = None if body is None else body.model_dump(mode="json", exclude_none=True)
+            request = self._http.build_request("POST", path, params=_given(query), json=content)
+        except ValueError as wrong:  # nested too deep, not a number, half of a surrogate pair
+            raise InvalidInput(f"the request cannot be written as JSON: {wrong}") from None
         return read_shape(shape, (await self._send(request)).content, request)
 
     async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:

@@ -17,6 +17,7 @@ from arena.content.varint import read_varint, write_varint
 from arena.errors import InvalidInput
 
 MAX_ROOTS = 1000
+MAX_VISITS_OF_ALL = 500_000
 UINT, BYTES, TEXT, ARRAY, MAP, TAG = 0, 2, 3, 4, 5, 6
 """The kinds of CBOR values that a header has."""
 CID_TAG = 42
@@ -72,7 +73,16 @@ def _reached(roots: Sequence[Cid], blocks: dict[Cid, bytes], max_bytes: int) -> 
             raise ContentMissing(f"the archive is damaged: {cid} is missing in it")
         return blocks[cid.key]
 
-    return {cid.key for root in roots for cid, _, _ in walk(root, read, max_bytes=max_bytes)}
+    reached: set[Cid] = set()
+    visits = 0
+    for root in roots:
+        for cid, _, _ in walk(root, read, max_bytes=max_bytes):
+            reached.add(cid.key)
+            visits += 1
+            # Each root by itself may name its parts often; all of them together not without end.
+            if visits > MAX_VISITS_OF_ALL:
+                raise InvalidArchive("the archive names its parts too often")
+    return reached
 
 
 def _sections(data: bytes, at: int) -> Iterator[tuple[Cid, bytes]]:

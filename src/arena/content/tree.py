@@ -18,6 +18,8 @@ MAX_DEPTH = 8
 """Deeper than any file of Arena's size limits: 174 ** 4 chunks are 240 TB."""
 MAX_VISITS = 65_536
 """How many blocks one content may take to read; a small block may name the same part often."""
+MAX_EXTRA_BYTES = 16 * 1024**2
+"""How much more than their content the blocks may take; a node may hold megabytes for one byte."""
 
 Profile = Literal["v1-raw-256k-174", "v0-256k-174"]
 V1: Profile = "v1-raw-256k-174"
@@ -71,16 +73,21 @@ class _Due:
 def walk(top: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[tuple[Cid, bytes, bytes]]:
     """Every block of the content in the order of its bytes: its name, it, and its own bytes.
 
-    Ends with an error before more than `max_bytes` of content, too deep or too many blocks.
+    Ends with an error before more than `max_bytes` of content, too deep, too many blocks or far
+    larger ones than the content needs.
     """
     pending = [_Due(cid=top, depth=0, content_bytes=None)]
     visits = 0
+    left = max_bytes + MAX_EXTRA_BYTES
     while pending:
         due = pending.pop()
         visits += 1
         if visits > MAX_VISITS or due.depth > MAX_DEPTH:
             raise ContentMalformed(f"{top} is cut into too many parts, or nested too deep")
         block = read(due.cid)
+        left -= len(block)
+        if left < 0:
+            raise ContentMalformed(f"the parts of {top} are far larger than what they hold")
         own, links = block, ()
         if due.cid.codec == DAG_PB:
             node = read_node(block, due.cid)

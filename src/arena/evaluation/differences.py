@@ -15,6 +15,8 @@ class Difference:
     path: str
     recorded: object
     recomputed: object
+    steps: Path = ()
+    """The path, step by step: the names in it may hold dots."""
 
 
 def differences(recorded: object, recomputed: object, at: Path = ()) -> Iterator[Difference]:
@@ -22,7 +24,7 @@ def differences(recorded: object, recomputed: object, at: Path = ()) -> Iterator
     members = _members(recorded, recomputed)
     if members is None:
         if canonical(recorded) != canonical(recomputed):
-            yield Difference(path=dotted(at), recorded=recorded, recomputed=recomputed)
+            yield Difference(path=dotted(at), recorded=recorded, recomputed=recomputed, steps=at)
         return
     for step, left, right in members:
         yield from differences(left, right, (*at, step))

@@ -1,6 +1,7 @@
 """The core: a standard and a submission in, a verdict out."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -144,9 +145,12 @@ def _all(standard: Composite, verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def weighted(scores: Sequence[float], weights: Sequence[float]) -> float:
-    """The mean of the scores by their weights."""
-    total = sum(score * weight for score, weight in zip(scores, weights, strict=True))
-    return total / sum(weights)
+    """The mean of the scores by their weights, without the dust of binary fractions.
+
+    Three parts of 60 by weights of 0.1 are 60 and not a hair less: the hair would cost the pass.
+    """
+    total = math.fsum(score * weight for score, weight in zip(scores, weights, strict=True))
+    return round(total / math.fsum(weights), 6)
 
 
 def _any(verdicts: Sequence[Verdict]) -> Verdict:

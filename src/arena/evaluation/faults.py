@@ -19,8 +19,12 @@ TYPE_NAMES: dict[type, str] = {
 }
 """What a value of a YAML or JSON file is called when it is in the wrong place."""
 
+NOT_TEXT = "is not text: it has half of a surrogate pair"
 
 Path = tuple[str | int, ...]
+
+MAX_JSON_DEPTH = 200
+"""How deep a value in a standard may nest: as deep as what a function may return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,9 @@ class Body:
         if not fold(value):
             self.fault(path, "must not be empty")
             return None
+        if not is_text(value):
+            self.fault(path, NOT_TEXT)
+            return None
         return value
 
     def number(self, value: object, path: Path) -> float | None:
@@ -140,20 +147,24 @@ class Body:
             self.fault(("pass_score",), f"is {own:g} here and {given:g} in the test: say it once")
         return own
 
-    def json(self, value: object, path: Path) -> bool:
+    def json(self, value: object, path: Path, depth: int = 0) -> bool:
         """Whether JSON can hold `value`, at any depth; a fault for each place where it cannot."""
+        if depth > MAX_JSON_DEPTH:
+            # The place itself would be a path of hundreds of steps.
+            self.fault(path[:-depth], f"is nested more than {MAX_JSON_DEPTH} deep")
+            return False
         if isinstance(value, Mapping):
             found = True
             for key, inner in cast(Mapping[object, object], value).items():
-                if not isinstance(key, str):
+                if not isinstance(key, str) or not is_text(key):
                     self.fault(path, f"JSON has text keys only, not {key!r}")
                     found = False
                 else:
-                    found &= self.json(inner, (*path, key))
+                    found &= self.json(inner, (*path, key), depth + 1)
             return found
         if isinstance(value, list):
             listed = cast(list[object], value)
-            return all([self.json(inner, (*path, i)) for i, inner in enumerate(listed)])
+            return all([self.json(inner, (*path, i), depth + 1) for i, inner in enumerate(listed)])
         fault = _scalar_fault(value)
         if fault:
             self.fault(path, fault)
@@ -164,13 +175,14 @@ def _scalar_fault(value: object) -> str | None:
     if isinstance(value, float) and not math.isfinite(value):
         return f"JSON has no {value}"
     if isinstance(value, str):
-        return None if _is_text(value) else "is not text: it has half of a surrogate pair"
+        return None if is_text(value) else NOT_TEXT
     if value is None or isinstance(value, bool | int | float):
         return None
     return f"JSON has no {name_of(value)}: quote it"
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
+    """Whether it is Unicode text: JSON and YAML can spell half of a surrogate pair."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -91,6 +91,7 @@ def _case(value: object, here: Body, function_name: str | None) -> tuple[TestCas
     if not isinstance(desc, str):
         here.fault(("desc",), f"must be a string, is {name_of(desc)}")
         desc = ""
+    here.json(desc, ("desc",))
     case = TestCase(
         input=cast(list[object], arguments),
         expected=body["expected"],

@@ -66,6 +66,8 @@ def _json_schema(body: dict[object, object], here: Body) -> Simple | None:
     wrong = schema_fault(cast(Mapping[str, object] | bool, schema))
     if wrong:
         here.fault(("schema",), f"is not a JSON Schema: {wrong}")
+        return None
+    here.json(cast(object, schema), ("schema",))
     return JsonSchema(schema=cast(Mapping[str, object] | bool, schema))
 
 

@@ -32,8 +32,11 @@ def read_standard(
     options = Options(case_sensitive=case_sensitive, whole_word=whole_word, pass_score=pass_score)
     here = Body(at=("expected",), faults=faults, options=options)
     standard = _read(validation, ("validation",), expected, here)
-    if pass_score is not None and validation in plain.READERS:
-        message = f"{validation} gives 100 or 0: a pass_score changes nothing; leave it out"
+    if pass_score is not None and (validation in plain.READERS or validation == "any_of"):
+        why = "gives 100 or 0: a pass_score changes nothing; leave it out"
+        if validation == "any_of":
+            why = "passes where one of its parts does: give the parts the pass_score"
+        message = f"{validation} {why}"
         faults.append(Fault(path=("pass_score",), message=message, of_key=True))
     return _whole(standard, faults)
 

@@ -65,17 +65,19 @@ def keep_record(
     *,
     sandbox: str = "",
     made_at: datetime | None = None,
+    submission_cid: str | None = None,
 ) -> str:
     """Keep a verdict with its submission and its standard; the record's CID.
 
-    The standard is a document, or the CID of one that is kept already. It touches the disk: on an
-    event loop call it in a thread.
+    The standard is a document, or the CID of one that is kept already, as the submission may be:
+    one content can have several names, and a record should say the one that others know. It
+    touches the disk: on an event loop call it in a thread.
     """
     if not isinstance(standard, str):
         standard = store.put(canonical(dict(standard)))
     record = Record(
         standard_cid=standard,
-        submission_cid=store.put(submission_bytes(submission)),
+        submission_cid=submission_cid or store.put(submission_bytes(submission)),
         language=submission.language,
         verdict=verdict,
         made_at=made_at or clock.now(),

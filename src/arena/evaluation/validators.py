@@ -14,6 +14,7 @@ from arena.evaluation.pattern import TooSlow, search
 from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern, Simple
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
+from arena.models.usage import storable
 
 
 def check(standard: Simple, text: str) -> tuple[Finding, ...]:
@@ -143,7 +144,8 @@ def quoted(text: str) -> str:
 
 
 def _finding(criterion: str, passed: bool, reason: str, evidence: str | None) -> Finding:
-    return Finding(criterion=criterion, passed=passed, reason=reason, evidence=evidence)
+    # The answer's own JSON can name a key with half of a surrogate pair, and a reason repeats it.
+    return Finding(criterion=criterion, passed=passed, reason=storable(reason), evidence=evidence)
 
 
 CHECKS: dict[type, Callable[[Any, str], tuple[Finding, ...]]] = {

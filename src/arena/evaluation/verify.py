@@ -8,6 +8,7 @@ thresholds. Openings are checked against the commitments of the standard.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeVar, cast
 
 from arena import __version__
@@ -37,6 +38,8 @@ from arena.sandbox import SandboxProvider
 Outcome = Literal["holds", "differs", "cannot_be_replayed"]
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
 """What another version of Arena, or of a language, may put in other words."""
+ENGINE_WORDING = ("reasoning", "reason", "evidence")
+"""What another engine of a language may put in other words."""
 MAX_DIFFERENCES = 100
 
 T = TypeVar("T")
@@ -60,7 +63,8 @@ class Verification:
 
 async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
     """Check the record called `cid`; raises only where there is no such record here."""
-    record = read_record(await asyncio.to_thread(store.get, cid, max_bytes=MAX_RECORD_BYTES))
+    # In threads, all of it: a record and its submission may have megabytes, and others wait.
+    record = await asyncio.to_thread(_record, store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:
         standard = await asyncio.to_thread(_standard, store, record)
@@ -74,6 +78,10 @@ async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -
     else:
         await check.replay(standard, Submission(output=output, language=record.language))
     return check.verification(cid)
+
+
+def _record(store: LocalStore, cid: str) -> Record:
+    return read_record(store.get(cid, max_bytes=MAX_RECORD_BYTES))
 
 
 class _Unusable(Exception):
@@ -117,17 +125,21 @@ class _Check:
         except _Contradiction as found:
             self.differences.append(found.difference)
             return
+        await asyncio.to_thread(self._compare, verdict)
+
+    def _compare(self, verdict: Verdict) -> None:
         recorded, recomputed = (verdict_document(v) for v in (self.record.verdict, verdict))
         same_version = self.record.made_with.arena == __version__
         same_words = same_version and _engines(recorded) == _engines(recomputed)
         reworded = 0
         for found in differences(recorded, recomputed, ("verdict",)):
-            key = found.path.rpartition(".")[2]
-            if key == "engine":
+            key = _key(found)
+            # Where nothing ran here nothing ran there: an engine would only excuse other words.
+            if key == "engine" and found.recomputed:
                 self.notes.append(f"it ran with {found.recorded}, here with {found.recomputed}")
             elif key in WORDING and self.obstacles:
                 continue  # made of words of parts that did not run here
-            elif key in WORDING and not same_words:
+            elif key in (WORDING if not same_version else ENGINE_WORDING) and not same_words:
                 reworded += 1
             else:
                 self.differences.append(found)
@@ -145,9 +157,8 @@ class _Check:
                 return await self._cases(standard, submission, recorded, path)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
-                return _attempted(
-                    lambda: judged_again(standard, submission, recorded), path, "judgement"
-                )
+                again = partial(judged_again, standard, submission, recorded)
+                return await asyncio.to_thread(_attempted, again, path, "judgement")
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
                 return _attempted(
@@ -206,6 +217,15 @@ def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
 def _path(at: Place) -> str:
     steps = (step for place in at for step in ("parts", place))
     return dotted(("verdict", *steps))
+
+
+def _key(found: Difference) -> str | int | None:
+    """What differs, by Arena's own name for it; None for what a standard has named.
+
+    A criterion may be called anything, `reasoning` for one, and its spread is kept by that name.
+    """
+    *_, above, key = found.steps
+    return None if above == "spread" else key
 
 
 def _engines(document: Mapping[str, object]) -> list[object]:

@@ -1,10 +1,9 @@
 """Standards and results: fetched by CID, verified, checked and pinned."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 
-from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid
+from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid, read_json
 from arena.errors import InvalidInput
 from arena.evaluation import (
     MIN_PASS_SCORE,
@@ -106,8 +105,9 @@ def _canonical(evaluation: Mapping[str, object]) -> bytes:
 
 def _read(cid: str, data: bytes) -> Standard:
     try:
-        return read_standard_document(json.loads(data.decode()))
-    except (InvalidInput, ValueError, RecursionError) as wrong:
+        # Strictly: of a key that stands there twice each reader would take the one it likes.
+        return read_standard_document(read_json(data))
+    except InvalidInput as wrong:
         raise BadContent(f"the evaluation standard {cid}: {wrong}") from None
 
 

@@ -1,18 +1,18 @@
 """Tasks that people judge: a review is opened for the judge, and its verdict settles the task."""
 
 import asyncio
-import json
 import math
 from contextlib import suppress
 from functools import partial
+from typing import cast
 
-from arena.content import LocalStore
+from arena.content import LocalStore, read_json
 from arena.evaluation import Submission, Verdict, keep_record
 from arena.market.errors import TooLate, WrongRole, WrongState
 from arena.market.market import Judgement, Market
 from arena.market.task import Task, TaskState
 from arena.reviews import NewReview, Review, ReviewDetails, ReviewSubject, SubjectKind
-from arena.reviews.records import close_review
+from arena.reviews.records import close_review, get_review
 from arena.store import Database, whole
 
 
@@ -48,7 +48,7 @@ class TaskReviews:
             subject=ReviewSubject(kind=SubjectKind.TASK, id=str(task_id)),
             title=f"task {task_id}",
             prompt=task.description,
-            standard=json.loads(document),
+            standard=cast("dict[str, object]", read_json(document)),
             submission=Submission(output=result.decode("utf-8", "replace")),
             reviewers_needed=self._reviewers_needed,
         )
@@ -58,12 +58,30 @@ class TaskReviews:
         review = details.review
         task = await self._market.task(review.team_id, int(review.subject.id))
         if task.state is TaskState.SUBMITTED:
-            keep = partial(keep_record, self._content, details.document, details.submission)
-            reason = await asyncio.to_thread(partial(keep, verdict, sandbox=self._sandbox))
+            reason = await self._recorded(task, details.submission, verdict)
+            # Making a verdict may take minutes, and money cannot be called back: an answer that
+            # was changed meanwhile must count, so the verdict is made anew.
+            now = await get_review(self._database, review.id, None)
+            if (now.status, now.revision) != (review.status, review.revision):
+                return
             # Judged otherwise meanwhile, or out of time: then the answers decide nothing.
             with suppress(WrongState, TooLate):
                 await self._judge(task, verdict, reason)
         await _close(self._database, review)
+
+    async def _recorded(self, task: Task, submission: Submission, verdict: Verdict) -> str:
+        """Keep the verdict by the names that the task has; the record's CID."""
+        is_text = submission.output.encode() == await self._market.result_of(task)
+        keep = partial(
+            keep_record,
+            self._content,
+            task.evaluation_cid,
+            submission,
+            verdict,
+            sandbox=self._sandbox,
+            submission_cid=task.result_hash if is_text else None,
+        )
+        return await asyncio.to_thread(keep)
 
     async def _judge(self, task: Task, verdict: Verdict, reason: str) -> None:
         assert task.agent and task.result_hash and task.judge_until

@@ -17,7 +17,7 @@ def seconds_to_wait(retry_after: str | None) -> float | None:
     except ValueError:
         try:
             date = parsedate_to_datetime(retry_after)
-        except ValueError:
+        except (ValueError, OverflowError):  # a year or a zone of many digits
             return None
         date = date if date.tzinfo else date.replace(tzinfo=UTC)
         seconds = (date - clock.now()).total_seconds()

@@ -27,8 +27,9 @@ class Turns:
     async def turn(self) -> AsyncGenerator[None]:
         """Wait until it is one's turn; others wait until the block ends."""
         async with self._slots:
-            await self._wait_for_rest()
-            if self._per_window is not None:
+            if self._per_window is None:
+                await self._wait_for_rest()
+            else:
                 await self._wait_for_window(self._per_window)
             yield
 
@@ -51,6 +52,8 @@ class Turns:
                 if wait > 0:
                     await asyncio.sleep(wait)
                 self._begun.popleft()
+            # Last of all: a rest may have been asked for during that wait.
+            await self._wait_for_rest()
             self._begun.append(loop.time())
 
 

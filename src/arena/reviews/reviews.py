@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
+from weakref import WeakValueDictionary
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, NotFound
 from arena.evaluation import Means, Verdict, evaluate
 from arena.reviews import records
 from arena.reviews.review import (
@@ -55,6 +56,7 @@ class Reviews:
         self._means = means
         self._settlers = settlers
         self._bell = asyncio.Event()
+        self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     @whole
     async def open(self, new: NewReview) -> None:
@@ -97,19 +99,31 @@ class Reviews:
 
     async def settle(self, review: Review) -> Review:
         """Make the verdict of an answered review and hand it on; the review as it is then."""
-        for _ in range(MAX_CHANGES):
-            details = await records.get_details(self._database, review.id, None)
-            review = details.review
-            if review.status is not ReviewStatus.ANSWERED:
-                break
-            try:
-                await self._settle_once(details)
-            except ArenaError as trouble:
-                log.warning("review %s cannot be settled yet: %s", review.id, trouble.message)
-                await records.note_trouble(self._database, review, trouble.message)
-                break
+        # One at a time: whoever comes second would pay models and sandboxes for the same verdict.
+        lock = self._locks.setdefault(review.id, asyncio.Lock())
+        async with lock:
+            for _ in range(MAX_CHANGES):
+                details = await records.get_details(self._database, review.id, None)
+                if details.review.status is not ReviewStatus.ANSWERED:
+                    break
+                if trouble := await self._trouble_with(details):
+                    await records.note_trouble(self._database, details.review, trouble)
+                    break
         self._ring()
         return await records.get_review(self._database, review.id, None)
+
+    async def _trouble_with(self, details: ReviewDetails) -> str | None:
+        """Settle a review; what was in the way, or None."""
+        try:
+            await self._settle_once(details)
+        except ArenaError as trouble:
+            log.warning("review %s cannot be settled yet: %s", details.review.id, trouble.message)
+            return trouble.message
+        except Exception:
+            # The edge of this work: the answers are kept, and the other reviews go on.
+            log.exception("review %s could not be settled", details.review.id)
+            return "an error of Arena itself; its log tells more"
+        return None
 
     async def _settle_once(self, details: ReviewDetails) -> None:
         # Outside any transaction: test cases and a model's vote may take minutes.
@@ -125,9 +139,9 @@ class Reviews:
         """Settle every review that is answered but has no verdict; of one team, or of all."""
         ended: list[Review] = []
         for review_id in await records.answered_reviews(self._database, team_id):
-            ended.append(
-                await self.settle(await records.get_review(self._database, review_id, None))
-            )
+            with contextlib.suppress(NotFound):  # gone meanwhile, with its run
+                review = await records.get_review(self._database, review_id, None)
+                ended.append(await self.settle(review))
         waiting = [one for one in ended if one.status is ReviewStatus.ANSWERED]
         settled = [one for one in ended if one.status is ReviewStatus.DONE]
         return Settlement(settled=tuple(settled), waiting=tuple(waiting))

@@ -36,7 +36,7 @@ class Evaluate(Asked):
     )
     sealed: dict[str, Any] | None = Field(
         default=None,
-        description="The private part of a sealed standard; else it must be on the server.",
+        description="The private part of a sealed standard; without tokens: else the one here.",
     )
     record: bool = Field(default=True, description="Whether a verdict record is kept.")
 

@@ -14,21 +14,30 @@ class Wire(BaseModel):
 class Asked(Wire):
     """What a client sends: a key that is not known is an error, not a silence."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # What JSON cannot say must not become a null on the way: another standard would be judged.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
     @field_validator("*")
     @classmethod
-    def _refuse_nul(cls, value: object) -> object:
-        if _has_nul(value):
-            raise ValueError("must not contain NUL")
+    def _refuse_unsayable(cls, value: object) -> object:
+        if wrong := _unsayable(value):
+            raise ValueError(wrong)
         return value
 
 
-def _has_nul(value: object) -> bool:
-    """Whether a text, or one of a list, holds what PostgreSQL cannot store."""
+def _unsayable(value: object) -> str | None:
+    """What in a text, or in one of a list, PostgreSQL cannot store or no answer could repeat."""
     if isinstance(value, list):
-        return any(map(_has_nul, cast(list[object], value)))
-    return isinstance(value, str) and "\0" in value
+        return next(filter(None, map(_unsayable, cast(list[object], value))), None)
+    if not isinstance(value, str):
+        return None
+    if "\0" in value:
+        return "must not contain NUL"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "is not text: it has half of a surrogate pair"
+    return None
 
 
 class Misfit(Wire):

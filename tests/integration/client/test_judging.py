@@ -1,5 +1,6 @@
 """The judge's flow: by the sandbox, by people, and what it does where it cannot judge."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from arena.cli.judging import JudgeFlow
 from arena.client import Client
 from arena.content import LocalStore, canonical
-from arena.errors import Forbidden, InfrastructureError
+from arena.errors import Forbidden, InfrastructureError, InvalidInput
 from arena.evaluation import Means
 from arena.schemas import ReviewAnswers
 from market_offers import ADD, held, posted
@@ -100,6 +101,24 @@ async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, s
     assert (await reader.review(review.id)).review.status == "done"
     assert task.reason_uri is not None
     assert (await reader.verify(task.reason_uri)).outcome == "holds"
+
+
+async def test_a_record_names_what_the_task_names(reader, agent, tmp_path: Path):
+    pretty = json.dumps(CONTAINS, indent=4).encode()  # the same standard, another CID
+    cid = (await reader.put_content(pretty)).cid
+    task_id = await submitted(reader, agent, evaluation=None, evaluationCID=cid)
+    assert await flow(reader, tmp_path, []).step() == 1
+    task = (await reader.task(task_id)).task
+    checked = await reader.verify(task.reason_uri)
+    assert checked.outcome == "holds"
+    assert (checked.standard_cid, checked.submission_cid) == (cid, task.result_hash)
+
+
+async def test_a_standard_that_can_be_read_two_ways_is_not_offered(reader):
+    twice = b'{"type": "exact", "value": "easy", "value": "impossible"}'
+    cid = (await reader.put_content(twice)).cid
+    with pytest.raises(InvalidInput, match="twice"):
+        await posted(reader, evaluation=None, evaluationCID=cid)
 
 
 async def test_tasks_that_wait_for_people_do_not_hide_older_ones(

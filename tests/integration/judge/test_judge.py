@@ -491,3 +491,15 @@ async def test_a_long_checklist_is_asked_about_in_parts(judge, endpoint):
     hints = await suggest(judge, Checklist(items=items), "Write add.", WORK_IN)
     assert [hint.item for hint in hints] == list(range(AT_ONCE + 1))
     assert [hint.passed for hint in hints] == [True] * AT_ONCE + [False]
+
+
+async def test_what_an_endpoint_says_can_be_written_down(judge_with, endpoint):
+    async def refuse(_request: object, writer: asyncio.StreamWriter) -> None:
+        body = b"no\0 way"
+        head = f"HTTP/1.1 400 No\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+
+    endpoint.follow(refuse)
+    with pytest.raises(JudgeError, match="status 400: no\ufffd way"):
+        await judge_with().judge(STANDARD, Submission(output=WORK))

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from arena.errors import Conflict, InvalidInput
-from arena.evaluation import Means, Submission, Verdict
+from arena.evaluation import JudgePrompt, Means, Submission, Verdict
 from arena.reviews import (
     Answer,
     NewReview,
@@ -178,6 +178,51 @@ async def test_a_kind_that_nobody_takes_stays_answered_and_says_so(reviews: Revi
     left = await reviews.answer(review.id, TEAM, "mia", said(*[True] * 5))
     assert left.status is ReviewStatus.ANSWERED
     assert "nobody takes verdicts" in (left.trouble or "")
+
+
+BOTH = {
+    "type": "all_of",
+    "all_of": [
+        {"type": "checklist", "items": ITEMS},
+        {"type": "judge_prompt", "prompt": "Is it a poem?"},
+    ],
+}
+
+
+async def test_a_mistake_of_arenas_own_keeps_the_answers_and_holds_up_no_other_review(
+    database: Database, desk: Desk
+):
+    async def broken(_standard: JudgePrompt, submission: Submission) -> Verdict:
+        raise OverflowError("nobody thought of that")
+
+    reviews = Reviews(database, Means(judge=broken), {SubjectKind.TASK: desk.settle})
+    poisoned = await opened(reviews, standard=BOTH)
+    left = await reviews.answer(poisoned.id, TEAM, "mia", said(*[True] * 5, place=(0,)))
+    assert left.status is ReviewStatus.ANSWERED
+    assert "an error of Arena itself" in (left.trouble or "")
+    sound = await opened(reviews)
+    await records.add_answers(database, sound.id, TEAM, "mia", said(*[True] * 5))
+    settlement = await reviews.settle_answered()
+    assert [one.id for one in settlement.waiting] == [poisoned.id]
+    assert [one.id for one in settlement.settled] == [sound.id]
+
+
+async def test_two_who_settle_one_review_pay_for_one_verdict(database: Database, desk: Desk):
+    asked = 0
+
+    async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+        nonlocal asked
+        asked += 1
+        await asyncio.sleep(0.2)
+        return Verdict(score=90, passed=True, reasoning="good", findings=())
+
+    reviews = Reviews(database, Means(judge=slow), {SubjectKind.TASK: desk.settle})
+    review = await opened(reviews, standard=BOTH)
+    await records.add_answers(database, review.id, TEAM, "mia", said(*[True] * 5, place=(0,)))
+    one, other = await asyncio.gather(reviews.settle(review), reviews.settle_answered())
+    assert one.status is ReviewStatus.DONE
+    assert [done.id for done in other.settled] == [review.id]
+    assert (asked, len(desk.taken)) == (1, 1)
 
 
 async def test_pages_are_in_the_order_of_waiting(reviews: Reviews):

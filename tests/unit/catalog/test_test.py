@@ -66,7 +66,6 @@ def test_the_token_budget_grows_with_the_points() -> None:
         {
             "validation": "any_of",
             "expected": {"any_of": [{"validation": "checklist", "expected": {"items": ["b"]}}]},
-            "pass_score": 50.0,
         },
     ],
 )

@@ -13,6 +13,7 @@ from arena.content import (
     ContentTooLarge,
     InvalidArchive,
     LocalStore,
+    archive,
     cid_of,
     read_archive,
     write_archive,
@@ -124,3 +125,15 @@ def test_content_larger_than_the_store_takes_is_not_read(store: LocalStore, tmp_
     with pytest.raises(ContentTooLarge):
         read_archive(LocalStore(tmp_path / "small", max_bytes=5), archive)
     assert cid_of(HELLO) == HELLO_CID
+
+
+def test_roots_that_name_their_parts_without_end_are_refused(
+    store: LocalStore, other: LocalStore, monkeypatch: pytest.MonkeyPatch
+):
+    roots = [store.put(noise(300_000 + extra)) for extra in range(3)]
+    packed = write_archive(store, roots)
+    monkeypatch.setattr(archive, "MAX_VISITS_OF_ALL", 8)
+    with pytest.raises(InvalidArchive, match="too often"):
+        read_archive(other, packed)
+    monkeypatch.setattr(archive, "MAX_VISITS_OF_ALL", 9)
+    assert read_archive(other, packed) == roots

@@ -11,6 +11,7 @@ from arena.content import ContentMalformed, ContentTooLarge
 from arena.content.cid import DAG_PB, RAW, Cid
 from arena.content.node import Link, Node, read_node, write_node
 from arena.content.tree import MAX_DEPTH, V0, V1, Profile, cut, walk
+from arena.content.varint import write_varint
 from cid_vectors import noise
 
 MAX_BYTES = 10_000_000
@@ -139,3 +140,17 @@ def test_empty_parts_and_too_many_parts_are_refused():
     ):
         with pytest.raises(ContentMalformed, match=why):
             blocks.whole(blocks.node(links).cid)
+
+
+def test_megabytes_for_one_byte_of_content_are_not_read_again_and_again():
+    blocks = Blocks()
+    padding = b"\0" * 1024**2
+    # A file's data of type 2, one byte, its size, and a field that nobody uses.
+    inner = b"\x08\x02\x12\x01x\x18\x01" + b"\x42" + write_varint(len(padding)) + padding
+    padded = blocks.add(b"\x0a" + write_varint(len(inner)) + inner, DAG_PB)
+    assert blocks.whole(padded) == b"x"
+    top = blocks.node([Link(cid=padded, content_bytes=1, total_bytes=0)] * 1000)
+    blocks.reads = 0
+    with pytest.raises(ContentMalformed, match="far larger"):
+        blocks.whole(top.cid)
+    assert blocks.reads < 40

@@ -133,3 +133,20 @@ async def test_other_work_goes_on_while_a_pattern_searches(
             longest, last = max(longest, time.monotonic() - last), time.monotonic()
         assert not (await judging).passed
         assert longest < 0.3
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])
+def test_the_dust_of_binary_fractions_costs_no_pass(weight: float):
+    part = {
+        "validation": "all_of",
+        "expected": {
+            "all_of": [
+                {"validation": "exact", "expected": {"value": "a"}, "weight": 3},
+                {"validation": "exact", "expected": {"value": "b"}, "weight": 2},
+            ],
+            "pass_score": 60,
+        },
+        "weight": weight,
+    }
+    verdict = judge(read_standard("all_of", {"all_of": [part] * 3}, pass_score=60), "a")
+    assert (verdict.score, verdict.passed) == (60, True)

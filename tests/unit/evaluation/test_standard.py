@@ -195,3 +195,9 @@ def test_any_body_is_read_or_refused_and_never_a_crash(validation: str, expected
     except InvalidStandard as wrong:
         assert wrong.faults
         assert all(fault.path and fault.message for fault in wrong.faults)
+
+
+def test_a_pass_score_that_alternatives_would_not_heed_is_a_fault():
+    parts = [{"type": "checklist", "items": ["a"]}]
+    with pytest.raises(InvalidStandard, match="give the parts the pass_score"):
+        read_standard("any_of", {"any_of": parts}, pass_score=90)

@@ -1,6 +1,8 @@
 """Records hold, and whatever is wrong with one is found."""
 
 import json
+import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,8 @@ from arena.evaluation.record import (
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Finding
 from arena.evaluation.verify import Verification, verify
+
+verify_module = sys.modules["arena.evaluation.verify"]
 
 CONTAINS = {"type": "contains", "contains": ["blue"]}
 JUDGE = {"type": "judge_prompt", "prompt": "Is it kind?", "criteria": ["kind", "clear"]}
@@ -152,6 +156,17 @@ FORGERIES = [
     (at("verdict", "parts", 2, "answers", 1, "passed"), True, "verdict.parts[2].score"),
     (at("verdict", "parts", 2, "score"), 67.0, "verdict.parts[2].score"),
     (at("verdict", "parts", 2, "answers"), [], "verdict.parts[2].answers"),
+    # What a verdict of its kind does not have: who judges by a model asks no people, opens no case.
+    (
+        at("verdict", "parts", 1, "answers"),
+        [{"note": "", "passed": True, "reviewer": "x"}],
+        ".answers",
+    ),
+    (at("verdict", "parts", 1, "openings"), [{"case": {}, "salt": "00"}], "parts[1].openings"),
+    (at("verdict", "parts", 1, "engine"), "python 3", "parts[1].engine"),
+    (at("verdict", "parts", 0, "engine"), "python 3", "parts[0].engine"),
+    (at("verdict", "parts", 1, "judgement", "votes", 2, "number"), 1, "judgement"),
+    (at("verdict", "parts", 1, "judgement", "votes", 2, "quotes", "other"), "blue", "judgement"),
     # Parts that are missing.
     (at("verdict", "parts"), [], "verdict.parts"),
     (at("verdict", "parts", 3, "parts"), [], "verdict.parts[3].parts"),
@@ -163,6 +178,33 @@ async def test_a_forged_record_differs_and_says_where(store: LocalStore, put, va
     found = await forged(store, ALL, lambda record: put(record, value))
     assert found.outcome == "differs"
     assert any(path in difference.path for difference in found.differences)
+
+
+@pytest.mark.parametrize("name", ["reasoning", "engine", "mark", "a.judgement.prompt_digest"])
+async def test_a_criterion_may_be_called_like_a_part_of_the_record(store: LocalStore, name: str):
+    document = {**JUDGE, "criteria": [name]}
+    vote = Vote(model="m", number=1, scores={name: 50}, reasons={name: "so so"})
+    judgement = Judgement(
+        votes=(vote, replace(vote, number=2, scores={name: 90})),
+        rule="",
+        spread={},
+        prompt_digest="",
+        shown_characters=8,
+    )
+    bare = Verdict(score=0, passed=False, reasoning="", findings=(), judgement=judgement)
+    standard = read_standard_document(document)
+    assert isinstance(standard, JudgePrompt)
+    submission = Submission(output="blue sky")
+    verdict = judged_again(standard, submission, bare)
+    verdict = replace(verdict, reasoning=f'{verdict.reasoning} (read: "blue sky")')
+    record = json.loads(store.get(keep_record(store, document, submission, verdict)))
+    assert (await verify(store, store.put(canonical(record)), None)).outcome == "holds"
+    record["verdict"]["judgement"]["spread"][name] = 0
+    for version in (record["made_with"]["arena"], "another"):
+        record["made_with"]["arena"] = version
+        found = await verify(store, store.put(canonical(record)), None)
+        (difference,) = found.differences
+        assert (found.outcome, difference.recomputed) == ("differs", 40)
 
 
 async def test_a_record_of_another_submission_differs(store: LocalStore):
@@ -312,3 +354,22 @@ async def test_one_changed_byte_in_the_store_is_found(store: LocalStore):
 async def test_a_record_that_is_not_here_is_missing(store: LocalStore):
     with pytest.raises(ContentMissing):
         await verify(store, "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku", None)
+
+
+async def test_other_work_goes_on_while_a_large_record_is_checked(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+):
+    cid = await recorded(store, ALL)
+    loops_own = threading.get_ident()
+    seen: list[str] = []
+    for name in ("read_record", "judged_again", "verdict_document"):
+        work = getattr(verify_module, name)
+
+        def elsewhere(*given: Any, work: Any = work, name: str = name) -> Any:
+            assert threading.get_ident() != loops_own, name
+            seen.append(name)
+            return work(*given)
+
+        monkeypatch.setattr(verify_module, name, elsewhere)
+    assert (await verify(store, cid, None)).outcome == "holds"
+    assert set(seen) == {"read_record", "judged_again", "verdict_document"}

@@ -28,3 +28,19 @@ def test_each_event_loop_has_its_own():
         return turns_at("http://a/v1", max_concurrency=1, per_minute=None)
 
     assert asyncio.run(at()) is not asyncio.run(at())
+
+
+async def test_a_rest_that_is_asked_for_while_others_wait_for_the_window_holds_for_them_too():
+    turns = Turns(max_concurrency=5, per_minute=1, window_seconds=0.1)
+    loop = asyncio.get_running_loop()
+
+    async def one() -> float:
+        async with turns.turn():
+            return loop.time()
+
+    await one()
+    waiting = asyncio.create_task(one())
+    await asyncio.sleep(0)  # it waits for the window now, and no rest was in its way
+    until = loop.time() + 0.3
+    turns.rest(0.3)
+    assert await waiting >= until

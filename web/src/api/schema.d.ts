@@ -667,6 +667,8 @@ export interface paths {
         /**
          * Evaluate Submission
          * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
+         *
+         *     Where tokens are needed, who asks sends the private part of a sealed standard along.
          */
         post: operations["evaluate_submission"];
         delete?: never;
@@ -1828,7 +1830,7 @@ export interface components {
             fresh: boolean;
             /**
              * Sealed
-             * @description The private part of a sealed standard; else it must be on the server.
+             * @description The private part of a sealed standard; without tokens: else the one here.
              */
             sealed?: {
                 [key: string]: unknown;

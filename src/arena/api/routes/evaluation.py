@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from arena import schemas
+from arena.api.access import authorize
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.content import LocalStore, NotCanonical, canonical, read_json
-from arena.errors import InvalidInput
+from arena.errors import Forbidden, InvalidInput
 from arena.evaluation import (
     ItemAnswer,
     Opening,
@@ -33,8 +34,13 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
 
 @router.post("/evaluate", responses=responses(404, 409))
-async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.Verdict:
-    """Judge a submission by a standard: 409 where people have to answer a checklist first."""
+async def evaluate_submission(
+    house: House, token_team: Annotated[str | None, Depends(authorize)], body: schemas.Evaluate
+) -> schemas.Verdict:
+    """Judge a submission by a standard: 409 where people have to answer a checklist first.
+
+    Where tokens are needed, who asks sends the private part of a sealed standard along.
+    """
     document = body.standard
     if isinstance(document, str):
         document = await asyncio.to_thread(_fetched, house.content, document)
@@ -44,6 +50,8 @@ async def evaluate_submission(house: House, body: schemas.Evaluate) -> schemas.V
     means = replace(house.means, judge=judge, answers=_placed(standard, body.answers))
     if body.sealed is not None:
         means = replace(means, unseal=_given(read_private_part(canonical(body.sealed))))
+    elif token_team is not None:
+        means = replace(means, unseal=_kept_back)
     submission = Submission(output=body.submission, language=body.language)
     verdict = await evaluate(standard, submission, means)
     shown = schemas.Verdict.model_validate(verdict)
@@ -61,6 +69,14 @@ def _given(openings: Sequence[Opening]) -> Unsealing:
         return openings
 
     return unseal
+
+
+def _kept_back(_commitments: Sequence[str]) -> Sequence[Opening] | None:
+    """A verdict shows the hidden cases: any team could have them for an empty submission."""
+    raise Forbidden(
+        "the private part of a sealed standard is not used for a verdict on request: send it along "
+        "as `sealed` (arena evaluate --sealed FILE)"
+    )
 
 
 def _fetched(store: LocalStore, cid: str) -> Any:

@@ -18,11 +18,14 @@ def judged_again(standard: JudgePrompt, submission: Submission, recorded: Verdic
         raise InvalidInput("there are no votes")
     for vote in judgement.votes:
         _check(vote, standard)
+    if len({(vote.model, vote.number) for vote in judgement.votes}) < len(judgement.votes):
+        raise InvalidInput("a vote is there twice")
     told = brief(standard, submission.output, max_characters=judgement.shown_characters)
     findings = findings_of(told, judgement.votes)
     score = weighted_total(criteria, standard.weights, medians(criteria, judgement.votes))
-    return replace(
-        recorded,
+    # A new verdict, not a changed one: what models do not give (parts, openings, answers of people,
+    # an engine) has no place in it, whatever the record says.
+    return Verdict(
         score=score,
         passed=score >= standard.pass_score,
         reasoning="; ".join(finding.reason for finding in findings),
@@ -41,7 +44,9 @@ def judged_again(standard: JudgePrompt, submission: Submission, recorded: Verdic
 def _check(vote: Vote, standard: JudgePrompt) -> None:
     """A vote has a score in range, and a reason, for every criterion and for nothing else."""
     who = f"vote {vote.number} of {vote.model}"
-    if set(vote.scores) != set(standard.criteria) or set(vote.reasons) != set(standard.criteria):
+    criteria = set(standard.criteria)
+    is_whole = set(vote.scores) == criteria == set(vote.reasons)
+    if not is_whole or not set(vote.quotes) <= criteria:
         raise InvalidInput(f"{who} is not on the standard's criteria")
     for name, score in vote.scores.items():
         if not 0 <= score <= 100:

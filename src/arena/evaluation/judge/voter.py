@@ -19,7 +19,7 @@ from arena.models.faults import ModelFault, Refused, Unreachable
 from arena.models.pricing import priced
 from arena.models.retry_after import seconds_to_wait
 from arena.models.turns import Turns, turns_at
-from arena.models.usage import Usage
+from arena.models.usage import Usage, storable
 
 MAX_WAIT_SECONDS = 120.0
 """An endpoint that asks for a longer pause gets a judge error instead of a judge that hangs."""
@@ -148,7 +148,8 @@ class Voter:
 
     def _error(self, ballot: Ballot, told: str, *, retryable: bool = True) -> JudgeError:
         who = f"the judge {ballot.model} at {self._client.base_url}"
-        return JudgeError(f"{who} {told}", retryable=retryable)
+        # Endpoints may say anything, and what they said is written down.
+        return JudgeError(storable(f"{who} {told}"), retryable=retryable)
 
 
 def _is_lasting(fault: ModelFault) -> bool:

@@ -1,0 +1,33 @@
+"""What strangers report about themselves: usage and how long they want to be left alone."""
+
+import json
+
+import pytest
+
+from arena.models.completion import read_completion
+from arena.models.retry_after import seconds_to_wait
+from arena.models.usage import Usage, usage_from
+
+
+@pytest.mark.parametrize("tokens", [10**400, -(10**400), float("nan"), float("inf"), 1.5, True])
+def test_tokens_that_make_no_sense_are_unknown(tokens: object):
+    assert usage_from({"input_tokens": tokens, "cost_usd": 10**400}) == Usage()
+
+
+def test_a_completion_with_an_endless_number_of_tokens_is_still_an_answer():
+    body = {"choices": [{"message": {"content": "yes"}}], "usage": {"prompt_tokens": 10**400}}
+    read = read_completion(json.dumps(body).encode(), model="m")
+    assert (read.text, read.usage.input_tokens) == ("yes", None)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "soon",
+        "nan",
+        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+        "Mon, 01 Jan 2026 00:00:00 +99999999999999",
+    ],
+)
+def test_a_retry_after_that_nobody_can_read_asks_for_nothing(header: str):
+    assert seconds_to_wait(header) is None
