@@ -112,11 +112,11 @@ class MarketMachine:
             self.cash("deposit", who, self.chance.randint(500, 900), "once")
         self.cash("deposit", "solver", 40, "once")
 
-    def step(self) -> None:
+    def step(self, chance: Random | None = None) -> None:
         """Somebody does something, and all that must always hold still does."""
         self.steps += 1
         before = self.calls
-        self.act(Random(self.chance.randbytes(8)))
+        self.act(chance or Random(self.chance.randbytes(8)))
         self.the_market_is_as_the_model_says()
         # What a refused call leaves behind is still there when the next one is done, or at the end.
         if self.calls > before:
