@@ -19,10 +19,12 @@ from arena.store import Database, open_database
 from databases import make_tables, new_postgres
 from factories import write_agent, write_tests
 
-# Started in the background of a script, this process ignores Ctrl-C, and so would every command
-# that it starts; tests interrupt some of them.
+# Started in the background of a script, or with nohup, this process ignores what it may be sent,
+# and so would every command that it starts; tests interrupt some of them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(optionalhook=True)

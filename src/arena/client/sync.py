@@ -5,6 +5,7 @@ print(client.leaderboard())
 """
 
 import asyncio
+import inspect
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from types import TracebackType
@@ -72,13 +73,22 @@ class SyncClient:
             task.add_done_callback(lambda _: ended.set())
             doing.append(task)
 
-        self._loop.call_soon_threadsafe(begin)
+        def give_up() -> None:
+            # Calls of the loop come in order: what has not begun by now never will.
+            if doing:
+                doing[0].cancel()
+            else:
+                ended.set()
+
         try:
+            self._loop.call_soon_threadsafe(begin)
             ended.wait()
         except BaseException:
             # Ctrl-C: what nobody waits for any more must end, or a stream could not be closed.
-            self._loop.call_soon_threadsafe(lambda: doing[0].cancel())
+            self._loop.call_soon_threadsafe(give_up)
             ended.wait()
+            if inspect.iscoroutine(work):
+                work.close()  # it may never have begun
             raise
         return doing[0].result()
 

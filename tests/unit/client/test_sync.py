@@ -1,5 +1,6 @@
 """The client without asyncio: it waits, and whoever interrupts it is not left with a mess."""
 
+import asyncio
 import signal
 import socket
 import threading
@@ -52,3 +53,23 @@ def test_ctrl_c_in_a_call_ends_the_call(interrupting: tuple[str, threading.Event
         with pytest.raises(KeyboardInterrupt):
             client.market()
         assert hung_up.wait(10)
+
+
+def test_ctrl_c_before_anything_has_begun_waits_for_nothing(monkeypatch: pytest.MonkeyPatch):
+    """At the worst moments: just before the loop is told of the work, and just after."""
+    with SyncClient("http://127.0.0.1:9") as client:
+        tell = client._loop.call_soon_threadsafe
+        for is_told in (False, True):
+            told = iter([True])
+
+            def interrupted(call, *given, is_told=is_told, told=told):
+                if not next(told, False):
+                    return tell(call, *given)
+                if is_told:
+                    tell(call, *given)
+                raise KeyboardInterrupt
+
+            monkeypatch.setattr(client._loop, "call_soon_threadsafe", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                client.wait_for(asyncio.Event().wait())
+            monkeypatch.undo()
