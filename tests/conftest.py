@@ -1,7 +1,6 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
 import os
-import shutil
 import signal
 import tempfile
 import warnings
@@ -16,7 +15,7 @@ import pytest
 from arena.assembly import Arena, open_arena
 from arena.settings import Settings
 from arena.store import Database, open_database
-from databases import make_tables, new_postgres
+from databases import make_tables, new_postgres, settings_on
 from factories import write_agent, write_tests
 
 # Started in the background of a script, or with nohup, this process ignores what it may be sent,
@@ -120,15 +119,8 @@ def bare_settings(dialect: str, request: pytest.FixtureRequest, tmp_path: Path) 
 @pytest.fixture
 def settings(dialect: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
     """Settings with a home of their own, once for each kind of database; its tables are made."""
-    home = tmp_path / "home"
-    if dialect == "sqlite":
-        home.mkdir()
-        shutil.copy(request.getfixturevalue("sqlite_tables"), home)
-        yield Settings(home=home, retry_delay_seconds=0.01)
-        return
-    server, tables = map(request.getfixturevalue, ("postgres_server", "postgres_tables"))
-    with new_postgres(server, tables) as url:
-        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01)
+    with settings_on(dialect, tmp_path / "home", request.getfixturevalue) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,8 +1,11 @@
 """New databases for tests: empty ones, and ones like another."""
 
 import asyncio
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -21,6 +24,18 @@ def new_postgres(server: str, template: str = "template1") -> Iterator[str]:
     yield urlsplit(server)._replace(path=f"/{name}").geturl()
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def settings_on(dialect: str, home: Path, fixture: Callable[[str], Any]) -> Iterator[Settings]:
+    """Settings of a home whose database has its tables already; `fixture` gives what they need."""
+    if dialect == "sqlite":
+        home.mkdir(exist_ok=True)
+        shutil.copy(fixture("sqlite_tables"), home)
+        yield Settings(home=home, retry_delay_seconds=0.01)
+        return
+    with new_postgres(fixture("postgres_server"), fixture("postgres_tables")) as url:
+        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01)
 
 
 def make_tables(settings: Settings) -> None:

@@ -3,7 +3,6 @@
 One Arena serves all tests of a file, and every test has a team of its own: teams never meet.
 """
 
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
@@ -16,7 +15,7 @@ from arena.api import create_app
 from arena.assembly import Arena
 from arena.cli.in_process import AppTransport
 from arena.settings import Settings
-from databases import new_postgres
+from databases import settings_on
 from factories import write_agent, write_tests
 
 
@@ -36,13 +35,8 @@ def shared(
     write_agent(home / "agents", "moody", every_other, limits={"max_concurrency": 1})
     write_agent(home / "agents", "mute", "return 'hm'")
     write_tests(home / "benchmarks" / "words.yaml", count=5)
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("sqlite_tables"), home)
-        yield Settings(home=home, retry_delay_seconds=0.01)
-        return
-    server, tables = map(request.getfixturevalue, ("postgres_server", "postgres_tables"))
-    with new_postgres(server, tables) as url:
-        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01)
+    with settings_on(request.param, home, request.getfixturevalue) as made:
+        yield made
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -23,6 +23,7 @@ async def test_who_stops_waiting_for_an_answer_leaves_no_request_behind():
             await asyncio.sleep(0)  # what is under way is brought to its end
             ended.set()
 
+    before = asyncio.all_tasks()
     async with httpx.AsyncClient(transport=AppTransport(app), base_url="http://app") as client:
         asking = asyncio.create_task(client.post("/"))
         await begun.wait()
@@ -30,3 +31,13 @@ async def test_who_stops_waiting_for_an_answer_leaves_no_request_behind():
         with pytest.raises(asyncio.CancelledError):
             await asking
         assert ended.is_set()
+    assert asyncio.all_tasks() == before
+
+
+async def test_an_app_that_says_nothing_is_an_error_of_the_wire():
+    async def silent(scope: object, receive: object, send: Send) -> None:
+        return
+
+    async with httpx.AsyncClient(transport=AppTransport(silent), base_url="http://app") as client:
+        with pytest.raises(httpx.RemoteProtocolError, match="without an answer"):
+            await client.get("/")
