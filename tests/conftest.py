@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import hypothesis
 import psycopg
 import pytest
 
@@ -24,6 +25,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Property tests are judged by what they find, not by how busy the machine is, and every run looks
+# at the same examples; `pytest --hypothesis-profile=hunt` looks at new ones.
+hypothesis.settings.register_profile(
+    "hunt",
+    derandomize=False,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("hunt")
+hypothesis.settings.register_profile("arena", derandomize=True)
+hypothesis.settings.load_profile("arena")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -83,10 +83,8 @@ def test_every_answer_is_a_described_one(server: str, path: str, method: str):
 
         @bounded(
             max_examples=6,
-            deadline=None,
             phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),
-            derandomize=True,
             database=None,
         )
         @given(case=operation.as_strategy(generation_mode=mode))

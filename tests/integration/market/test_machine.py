@@ -48,8 +48,6 @@ def test_hypothesis_finds_no_history_that_breaks_an_invariant(tmp_path: Path):
             settings=settings(
                 max_examples=15,
                 stateful_step_count=STEPS,
-                deadline=None,
-                derandomize=True,
                 database=None,
                 # What goes wrong is told as it was found: making it small takes minutes.
                 phases=[Phase.generate],

@@ -55,7 +55,7 @@ def test_places_are_found_by_keys_and_indexes(tmp_path):
     assert str(document.place(("a", 7, "x"))) == f"{path}:2:3"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200) | st.text("[]{}:-,&*!|>'\"#%@ \nab1", max_size=80))
 def test_no_file_can_break_the_reader(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "fuzz.yaml"

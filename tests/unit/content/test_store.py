@@ -52,7 +52,7 @@ def test_content_of_two_levels_is_given_back(store: LocalStore):
     assert store.get(v1) == data
 
 
-@bounded(max_examples=30, deadline=None)
+@bounded(max_examples=30)
 @given(data=st.binary(max_size=3000))
 def test_a_second_store_on_the_same_folder_gives_the_same(data: bytes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("content")

@@ -2,7 +2,7 @@ import asyncio
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.evaluation import Standard, Submission, Verdict, evaluate, pattern, read_standard
@@ -38,7 +38,6 @@ def judge(standard: Standard, output: str) -> Verdict:
     return asyncio.run(evaluate(standard, Submission(output=output)))
 
 
-@settings(deadline=None)
 @given(BODIES, TEXT)
 def test_the_same_two_always_give_the_same_verdict(
     body: tuple[str, dict[str, object]], text: str
@@ -51,7 +50,6 @@ def test_the_same_two_always_give_the_same_verdict(
     assert first.findings
 
 
-@settings(deadline=None)
 @given(st.lists(SIMPLE, min_size=1, max_size=4), TEXT)
 def test_composites_agree_with_their_parts(
     bodies: list[tuple[str, dict[str, object]]], text: str

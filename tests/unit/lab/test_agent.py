@@ -226,7 +226,7 @@ def test_usage_counts_the_words_that_were_read_and_written() -> None:
 
 
 @pytest.mark.parametrize("name", ROLES)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(prompt=st.text())
 def test_any_text_gets_an_answer(name: str, prompt: str) -> None:
     assert ask_quickly(name, prompt).strip()
@@ -246,7 +246,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("name", ROLES)
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(words=st.lists(st.sampled_from(PIECES), max_size=12))
 def test_any_heap_of_the_labs_own_words_gets_an_answer(name: str, words: list[str]) -> None:
     assert ask_quickly(name, " ".join(words)).strip()

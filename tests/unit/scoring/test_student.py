@@ -26,7 +26,7 @@ def test_quantiles_are_those_of_the_printed_table(
     assert round(t_quantile(confidence, degrees), 3) == printed
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.floats(0.01, 0.9999), st.integers(1, 400) | st.integers(400, 10**7))
 def test_quantiles_agree_with_scipy(confidence: float, degrees: int) -> None:
     expected = stats.t.ppf((1 + confidence) / 2, degrees)

@@ -33,7 +33,7 @@ def test_kappa_of_known_tables():
 
 
 # Each example draws twelve thousand samples.
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pairs)
 def test_an_interval_holds_its_figure_and_is_the_same_every_time(given):
     first, second = agreement("x", given), agreement("x", given)
