@@ -1,4 +1,4 @@
-"""What a run costs: CPU per test, and memory as the number of tests grows.
+"""What a run costs: CPU per test, memory as the tests grow in number; how soon an edit is live.
 
     make bench            or: python benchmarks/flow.py [--tests 5000] [--rounds 3]
 
@@ -8,6 +8,7 @@ within one output only: machines are noisy.
 """
 
 import argparse
+import asyncio
 import json
 import os
 import resource
@@ -15,7 +16,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+from arena.catalog import LiveCatalog
 
 AGENT = """id: echo
 name: Echo
@@ -46,6 +50,24 @@ def main() -> None:
         f"memory, 20,000 tests          {large / 1024:6.1f} MiB"
         f"  (ratio {large / small:.2f}; goal: at most 1.20)"
     )
+    print(f"an edited file is live after  {asyncio.run(edit()):6.2f} s  (goal: at most 1 s)")
+
+
+async def edit(edits: int = 20) -> float:
+    """The most seconds between the writing of a file and its test in the catalog."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), TESTS_PER_FILE)
+        catalog, file = LiveCatalog([], home=Path(folder) / "benchmarks"), "edited.yaml"
+        longest = 0.0
+        async with catalog.watching():
+            for number in range(edits):
+                test = f"{{id: edit{number}, name: n, prompt: p, expected: {{contains: [a]}}}}"
+                (Path(folder) / "benchmarks" / file).write_text(f"tests: [{test}]\n")
+                start = time.monotonic()
+                while not any(test.id == f"edit{number}" for test in catalog.current.tests):
+                    await asyncio.sleep(0.005)
+                longest = max(longest, time.monotonic() - start)
+    return longest
 
 
 def measure(tests: int) -> dict[str, float]:

@@ -12,14 +12,14 @@ import pytest
 
 from factories import write_agent, write_tests
 
-SLACK = 2.0
-"""Live within one second; a busy machine gets another one."""
+PATIENCE_SECONDS = 30
+"""Here only that a change is live, however busy the machine; how soon: `make bench`."""
 
 TOKEN = "a-token-of-some-length"
 
 
 def soon(ask: Callable[[], Any], want: Callable[[Any], bool]) -> None:
-    end = time.monotonic() + SLACK
+    end = time.monotonic() + PATIENCE_SECONDS
     while not want(got := ask()):
         assert time.monotonic() < end, got
         time.sleep(0.02)
@@ -72,7 +72,7 @@ def test_a_run_keeps_its_tests_while_their_file_changes(shell):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: int):
-    write_agent(shell.home / "agents", "slow", "time.sleep(30)\nreturn 'x'")
+    write_agent(shell.home / "agents", "slow", "time.sleep(600)\nreturn 'x'")
     write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
     server = shell.start("serve", "--port", "0")
     assert server.stdout is not None
@@ -83,10 +83,8 @@ def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: 
         with client.stream("GET", f"/api/benchmarks/runs/{run}/events") as events:
             next(events.iter_lines())
             server.send_signal(number)
-            began = time.monotonic()
             _, err = server.communicate(timeout=30)
     assert server.returncode == 0, err
-    assert time.monotonic() - began < 10
     assert "Traceback" not in err
     # What it executed was given back, so that the next one can go on at once.
     with shell.serving() as client:
@@ -134,7 +132,7 @@ def test_the_command_line_works_through_a_server(shell):
 
 
 def test_a_server_that_dies_is_told_to_the_one_who_watches(shell):
-    write_agent(shell.home / "agents", "slow", "time.sleep(30)\nreturn 'x'")
+    write_agent(shell.home / "agents", "slow", "time.sleep(600)\nreturn 'x'")
     write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
     server = shell.start("serve", "--port", "0", stderr=subprocess.DEVNULL)
     assert server.stdout is not None
@@ -150,6 +148,6 @@ def test_a_server_that_dies_is_told_to_the_one_who_watches(shell):
     server.communicate(timeout=20)
     _, err = watching.communicate(timeout=30)
     assert watching.returncode == 3
-    assert "has gone" in err
+    assert "has gone" in err or "no answer from" in err  # before the first event, or after it
     assert f"arena --server {url} runs show" in err
     assert "Traceback" not in err

@@ -1,5 +1,6 @@
 """The line to the server: lost and found again, and guarded by a token."""
 
+import re
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -73,6 +74,6 @@ def test_where_tokens_are_needed_one_is_asked_for(visit_as: Callable[..., Visit]
         page.get_by_role("button", name="Enter").click()
         expect(page.get_by_role("button", name="Team: red")).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_be_visible()
-        assert "/agent-dashboard/teams/red" in page.url
+        expect(page).to_have_url(re.compile("/agent-dashboard/teams/red"))
         expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
         assert TOKEN not in page.url

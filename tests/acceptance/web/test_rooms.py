@@ -84,7 +84,7 @@ def test_only_the_differences_are_an_address(visit: Visit):
     expect(matrix.get_by_role("row")).to_have_count(25)
     page.get_by_label("Only where they differ").check()
     expect(matrix.get_by_role("row")).to_have_count(18)
-    assert "differing=true" in page.url
+    expect(page).to_have_url(re.compile("differing=true"))
     page.reload()
     expect(page.get_by_label("Only where they differ")).to_be_checked()
     expect(matrix.get_by_role("row")).to_have_count(18)
@@ -100,7 +100,7 @@ def test_agents_are_chosen_from_a_picker(visit: Visit):
         box.first.click()
         page.get_by_role("option", name=name).click()
     expect(page.get_by_text("scribe 2.0.0 is ahead, and that is more than luck.")).to_be_visible()
-    assert "scribe%3A1.0.0%2Cscribe%3A2.0.0" in page.url
+    expect(page).to_have_url(re.compile(r"scribe%3A1\.0\.0%2Cscribe%3A2\.0\.0"))
 
 
 def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Path):
@@ -113,7 +113,7 @@ def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Pa
     test = "{id: good, name: Good, prompt: q, expected: {contains: [xyz]}}"
     mended = f"category: mended\ntests:\n  - {test}\n"
     (home / "benchmarks" / "zz_broken.yaml").write_text(mended)
-    expect(told).to_have_count(0, timeout=15_000)
+    expect(told).to_have_count(0)
     expect(page.get_by_role("link", name="Good", exact=True)).to_be_visible()
 
 

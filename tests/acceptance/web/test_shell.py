@@ -15,7 +15,7 @@ TABS = ("Agents", "Benchmarks", "Leaderboard", "Compare", "Catalog", "Reviews", 
 def test_the_front_door_leads_to_the_agents(visit: Visit):
     visit.page.goto(visit.url)
     visit.settle()
-    assert visit.page.url == f"{visit.url}/agent-dashboard"
+    expect(visit.page).to_have_url(f"{visit.url}/agent-dashboard")
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Agents")
 
 
@@ -32,7 +32,7 @@ def test_every_tab_is_an_address_of_its_own(visit_as: Callable[..., Visit], look
     address = page.url
     page.reload()
     expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text(TABS[-1])
-    assert page.url == address
+    expect(page).to_have_url(address)
 
 
 def test_the_first_key_skips_to_the_content(visit: Visit):
@@ -61,7 +61,7 @@ def test_a_chosen_team_is_part_of_the_address_and_of_every_request(visit: Visit)
     page.on("request", lambda request: asked.append(request.url))
     page.get_by_role("link", name="Benchmarks", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="Benchmarks")).to_be_visible()
-    assert page.url.endswith("/agent-dashboard/teams/a%2Fb%20%C3%BC/benchmarks")
+    expect(page).to_have_url(re.compile("/agent-dashboard/teams/a%2Fb%20%C3%BC/benchmarks$"))
     page.reload()
     expect(page.get_by_role("button", name="Team: a/b ü")).to_be_visible()
     calls = [url for url in asked if "/api/" in url]

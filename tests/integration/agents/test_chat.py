@@ -143,7 +143,7 @@ async def test_a_time_out_hangs_up(chat, server, ask):
     with pytest.raises(AgentTimedOut):
         await ask(chat(), timeout=0.4)
     assert time.monotonic() - begin < 30
-    for _ in range(100):
+    for _ in range(1000):
         if server.hang_ups:
             break
         await asyncio.sleep(0.02)

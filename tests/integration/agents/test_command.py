@@ -134,8 +134,8 @@ async def test_a_time_out_ends_the_whole_group_even_if_it_ignores_sigterm(bench,
         """
     )
     begin = time.monotonic()
-    with pytest.raises(AgentTimedOut, match=r"within 1 s"):
-        await ask(connector, timeout=1.0)
+    with pytest.raises(AgentTimedOut, match=r"within 3 s"):
+        await ask(connector, timeout=3.0)
     assert time.monotonic() - begin < 30
     for pid in (bench.folder / "pids").read_text().split():
         assert await is_gone(int(pid))

@@ -44,7 +44,7 @@ async def test_as_many_processes_as_questions_at_once_and_no_more(bench, ask_oft
 
 async def test_a_program_that_does_not_flush_is_unbuffered_for_it(bench, ask):
     connector = bench.command(program("sys.stdout.write('hi\\n')"), persistent=True)
-    assert (await ask(connector, timeout=5)).output == "hi"
+    assert (await ask(connector)).output == "hi"
 
 
 async def test_it_is_started_again_after_it_died(bench, ask):
@@ -66,13 +66,13 @@ async def test_after_a_time_out_the_next_answer_is_not_the_late_one(bench, ask, 
     connector = bench.command(
         program(
             "open('pid', 'w').write(str(os.getpid()))",
-            "time.sleep(1.3 if prompt == 'slow' else 0)",
+            "time.sleep(2.3 if prompt == 'slow' else 0)",
             "print(prompt)",
         ),
         persistent=True,
     )
     with pytest.raises(AgentTimedOut):
-        await ask(connector, "slow", timeout=1.0)
+        await ask(connector, "slow", timeout=2.0)
     assert await is_gone(int((bench.folder / "pid").read_text()))
     assert (await ask(connector, "fast")).output == "fast"
 
@@ -100,10 +100,10 @@ async def test_cancelling_in_mid_answer_ends_the_process(bench, ask, is_gone):
 async def test_an_agent_that_answers_twice_is_never_a_line_behind(bench, ask, twice):
     connector = bench.command(program(twice), persistent=True)
     outputs = []
-    for number in range(4):
+    for number in range(3):
         outputs.append((await ask(connector, str(number))).output)
-        await asyncio.sleep(0.06)
-    assert outputs == list("0123")
+        await asyncio.sleep(0.3)
+    assert outputs == list("012")
 
 
 async def test_an_answer_to_another_question_is_a_crash_and_the_process_is_replaced(bench, ask):
@@ -192,5 +192,5 @@ async def test_closing_ends_idle_and_busy_processes(bench, ask, is_gone):
 
 async def test_the_question_is_one_line_of_json(bench, ask):
     connector = bench.command("import sys\nfor line in sys.stdin: print(line)", persistent=True)
-    answer = await ask(connector, "two\nlines", timeout=3.0, id="x")
-    assert json.loads(answer.output) == {"id": "x", "prompt": "two\nlines", "timeout_seconds": 3.0}
+    answer = await ask(connector, "two\nlines", id="x")
+    assert json.loads(answer.output) == {"id": "x", "prompt": "two\nlines", "timeout_seconds": 20.0}

@@ -53,18 +53,20 @@ async def test_a_check_asks_the_agent_once(local: httpx.AsyncClient):
 
 
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    ("body", "timeout", "reason"),
     [
-        ("raise ValueError('broken inside')", "broken inside"),
-        ("return '  '", "nothing"),
-        ("time.sleep(60)", "1 s"),
-        ("os._exit(3)", "exit code 3"),
+        ("raise ValueError('broken inside')", 30, "broken inside"),
+        ("return '  '", 30, "nothing"),
+        ("time.sleep(60)", 1, "1 s"),
+        ("os._exit(3)", 30, "exit code 3"),
     ],
 )
-async def test_a_check_tells_why_there_is_no_answer(opened, tmp_path, body: str, reason: str):
+async def test_a_check_tells_why_there_is_no_answer(
+    opened, tmp_path, body: str, timeout: int, reason: str
+):
     write_agent(tmp_path / "home" / "agents", "bad", body)
     async with opened() as client:
-        answer = await client.post("/api/agents/bad/check", json={"timeout_seconds": 1})
+        answer = await client.post("/api/agents/bad/check", json={"timeout_seconds": timeout})
     assert answer.status_code == 200
     assert (answer.json()["answered"], answer.json()["output"]) == (False, None)
     assert reason in answer.json()["reason"]

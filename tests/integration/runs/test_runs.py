@@ -119,19 +119,20 @@ async def test_only_a_run_of_everything_is_full(house: Arena):
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "reason"),
+    ("body", "timeout", "status", "reason"),
     [
-        ("os._exit(7)", "failed", "exit"),
-        ("raise ValueError('broken inside')", "failed", "broken inside"),
-        ("return ''", "failed", "nothing"),
-        ("time.sleep(60)", "timeout", "1 s"),
+        ("os._exit(7)", 30, "failed", "exit"),
+        ("raise ValueError('broken inside')", 30, "failed", "broken inside"),
+        ("return ''", 30, "failed", "nothing"),
+        ("time.sleep(60)", 2, "timeout", "2 s"),
     ],
 )
 async def test_an_agent_that_fails_has_failed_its_test_and_the_run_goes_on(
-    house: Arena, settings: Settings, body: str, status: str, reason: str
+    house: Arena, settings: Settings, body: str, timeout: int, status: str, reason: str
 ):
     use(settings, "bad", f"if prompt.endswith('d2'): {body}\nreturn prompt.upper()")
-    write_tests(settings.home / "benchmarks" / "bad.yaml", count=3, agents=["bad"], timeout=1)
+    tests = settings.home / "benchmarks" / "bad.yaml"
+    write_tests(tests, count=3, agents=["bad"], timeout=timeout)
     house.catalog.refresh()
     house.registry.refresh()
     run = await execute(house, "bad")

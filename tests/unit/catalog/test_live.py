@@ -33,13 +33,12 @@ def live(folder: Path) -> LiveCatalog:
     return LiveCatalog([], home=folder, builtin=False)
 
 
-async def until(condition: Callable[[], bool]) -> float:
-    """The seconds until the condition holds."""
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds."""
     start = time.monotonic()
     while not condition():
         assert time.monotonic() - start < PATIENCE_SECONDS, "it was never seen"
         await asyncio.sleep(0.005)
-    return time.monotonic() - start
 
 
 def test_an_edit_is_seen_by_refresh(tmp_path: Path) -> None:
@@ -172,7 +171,7 @@ def test_a_named_folder_that_vanishes_and_returns_is_told(tmp_path: Path) -> Non
     assert ids(catalog.current) == ["one"]
 
 
-async def test_edits_additions_and_removals_are_live_within_a_second(tmp_path: Path) -> None:
+async def test_edits_additions_and_removals_are_live(tmp_path: Path) -> None:
     write(tmp_path / "a.yaml", "one")
     catalog = live(tmp_path)
     async with catalog.watching():
