@@ -254,13 +254,14 @@ async def test_an_unknown_run_is_not_found(house: Arena):
         await house.runs.get(uuid4(), TEAM)
 
 
-async def slow_run(house: Arena, settings: Settings, count: int = 8) -> Run:
-    """A run of an agent that takes its time; already started, some results are there."""
-    use(settings, "slow", "time.sleep(0.2); return prompt.upper()", limits={"max_concurrency": 2})
-    write_tests(settings.home / "benchmarks" / "slow.yaml", count=count, agents=["slow"])
+async def held_run(house: Arena, settings: Settings) -> Run:
+    """A run of eight tests whose agent answers the first one, and the others when it is let go."""
+    wait = "while prompt != 'say word1' and not os.path.exists('go'): time.sleep(0.02)"
+    use(settings, "held", f"{wait}\nreturn prompt.upper()", limits={"max_concurrency": 2})
+    write_tests(settings.home / "benchmarks" / "held.yaml", count=8, agents=["held"])
     house.catalog.refresh()
     house.registry.refresh()
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="slow"))
+    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="held"))
     await house.runs.start(run.id, TEAM)
     async with aclosing(house.runs.watch(run.id, TEAM)) as events:
         async for event in events:
@@ -269,8 +270,12 @@ async def slow_run(house: Arena, settings: Settings, count: int = 8) -> Run:
     raise AssertionError("the run ended before it had a result")
 
 
+def let_go(settings: Settings) -> None:
+    (settings.home / "agents" / "go").touch()
+
+
 async def test_a_cancelled_run_stops_and_keeps_what_it_has(house: Arena, settings: Settings):
-    run = await slow_run(house, settings)
+    run = await held_run(house, settings)
     await house.runs.cancel(run.id, TEAM)
     run = await house.runs.wait(run.id)
     assert run.status == "cancelled"
@@ -281,7 +286,7 @@ async def test_a_cancelled_run_stops_and_keeps_what_it_has(house: Arena, setting
 
 
 async def test_a_run_cancelled_by_another_process_stops(house: Arena, settings: Settings):
-    run = await slow_run(house, settings, count=60)
+    run = await held_run(house, settings)
     async with open_arena(settings) as other:
         await other.runs.cancel(run.id, TEAM)
     run = await house.runs.wait(run.id)
@@ -291,11 +296,12 @@ async def test_a_run_cancelled_by_another_process_stops(house: Arena, settings: 
 
 async def test_a_run_interrupted_by_a_shutdown_goes_on_where_it_stopped(settings: Settings):
     async with open_arena(settings) as house:
-        run = await slow_run(house, settings)
+        run = await held_run(house, settings)
     async with open_arena(settings) as house:
         stopped = await house.runs.get(run.id, TEAM)
         assert stopped.status == "running"
         assert stopped.completed_tests >= run.completed_tests
+        let_go(settings)
         assert [resumed.id for resumed in await house.runs.resume_interrupted()] == [run.id]
         done = await house.runs.wait(run.id)
         assert (done.status, done.passed_tests) == ("completed", 8)
@@ -303,19 +309,20 @@ async def test_a_run_interrupted_by_a_shutdown_goes_on_where_it_stopped(settings
 
 
 async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, settings: Settings):
-    run = await slow_run(house, settings)
+    run = await held_run(house, settings)
     async with open_arena(settings) as other:
         with pytest.raises(Conflict, match="being executed"):
             await other.runs.resume(run.id, TEAM)
         assert await other.runs.resume_interrupted() == []
+    let_go(settings)
     await house.runs.wait(run.id)
     assert await counted(house, run.id) == (8, 8, 0)
 
 
 async def test_an_interrupted_run_of_an_agent_that_is_gone_is_left_alone(settings: Settings):
     async with open_arena(settings) as house:
-        run = await slow_run(house, settings)
-    (settings.home / "agents" / "slow.yaml").unlink()
+        run = await held_run(house, settings)
+    (settings.home / "agents" / "held.yaml").unlink()
     async with open_arena(settings) as house:
         assert await house.runs.resume_interrupted() == []
         assert (await house.runs.get(run.id, TEAM)).status == "running"
@@ -363,9 +370,10 @@ async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
 ):
     rename = "ALTER TABLE {} RENAME TO {}"
     results = "agent_benchmark_results"
-    run = await slow_run(house, settings, count=30)
+    run = await held_run(house, settings)
     async with house.database.writing() as connection:
         await connection.execute(text(rename.format(results, "away")))
+    let_go(settings)
     stopped = await house.runs.wait(run.id)
     assert stopped.status == "failed"
     assert results in (stopped.error_message or "")
@@ -373,8 +381,8 @@ async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
         await connection.execute(text(rename.format("away", results)))
     await house.runs.resume(run.id, TEAM)
     done = await house.runs.wait(run.id)
-    assert (done.status, done.passed_tests) == ("completed", 30)
-    assert await counted(house, run.id) == (30, 30, 0)
+    assert (done.status, done.passed_tests) == ("completed", 8)
+    assert await counted(house, run.id) == (8, 8, 0)
 
 
 async def left_running(house: Arena, lease: str | None, *, seconds_left: int) -> Run:
@@ -404,16 +412,9 @@ async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Se
 
 
 async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
-    house: Arena, settings: Settings, tmp_path: Path
+    house: Arena, settings: Settings
 ):
-    go = tmp_path / "go"
-    wait = f"while not os.path.exists({str(go)!r}): time.sleep(0.02)"
-    use(settings, "held", f"{wait}\nreturn prompt.upper()")
-    write_tests(settings.home / "benchmarks" / "held.yaml", count=3, agents=["held"])
-    house.catalog.refresh()
-    house.registry.refresh()
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="held"))
-    await house.runs.start(run.id, TEAM)
+    run = await held_run(house, settings)
     # The database kept the executor waiting for longer than its lease lasts.
     expire = text("UPDATE agent_benchmark_runs SET lease_expires_at = '2020-01-01 00:00:00'")
     async with house.database.writing() as connection:
@@ -421,10 +422,10 @@ async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
     with pytest.raises(Conflict, match="being executed"):
         await house.runs.resume(run.id, TEAM)
     assert await house.runs.resume_interrupted() == []
-    go.touch()
+    let_go(settings)
     done = await house.runs.wait(run.id)
     assert (done.status, done.error_message) == ("completed", None)
-    assert await counted(house, run.id) == (3, 3, 0)
+    assert await counted(house, run.id) == (8, 8, 0)
 
 
 async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
