@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -52,10 +49,9 @@ class Arena:
         if database_url:
             self.environment["ARENA_DATABASE_URL"] = database_url
 
-    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+    def start(self, *words: str) -> warm.Process:
         """Start a command and go on."""
-        command = [sys.executable, "-m", "arena", *words]
-        return subprocess.Popen(command, env=self.environment, text=True, **options)
+        return warm.start(words, self.environment)
 
     def json(self, *words: str) -> Any:
         """What a reading command says."""
@@ -66,34 +62,19 @@ class Arena:
     @contextmanager
     def serving(self) -> Iterator["Server"]:
         """A server, killed at the end whatever happened."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        process = self.start("serve", "--port", str(port), stdout=subprocess.DEVNULL)
-        server = Server(process, f"http://127.0.0.1:{port}")
-        try:
-            server.wait_until_up()
-            yield server
-        finally:
-            server.kill()
+        with warm.serve(self.environment) as process:
+            try:
+                yield Server(process)
+            finally:
+                process.send_signal(signal.SIGKILL)
 
 
 class Server:
     """A running `arena serve`."""
 
-    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+    def __init__(self, process: warm.Process) -> None:
         self.process = process
-        self.url = url
-
-    def wait_until_up(self) -> None:
-        until(lambda: self._is_up(), "the server came up")
-
-    def _is_up(self) -> bool:
-        assert self.process.poll() is None, "the server has ended"
-        try:
-            return bool(self.get("/api/health"))
-        except OSError:
-            return False
+        self.url = process.url
 
     def get(self, path: str) -> Any:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:

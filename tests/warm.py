@@ -3,7 +3,7 @@
 Importing takes a second of processor time, and the acceptance tests type hundreds of commands.
 What is forked is a process of its own, with the arguments, variables, folder and streams of
 `python -m arena`, and it ends as that does; only the imports are there already. That a cold start
-works is proved by every server, and by every command that a test starts and does not wait for.
+works is proved by every command's help, and by each test that starts one with `Shell.start`.
 """
 
 import atexit
@@ -22,7 +22,8 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from types import TracebackType
+from typing import IO, Any, Self
 
 IMPORTED = ("arena.api", "arena.store.migrations", "sqlalchemy.dialects.sqlite.aiosqlite")
 """Beside the commands themselves."""
@@ -37,24 +38,104 @@ def run(
     timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
     """Type a command and wait for its end."""
-    asked = {"words": list(words), "environment": dict(environment), "cwd": str(cwd or Path.cwd())}
     with contextlib.ExitStack() as closing:
         streams = [closing.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3)]
         streams[0].write(input)
         streams[0].seek(0)
-        line = closing.enter_context(socket.socket(socket.AF_UNIX))
-        line.connect(_server())
-        socket.send_fds(line, [b"."], [stream.fileno() for stream in streams])
-        line.sendall(json.dumps(asked).encode() + b"\n")
-        answer = closing.enter_context(line.makefile())
-        pid = int(answer.readline())
-        line.settimeout(timeout)
-        try:
-            code = int(answer.readline())
-        except TimeoutError:
-            os.kill(pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(list(words), timeout) from None
+        with _fork(words, environment, cwd, [stream.fileno() for stream in streams]) as process:
+            try:
+                code = process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                raise
         return subprocess.CompletedProcess(list(words), code, *map(_text, streams[1:]))
+
+
+def start(
+    words: Sequence[str], environment: Mapping[str, str], *, cwd: Path | None = None
+) -> "Process":
+    """Type a command and do not wait; nobody reads what it prints."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    process = _fork(words, environment, cwd, [nothing] * 3)
+    os.close(nothing)
+    return process
+
+
+def serve(environment: Mapping[str, str], *words: str) -> "Process":
+    """`arena serve` on a free port; it is up when this comes back, and knows its address."""
+    ours, theirs = os.pipe()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    process = _fork(("serve", "--port", "0", *words), environment, None, [nothing, theirs, nothing])
+    os.close(theirs)
+    os.close(nothing)
+    process.stdout = os.fdopen(ours)
+    line = process.stdout.readline()
+    assert line.startswith("Arena listens on http://"), line
+    process.url = line.split()[3]
+    return process
+
+
+class Process:
+    """A started command, with what is needed of `subprocess.Popen`; it is no child of ours."""
+
+    def __init__(self, words: Sequence[str], line: socket.socket) -> None:
+        self._words = list(words)
+        self._line = line
+        self.pid = int(_read_line(line))
+        self.returncode: int | None = None
+        self.stdout: IO[str] | None = None
+        self.url = ""
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(timeout=0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._line], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self._words, timeout or 0)
+            self.returncode = int(_read_line(self._line))
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.wait()
+        self._line.close()
+        if self.stdout is not None:
+            self.stdout.close()
+
+
+def _fork(
+    words: Sequence[str], environment: Mapping[str, str], cwd: Path | None, streams: list[int]
+) -> Process:
+    asked = {"words": list(words), "environment": dict(environment), "cwd": str(cwd or Path.cwd())}
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(_server())
+    socket.send_fds(line, [b"."], streams)
+    line.sendall(json.dumps(asked).encode() + b"\n")
+    return Process(words, line)
+
+
+def _read_line(line: socket.socket) -> str:
+    """Byte by byte: what comes after it must stay where `select` sees it."""
+    read = b""
+    while not read.endswith(b"\n"):
+        byte = line.recv(1)
+        assert byte, "the process that forks has gone"
+        read += byte
+    return read.decode()
 
 
 def _text(stream: IO[str]) -> str:
@@ -103,6 +184,8 @@ def next_command(path: str) -> tuple[dict[str, Any], list[int]]:
         with line.makefile() as told:
             asked = json.loads(told.readline())
         if pid := os.fork():
+            for stream in streams:
+                os.close(stream)
             line.sendall(f"{pid}\n".encode())
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             with contextlib.suppress(BrokenPipeError):  # whoever asked did not wait so long

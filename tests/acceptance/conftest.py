@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -52,20 +52,16 @@ class Shell:
     @contextmanager
     def serving(self, *words: str) -> Iterator[httpx.Client]:
         """`arena serve` on a free port until the block ends; a client of it."""
-        server = self.start("serve", "--port", "0", *words, stderr=subprocess.DEVNULL)
-        try:
-            url = _address(server.stdout)
-            with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
-                yield client
-        finally:
-            end(server)
-
-
-def _address(stdout: IO[str] | None) -> str:
-    assert stdout is not None
-    line = stdout.readline()
-    assert line.startswith("Arena listens on http://"), line
-    return line.split()[3]
+        with warm.serve(self.environment, *words) as server:
+            try:
+                with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+                    yield client
+            finally:
+                server.send_signal(signal.SIGINT)
+                try:
+                    server.wait(timeout=60)
+                finally:
+                    server.send_signal(signal.SIGKILL)
 
 
 def end(process: subprocess.Popen[str]) -> int:

@@ -2,7 +2,6 @@
 
 import random
 import signal
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -50,11 +49,10 @@ def test_a_killed_command_is_resumed_without_loss(arena: Arena, moments: list[Mo
     words, kept = ("run", "steady"), set[tuple[str, int, str]]()
     for questions, delay in moments:
         awaited = asked(arena.home) + min(questions, TESTS - len(kept))
-        process = arena.start(*words, stdout=subprocess.DEVNULL)
-        wait_until_asked(arena.home, awaited)
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        with arena.start(*words) as process:
+            wait_until_asked(arena.home, awaited)
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
 
         (run,) = arena.json("runs", "list")["runs"]
         assert run["status"] == "running" or questions == TESTS
@@ -62,7 +60,7 @@ def test_a_killed_command_is_resumed_without_loss(arena: Arena, moments: list[Mo
         before, kept = kept, recorded(arena, run["id"])
         assert before <= kept
     if run["status"] == "running":
-        with arena.start(*words, stdout=subprocess.DEVNULL) as resumed:
+        with arena.start(*words) as resumed:
             assert resumed.wait(90) == 0
     check_record(arena.json("runs", "show", run["id"]))
     assert kept <= recorded(arena, run["id"])

@@ -2,13 +2,15 @@
 
 import dataclasses
 import random
-import subprocess
+import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import warm
 from acceptance_market import PATIENCE_SECONDS, PAUSE_SECONDS, SOLVER, post
 
 TASKS = 4
@@ -39,9 +41,10 @@ def states(shell: Any) -> list[str]:
     return [task["state"] for task in shell.json("task", "list")["tasks"]]
 
 
-def kill(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait(timeout=60)
+def end(process: warm.Process, number: int = signal.SIGKILL) -> None:
+    with process:
+        process.send_signal(number)
+        process.wait(timeout=60)
 
 
 def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: Path):
@@ -52,36 +55,34 @@ def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: 
         post(shell, tmp_path)
     assert shell.arena("join", "--agent-id", "my-solver", "--register-only").returncode == 0
     work = ["start", "--exec", f"{sys.executable} solver.py", "--poll", "0.2"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    start = partial(warm.start, environment=shell.environment, cwd=tmp_path)
 
     for number, delay in enumerate(DELAYS, start=1):
-        worker = shell.start(*work, **quiet)
+        worker = start(work)
         until(lambda count=number: len(executed(tmp_path)) >= count, f"execution {number}")
         time.sleep(delay)
-        kill(worker)
-    worker = shell.start(*work, **quiet)
+        end(worker)
+    worker = start(work)
     try:
         until_states(shell, lambda now: now == ["submitted"] * TASKS, "all are submitted")
     finally:
-        worker.terminate()
-        worker.wait(timeout=60)
+        end(worker, signal.SIGTERM)
     assert sorted(executed(tmp_path)) == [str(task) for task in range(1, TASKS + 1)]
 
     watch = ["judge", "--watch", "--as", "judy", "--poll", "0.2"]
     for _ in range(3):
-        judges = [shell.start(*watch, **quiet) for _ in range(2)]
+        judges = [start(watch) for _ in range(2)]
         before = states(shell).count("paid")
         if before < TASKS:
             until_states(shell, lambda now, n=before: now.count("paid") > n, "one more is paid")
         time.sleep(CHANCE.random())
         for judge in judges:
-            kill(judge)
-    judge = shell.start(*watch, **quiet)
+            end(judge)
+    judge = start(watch)
     try:
         until_states(shell, lambda now: now == ["paid"] * TASKS, "all are paid")
     finally:
-        judge.terminate()
-        judge.wait(timeout=60)
+        end(judge, signal.SIGTERM)
 
     for task in range(1, TASKS + 1):
         story = shell.json("task", "show", str(task))

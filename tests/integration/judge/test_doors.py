@@ -3,12 +3,12 @@
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import warm
 from arena.cli.connection import connected
 from arena.errors import InvalidInput
 from arena.settings import Settings, read_settings
@@ -30,17 +30,12 @@ def arena(endpoint, tmp_path: Path):
     }
 
     async def run(*words: object, **changes: str) -> tuple[int, str, str]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "arena", *map(str, words)),
-            cwd=tmp_path,
-            env=environment | changes,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        # The endpoint is served by this process, so it must not wait for the command.
+        done = await asyncio.to_thread(
+            warm.run, [*map(str, words)], environment | changes, cwd=tmp_path
         )
-        out, err = await process.communicate()
-        assert SECRET not in out.decode() + err.decode()
-        return process.returncode, out.decode(), err.decode()
+        assert SECRET not in done.stdout + done.stderr
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -13,6 +11,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+import warm
 from arena.api import create_app
 from arena.assembly import Arena
 from arena.cli.in_process import AppTransport
@@ -143,14 +142,8 @@ def test_weights_that_cannot_be_read_are_named(
 def test_weights_that_do_not_add_up_stop_the_start_with_one_line(
     tmp_path: Path, command: list[str]
 ):
-    done = subprocess.run(
-        [sys.executable, "-m", "arena", *command],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        cwd=tmp_path,
-        env={**os.environ, "ARENA_WEIGHTS": '{"benchmark": 0.5}'},
-    )
+    wrong = {**os.environ, "ARENA_WEIGHTS": '{"benchmark": 0.5}'}
+    done = warm.run(command, wrong, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
         "error: the weights add up to 1.1, must add up to 1: benchmark 0.5, user_rating 0.3, "
