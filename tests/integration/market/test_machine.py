@@ -46,7 +46,7 @@ def test_hypothesis_finds_no_history_that_breaks_an_invariant(tmp_path: Path):
         run_state_machine_as_test(
             machine_over(world, done),
             settings=settings(
-                max_examples=15,
+                max_examples=8,
                 stateful_step_count=STEPS,
                 database=None,
                 # What goes wrong is told as it was found: making it small takes minutes.
@@ -71,6 +71,6 @@ def test_no_numbered_history_breaks_an_invariant_on_sqlite(tmp_path: Path):
 
 def test_no_numbered_history_breaks_an_invariant_on_postgresql(tmp_path: Path, postgres_url: str):
     url = Settings(home=tmp_path, database_url=postgres_url).database
-    done = drive(url, tmp_path / "content", histories=range(8), steps=40)
+    done = drive(url, tmp_path / "content", histories=range(6), steps=40)
     for name in ("post", "apply", "assign", "submit", "judge", "raced", "crashed"):
         assert done[name], f"{name} was never once done; done: {done}"
