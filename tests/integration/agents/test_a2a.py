@@ -29,6 +29,7 @@ class Speaker(AgentExecutor):
     """A real A2A agent whose prompt tells it what to do."""
 
     def __init__(self) -> None:
+        self.hangs = False
         self.cancelled: list[str] = []
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -50,6 +51,7 @@ class Speaker(AgentExecutor):
 
         match prompt.split()[0]:
             case "hang":
+                self.hangs = True
                 await asyncio.sleep(60)
             case "fail":
                 await updater.failed(said("no battery"))
@@ -235,13 +237,15 @@ async def test_usage_is_taken_from_metadata(a2a, ask, peer):
 
 async def test_the_agent_is_told_that_nobody_waits_any_more(a2a, ask, peer):
     with pytest.raises(AgentTimedOut):
-        await ask(a2a(peer), "hang", timeout=0.7)
+        await ask(a2a(peer), "hang", timeout=2.0)
     assert len(peer.speaker.cancelled) == 1
 
 
 async def test_cancelling_the_question_cancels_the_task(a2a, ask, peer):
     task = asyncio.create_task(ask(a2a(peer), "hang"))
-    await asyncio.sleep(0.5)
+    while not peer.speaker.hangs:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)  # until the task's name has come back
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -63,6 +64,27 @@ async def test_a_server_that_is_not_there_is_infrastructure():
     async with Client(f"http://127.0.0.1:{port}") as client:
         with pytest.raises(InfrastructureError, match=f"no answer from http://127.0.0.1:{port}"):
             await client.agents()
+
+
+async def test_a_server_whose_machine_vanishes_is_not_waited_for_for_ever():
+    """The kernel asks now and then whether the other end is still there."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        async with Client(f"http://127.0.0.1:{port}") as client:
+            asking = asyncio.create_task(client.agents())
+            async with asyncio.timeout(30):
+                while timers_of(port) != {KEEPALIVE}:
+                    await asyncio.sleep(0.01)
+            asking.cancel()
+
+
+KEEPALIVE = "02"
+
+
+def timers_of(port: int) -> set[str]:
+    """Which timers the kernel runs for connections to this port; see proc_net_tcp in its docs."""
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return {row[5].partition(":")[0] for row in rows if row[2].endswith(f":{port:04X}")}
 
 
 @pytest.mark.parametrize(

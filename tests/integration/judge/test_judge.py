@@ -255,8 +255,8 @@ async def test_a_slow_endpoint_runs_out_of_time(judge_with, endpoint):
         await asyncio.sleep(60)
 
     endpoint.follow(sleep)
-    judge = judge_with(judge_timeout_seconds=0.2, judge_retries=1)
-    with pytest.raises(JudgeError, match=r"no answer within 0\.2 s"):
+    judge = judge_with(judge_timeout_seconds=1, judge_retries=1)
+    with pytest.raises(JudgeError, match="no answer within 1 s"):
         await judge(STANDARD, WORK_IN)
     assert len(endpoint.requests) == 2
 
