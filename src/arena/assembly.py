@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from arena.agents import Registry
 from arena.catalog import Audits, LiveCatalog
@@ -10,7 +11,7 @@ from arena.content import LocalStore
 from arena.evaluation import Means, SealedFolder
 from arena.evaluation.judge import Judge, open_judge
 from arena.market import Market, TaskReviews
-from arena.reviews import Reviews, SubjectKind
+from arena.reviews import Review, Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
@@ -71,7 +72,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             reviewers_needed=settings.reviewers_needed,
         )
         settlers = {SubjectKind.RUN: runs.settle, SubjectKind.TASK: task_reviews.settle}
-        reviews = Reviews(database, means, settlers)
+        reviews = Reviews(database, means, settlers, sealed_for=partial(_sealed_for, settings))
         yield Arena(
             settings=settings,
             database=database,
@@ -97,6 +98,17 @@ def open_means(settings: Settings, closing: AsyncExitStack) -> tuple[Means, Judg
     closing.push_async_callback(judge.close)
     unseal = SealedFolder(settings.sealed_folder)
     return Means(sandbox=sandbox, judge=judge, unseal=unseal), judge
+
+
+def _sealed_for(settings: Settings, review: Review) -> SealedFolder:
+    """The private parts that a review may open: its verdict shows the hidden cases to its team.
+
+    A team with a token chooses the standard of its task, so it gets only what was left for it;
+    the tests of a run are the server's own.
+    """
+    folder = SealedFolder(settings.sealed_folder)
+    is_of_a_team = settings.tokens and review.subject.kind is SubjectKind.TASK
+    return folder.of_team(review.team_id) if is_of_a_team else folder
 
 
 def open_sandbox(settings: Settings) -> SandboxProvider:

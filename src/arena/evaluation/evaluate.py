@@ -109,7 +109,8 @@ async def _unsealed(standard: TestCases, means: Means) -> Sequence[Opening]:
         found = await asyncio.to_thread(means.unseal, standard.sealed)
     if found is None:
         told = f"the standard has {len(standard.sealed)} sealed cases and their private part"
-        what_to_do = "put it into ARENA_HOME/sealed, or give it with --sealed"
+        what_to_do = "put it into ARENA_HOME/sealed (for a task of a team with a token: into its"
+        what_to_do += " folder team-NAME there), or give it with --sealed"
         raise NotJudged(f"{told} ({name}.json) is not here: {what_to_do}", retryable=False)
     if wrong := unopened(standard.sealed, found):
         raise NotJudged(f"the private part {name} does not open {wrong}", retryable=False)

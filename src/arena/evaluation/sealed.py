@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
+from urllib.parse import quote
 
 from arena.content import canonical, read_canonical
 from arena.errors import InfrastructureError, InvalidInput
@@ -87,6 +88,10 @@ class SealedFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def of_team(self, team_id: str) -> "SealedFolder":
+        """Those of one team, which others cannot have opened."""
+        return SealedFolder(self.folder / f"team-{quote(team_id, safe='')}")
 
     def path(self, commitments: Sequence[str]) -> Path:
         """Where the private part for these commitments lies, if it is here."""

@@ -11,7 +11,7 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 from arena.errors import ArenaError, NotFound
-from arena.evaluation import Means, Verdict, evaluate
+from arena.evaluation import Means, Unsealing, Verdict, evaluate
 from arena.reviews import records
 from arena.reviews.review import (
     Answer,
@@ -50,11 +50,18 @@ class Reviews:
     """Reviews by people: all that can be done with them."""
 
     def __init__(
-        self, database: Database, means: Means, settlers: Mapping[SubjectKind, Settler]
+        self,
+        database: Database,
+        means: Means,
+        settlers: Mapping[SubjectKind, Settler],
+        *,
+        sealed_for: Callable[[Review], Unsealing] | None = None,
     ) -> None:
+        """`sealed_for` says where the hidden cases for a review come from, if not for all alike."""
         self._database = database
         self._means = means
         self._settlers = settlers
+        self._sealed_for = sealed_for
         self._bell = asyncio.Event()
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
@@ -128,6 +135,8 @@ class Reviews:
     async def _settle_once(self, details: ReviewDetails) -> None:
         # Outside any transaction: test cases and a model's vote may take minutes.
         means = replace(self._means, answers=details.decided)
+        if self._sealed_for is not None:
+            means = replace(means, unseal=self._sealed_for(details.review))
         verdict = await evaluate(details.standard, details.submission, means)
         kind = details.review.subject.kind
         settler = self._settlers.get(kind)
