@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 
 import arena
-from arena.api.access import Access, authorize
+from arena.api.access import Access
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
@@ -78,16 +78,13 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         separate_input_output_schemas=False,
-        # Names that read well in generated clients: listTests, not listTestsApiBenchmarksTestsGet.
-        generate_unique_id_function=lambda route: route.name,
+        # Not by `include_router`: it makes every route anew for each app, with its first request.
+        routes=[*health.router.routes, *(route for room in ROOMS for route in room.router.routes)],
     )
     app.state.serves = serves
     app.state.access = Access(settings.team_by_token)
     app.add_middleware(BodyLimit)
     add_problems(app)
-    app.include_router(health.router)
-    for room in ROOMS:
-        app.include_router(room.router, dependencies=[Depends(authorize)])
     app.include_router(dashboard_router())
     complete_openapi(app)
     return app

@@ -3,17 +3,18 @@
 import time
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from arena import schemas
 from arena.agents import Agent, Answer, Question, Usage, connect
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import AgentFault, InfrastructureError
 from arena.runs import ask
 
-router = APIRouter(prefix="/api/agents", tags=["agents"])
+router = room_router("/api/agents", "agents")
 
 
 @router.get("", responses=responses())

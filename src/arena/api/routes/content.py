@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
 from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.content import LocalStore, read_archive, write_archive
 from arena.evaluation import contents_of
 
-router = APIRouter(prefix="/api", tags=["content"])
+router = room_router("/api", "content")
 
 BYTES = "application/octet-stream"
 ARCHIVE = "application/vnd.ipld.car"

@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 
 from arena import schemas
 from arena.api.access import authorize
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.content import LocalStore, NotCanonical, canonical, read_json
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation import (
@@ -28,7 +29,7 @@ from arena.evaluation import (
     read_standard_document,
 )
 
-router = APIRouter(prefix="/api", tags=["evaluation"])
+router = room_router("/api", "evaluation")
 
 MAX_STANDARD_BYTES = 8 * 1024 * 1024
 

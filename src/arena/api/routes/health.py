@@ -4,8 +4,9 @@ from fastapi import APIRouter
 
 import arena
 from arena import schemas
+from arena.api.room import name_of
 
-router = APIRouter()
+router = APIRouter(generate_unique_id_function=name_of)
 
 
 @router.get("/api/health", tags=["server"])

@@ -3,14 +3,13 @@
 import asyncio
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.evaluation.judge.prompt import PROMPT_VERSION
 
-router = APIRouter(prefix="/api/judges", tags=["evaluation"])
+router = room_router("/api/judges", "evaluation")
 
 
 @router.get("", responses=responses())

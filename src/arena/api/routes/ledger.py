@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from arena import schemas
 from arena.api import paging
@@ -10,9 +10,10 @@ from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.market_shapes import PageLimit, shown_receipt
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.schemas import decimal_text, minor_units
 
-router = APIRouter(prefix="/api/ledger", tags=["ledger"])
+router = room_router("/api/ledger", "ledger")
 
 
 @router.get("/balance", responses=responses())

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
@@ -12,10 +12,11 @@ from arena.api import streaming
 from arena.api.access import DEFAULT_TEAM, Access, Team, authorize
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.api.routes.runs import progress
 from arena.assembly import Arena
 
-router = APIRouter(prefix="/api", tags=["server"])
+router = room_router("/api", "server")
 
 
 @router.get("/teams", responses=responses())

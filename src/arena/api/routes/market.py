@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
@@ -13,11 +13,12 @@ from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.market_shapes import proof_of, shown_agent, shown_event, shown_receipt
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
 from arena.market import MIN_PASS_SCORE
 
-router = APIRouter(prefix="/api/market", tags=["market"])
+router = room_router("/api/market", "market")
 
 MAX_ID = 2**63 - 1
 

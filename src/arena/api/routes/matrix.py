@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from arena import schemas
 from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.api.routes.scores import named
 from arena.scoring import MatrixRow, TestOutcome
 
-router = APIRouter(prefix="/api/benchmarks", tags=["scores"])
+router = room_router("/api/benchmarks", "scores")
 
 
 @router.get("/compare/tests", responses=responses())

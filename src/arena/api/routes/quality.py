@@ -1,14 +1,13 @@
 """Are the tests any good? The audit, and what the agents' runs say of a test."""
 
-from fastapi import APIRouter
-
 from arena import schemas
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.scoring import Share, TestStanding, discrimination, share_interval
 
-router = APIRouter(prefix="/api/benchmarks", tags=["tests"])
+router = room_router("/api/benchmarks", "tests")
 
 AUDIT_SECONDS = 2.0
 """How long one request may look at tests; the rest is pending, and asked for again."""

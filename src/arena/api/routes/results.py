@@ -3,17 +3,18 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from arena import schemas
 from arena.api import paging
 from arena.api.access import NamedTeam
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.api.routes import runs, tests
 from arena.runs import ResultFilter
 
-router = APIRouter(prefix="/api/benchmarks/runs/{run_id}/results", tags=["runs"])
+router = room_router("/api/benchmarks/runs/{run_id}/results", "runs")
 
 
 def _wanted(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
@@ -14,6 +14,7 @@ from arena.api import paging, streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.errors import InvalidInput
 from arena.evaluation import Checklist
 from arena.evaluation.judge import suggest
@@ -28,7 +29,7 @@ from arena.reviews import (
     agreement_of,
 )
 
-router = APIRouter(prefix="/api/reviews", tags=["reviews"])
+router = room_router("/api/reviews", "reviews")
 
 
 @router.get("", responses=responses())

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
@@ -13,11 +13,12 @@ from arena.api import paging, streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
 from arena.runs import RecordedResult, Run, RunEvent, RunRequest, RunStatus
 
-router = APIRouter(prefix="/api/benchmarks", tags=["runs"])
+router = room_router("/api/benchmarks", "runs")
 
 Wait = Annotated[bool, Query(description="Answer when the run is done; false answers 202 at once.")]
 

@@ -4,7 +4,7 @@ import asyncio
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from arena import clock, schemas
 from arena.agents import Usage
@@ -12,6 +12,7 @@ from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
 from arena.models.pricing import priced
@@ -32,7 +33,7 @@ from arena.scoring import (
 )
 from arena.scoring.records import BoardFilter, BoardRow
 
-router = APIRouter(prefix="/api/benchmarks", tags=["scores"])
+router = room_router("/api/benchmarks", "scores")
 
 MAX_COMPARED = 20
 

@@ -6,7 +6,7 @@ themselves by their signatures.
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from arena import schemas
 from arena.api import paging
@@ -21,6 +21,7 @@ from arena.api.market_shapes import (
     terms_of,
 )
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.api.routes.reviews import shown as shown_review
 from arena.errors import InvalidInput
 from arena.market import (
@@ -34,7 +35,7 @@ from arena.market import (
 from arena.reviews import SubjectKind
 from arena.schemas import minor_units
 
-router = APIRouter(prefix="/api/tasks", tags=["tasks"])
+router = room_router("/api/tasks", "tasks")
 
 MAX_ID = 2**63 - 1
 

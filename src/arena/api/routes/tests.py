@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from arena import schemas
 from arena.api import paging
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.catalog import Test
 from arena.errors import NotFound
 
-router = APIRouter(prefix="/api/benchmarks", tags=["tests"])
+router = room_router("/api/benchmarks", "tests")
 
 
 @router.get("/tests", responses=responses())

@@ -1,13 +1,12 @@
 """Verdict records: whether they hold."""
 
-from fastapi import APIRouter
-
 from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
+from arena.api.room import room_router
 from arena.evaluation.verify import Verification, verify
 
-router = APIRouter(prefix="/api", tags=["verdicts"])
+router = room_router("/api", "verdicts")
 
 
 @router.get("/verify/{cid}", responses=responses(404))
