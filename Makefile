@@ -18,10 +18,11 @@ demo-market: setup  ## Post three paid tasks, let two agents compete, judge, sho
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	@scripts/demo-market
 
+# Three on two cores: tests that wait leave a tenth of them idle.
 test: setup  ## Check the code, then run every test.
 	@scripts/setup --system jq curl perl python3 bwrap=bubblewrap gcc g++ node=nodejs libseccomp.so.2=libseccomp2 chromium
 	@$(MAKE) --no-print-directory check
-	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/pytest -n 3 $(PYTEST_ARGS)
 
 check: setup  ## Lint, types and import rules, of Python and of the dashboard.
 	$(BIN)/ruff check .

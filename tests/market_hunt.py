@@ -11,6 +11,7 @@ from market_machine import MarketMachine
 from market_world import World
 
 FOUND, MISSED = 10, 0
+DATABASE = "hunt.db"
 HISTORIES = (*range(10), 11, 12, 13, 16, 17, 23, 27)
 """The histories that must go well, and among which each mistake must be found."""
 STEPS = 50
@@ -43,7 +44,7 @@ def drive(url: str, folder: Path, *, histories: Iterable[int], steps: int) -> Co
 def main(folder: str, *histories: int) -> None:
     """Exit with FOUND where one of the histories goes wrong, with MISSED where none does."""
     print(arena.__file__)
-    url = f"sqlite+aiosqlite:///{folder}/hunt.db"
+    url = f"sqlite+aiosqlite:///{folder}/{DATABASE}"
     try:
         drive(url, Path(folder) / "content", histories=histories, steps=STEPS)
     except HistoryBroken:
