@@ -27,6 +27,19 @@ async def test_where_there_are_tokens_one_is_needed(guarded: httpx.AsyncClient, 
     assert (await guarded.get(path, headers=bearer(RED))).status_code == 200
 
 
+async def test_without_a_token_nothing_answers_but_health(guarded: httpx.AsyncClient):
+    """Each room guards its own door: a new one must not forget it."""
+    paths = (await guarded.get("/api/openapi.json")).json()["paths"]
+    operations = [(path, method) for path, methods in paths.items() for method in methods]
+    open_doors = [
+        (path, method)
+        for path, method in operations
+        if (await guarded.request(method.upper(), path)).status_code != 401
+    ]
+    assert open_doors == [("/api/health", "get")]
+    assert len(operations) > 60
+
+
 async def test_a_token_opens_its_own_team_only(guarded: httpx.AsyncClient):
     create = {"url": "/api/benchmarks/run", "json": {"agent_id": "parrot"}}
     mine = (await guarded.post(**create, headers=bearer(RED))).json()["run_id"]
