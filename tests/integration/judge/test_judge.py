@@ -376,8 +376,10 @@ async def test_the_lower_median_of_the_votes_counts(judge_with, endpoint):
 
 async def test_a_panel_without_one_of_its_votes_is_no_panel(judge_with, endpoint):
     async def by_model(request, writer):
-        score = 101 if request.json["model"] == "liar" else 50
-        return completion(vote(score, 50, 50))
+        model = request.json["model"]
+        if model == "a":
+            await asyncio.sleep(0.5)  # it answers, and is paid, after the other has failed
+        return completion(vote(101 if model == "liar" else 50, 50, 50))
 
     endpoint.follow(by_model)
     judge = judge_with(judge_models=("a", "liar", "b"), judge_retries=1)

@@ -11,7 +11,6 @@ from arena.evaluation.judge.panel import RULE, medians, spreads, weighted_total
 from arena.evaluation.judge.prompt import Brief, brief
 from arena.evaluation.judge.voter import Ballot, Voter
 from arena.evaluation.judgement import Judgement, Vote
-from arena.evaluation.means import JudgeError
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.text import fold
 from arena.evaluation.verdict import Finding, Submission, Verdict
@@ -73,24 +72,26 @@ class Judge:
         self._voters.clear()
 
     async def _votes(self, told: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
-        """Every vote of the panel; the first that fails ends the others."""
+        """Every vote of the panel; one that fails is raised when all have ended.
+
+        The others are paid for, and kept: whoever tries again asks only for what is missing.
+        """
         ballots = [
             Ballot(model=model, number=number)
             for model in panel.models
             for number in range(1, panel.votes + 1)
         ]
         voter = self._voter(panel)
-        if len(ballots) == 1:
-            return (await voter.vote(told, panel, ballots[0], fresh=fresh),)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(voter.vote(told, panel, ballot, fresh=fresh))
-                    for ballot in ballots
-                ]
-        except* JudgeError as failed:
-            raise _first(failed) from None
-        return tuple(task.result() for task in tasks)
+        ended = await asyncio.gather(
+            *(voter.vote(told, panel, ballot, fresh=fresh) for ballot in ballots),
+            return_exceptions=True,
+        )
+        votes: list[Vote] = []
+        for vote in ended:
+            if isinstance(vote, BaseException):
+                raise vote
+            votes.append(vote)
+        return tuple(votes)
 
     def _verdict(self, told: Brief, panel: Panel, votes: Sequence[Vote]) -> Verdict:
         standard, findings = told.standard, findings_of(told, votes)
@@ -132,11 +133,6 @@ def open_judge(settings: Settings) -> Judge:
 def figures_in(home: Path) -> FigureFolder:
     """Where the figures of judges are kept."""
     return FigureFolder(home / "judge" / "figures")
-
-
-def _first(failed: BaseExceptionGroup[JudgeError]) -> JudgeError:
-    inner = failed.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
 
 
 def findings_of(told: Brief, votes: Sequence[Vote]) -> list[Finding]:
