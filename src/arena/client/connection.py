@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 from urllib.parse import quote
+from urllib.request import getproxies
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -142,7 +143,7 @@ def _lasting() -> tuple[ssl.SSLContext, dict[str, httpx.AsyncHTTPTransport]]:
     """
     trusted = httpx.create_ssl_context()
     direct = httpx.AsyncHTTPTransport(verify=trusted, socket_options=SOCKET_OPTIONS)
-    return trusted, {"all://": direct}
+    return trusted, {} if "all" in getproxies() else {"all://": direct}
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:

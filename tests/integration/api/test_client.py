@@ -51,6 +51,17 @@ async def test_a_server_that_is_no_arena_is_told_apart(answer: bytes, told: str)
             await client.agents()
 
 
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
+async def test_a_proxy_that_the_environment_names_is_used(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+):
+    async with answering(BROKEN) as proxy:
+        monkeypatch.setenv(variable, proxy)
+        async with Client("http://arena.invalid") as client:
+            with pytest.raises(InfrastructureError, match="oops"):
+                await client.agents()
+
+
 async def test_a_server_that_goes_away_is_not_the_end_of_a_run():
     async with answering(HALF) as url, Client(url) as client:
         with pytest.raises(InfrastructureError, match="has gone before the run was done"):
