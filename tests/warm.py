@@ -43,11 +43,7 @@ def run(
         streams[0].write(input)
         streams[0].seek(0)
         with _fork(words, environment, cwd, [stream.fileno() for stream in streams]) as process:
-            try:
-                code = process.wait(timeout)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                raise
+            code = process.wait(timeout)
         return subprocess.CompletedProcess(list(words), code, *map(_text, streams[1:]))
 
 
@@ -111,6 +107,8 @@ class Process:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None:
+            self.send_signal(signal.SIGKILL)  # a test that failed must not wait for it as well
         self.wait()
         self._line.close()
         if self.stdout is not None:
