@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import psycopg
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from arena.assembly import Arena, open_arena
 from arena.settings import Settings
@@ -37,6 +38,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("hunt")
 hypothesis.settings.register_profile("arena", derandomize=True)
 hypothesis.settings.load_profile("arena")
+
+
+def pytest_sessionstart() -> None:
+    """Keep what is in the source out of the examples, or each change of it would change them."""
+    if hypothesis.settings().derandomize:
+        providers._get_local_constants = lambda: providers._local_constants  # none is ever added
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -45,7 +45,8 @@ class Arena:
 
     def __init__(self, home: Path, database_url: str | None = None) -> None:
         self.home = home
-        self.environment = {**os.environ, "ARENA_HOME": str(home), "ARENA_LOG_LEVEL": "warning"}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
+        self.environment = {**kept, "ARENA_HOME": str(home), "ARENA_LOG_LEVEL": "warning"}
         if database_url:
             self.environment["ARENA_DATABASE_URL"] = database_url
 

@@ -93,6 +93,19 @@ def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: 
         assert cancelled.json()["status"] == "cancelled"
 
 
+def test_the_longest_address_is_read_although_it_comes_in_pieces(shell):
+    with shell.serving() as client:
+        cid = client.post("/api/content", content=b"packed").json()["cid"]
+        address = "/api/archive?" + "&".join([f"cid={cid}"] * 1000)
+        with socket.create_connection((client.base_url.host, client.base_url.port)) as line:
+            head = f"GET {address} HTTP/1.0\r\nHost: {line.getpeername()[0]}\r\n\r\n".encode()
+            for start in range(0, len(head), 20_000):
+                line.sendall(head[start : start + 20_000])
+                time.sleep(0.05)  # or they might be read as one
+            with line.makefile("rb") as answer:
+                assert answer.readline().split()[1] == b"200"
+
+
 def test_a_port_that_is_taken_is_told(shell):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

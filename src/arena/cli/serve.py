@@ -24,6 +24,9 @@ app = commands()
 PATIENCE_SECONDS = 2
 """What requests that are under way get to end by themselves when the server stops."""
 
+MAX_HEAD_BYTES = 128 * 1024
+"""Of a request's address and headers; an archive of 1,000 CIDs needs half of it."""
+
 
 @app.command()
 def serve(
@@ -72,6 +75,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
             log_config=None,
             log_level=settings.log_level,
             timeout_graceful_shutdown=PATIENCE_SECONDS,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
     )
     # Here and not in uvicorn, so that what keeps Arena from opening is one line and no traceback.
