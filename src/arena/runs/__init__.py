@@ -9,7 +9,7 @@ This room imports the catalog, the agents, evaluation and the store.
 """
 
 from arena.runs.attempt import Retries, ask
-from arena.runs.changes import Changes
+from arena.runs.changes import Changes, rung
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.run import (
@@ -45,4 +45,5 @@ __all__ = [
     "RunStatus",
     "Runs",
     "ask",
+    "rung",
 ]

@@ -22,3 +22,12 @@ class Changes:
     def bell(self, run_id: UUID | None) -> asyncio.Event:
         """The bell of a run's next change, or (None) of any run's; get it before you look."""
         return self._bells.setdefault(run_id, asyncio.Event())
+
+
+async def rung(bell: asyncio.Event, seconds: float) -> None:
+    """Wait for a bell, but no longer than this."""
+    try:
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    except TimeoutError:
+        return

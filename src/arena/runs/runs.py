@@ -14,6 +14,7 @@ from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation import Verdict
 from arena.reviews import ReviewDetails
 from arena.runs import records
+from arena.runs.changes import rung
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.run import (
@@ -35,8 +36,8 @@ log = logging.getLogger(__name__)
 WATCH_SECONDS = 0.5
 """How often a watcher looks by itself: the run may be executed by another process."""
 
-WATCH_TEAM_SECONDS = 1.0
 RUNS_WATCHED = 50
+"""Of a team's newest, and of those that go on."""
 
 LOOK_SECONDS = 15.0
 """How often a server looks for runs whose executor has fallen silent: as long as a lease lasts."""
@@ -255,23 +256,17 @@ class Runs:
             if run.status.is_final and not is_behind:
                 return
             if not is_behind:
-                await _rung(bell, WATCH_SECONDS)
+                await rung(bell, WATCH_SECONDS)
 
-    async def watch_team(self, team_id: str) -> AsyncGenerator[Sequence[Run]]:
-        """The team's runs that have changed since the last time; now and then nothing."""
-        told: dict[UUID, Run] = {}
-        while True:
-            bell = self._engine.changes.bell(None)
-            going = await self.list(team_id, status=RunStatus.RUNNING, limit=RUNS_WATCHED)
-            newest = await self.list(team_id, limit=RUNS_WATCHED)
-            present = {run.id: run for run in (*newest, *going)}
-            # One that ran and is now neither new nor running has ended meanwhile.
-            for run_id, run in told.items():
-                if run.status is RunStatus.RUNNING and run_id not in present:
-                    present[run_id] = await self.get(run_id, team_id)
-            yield [run for run in present.values() if run != told.get(run.id)]
-            told = present
-            await _rung(bell, WATCH_TEAM_SECONDS)
+    async def present(self, team_id: str) -> dict[UUID, Run]:
+        """The team's newest runs, and those that are executed now."""
+        newest = await self.list(team_id, limit=RUNS_WATCHED)
+        going = await self.list(team_id, status=RunStatus.RUNNING, limit=RUNS_WATCHED)
+        return {run.id: run for run in (*newest, *going)}
+
+    def bell(self) -> asyncio.Event:
+        """The bell of the next change of any run in this process; get it before you look."""
+        return self._engine.changes.bell(None)
 
     async def close(self) -> None:
         """Interrupt what is executed here; it can be resumed later."""
@@ -351,11 +346,3 @@ def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Tes
         wanted = f" in category {request.category!r}" if request.category else ""
         raise InvalidInput(f"no active test{wanted} applies to agent {agent.id!r}")
     return tests
-
-
-async def _rung(bell: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await bell.wait()
-    except TimeoutError:
-        return

@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import DateTime, Uuid, bindparam, event, text
+from sqlalchemy import DateTime, Uuid, bindparam, text
 
 from arena import clock
 from arena.assembly import Arena, open_arena
@@ -494,26 +494,3 @@ async def test_a_page_of_long_answers_is_short_and_no_result_is_skipped(
         for recorded in event.results
     ]
     assert watched == seen
-
-
-async def test_a_watcher_of_a_team_does_not_look_for_ever_at_runs_that_nobody_executes(
-    house: Arena, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(runs, "RUNS_WATCHED", 1)
-    monkeypatch.setattr(runs, "WATCH_TEAM_SECONDS", 0.01)
-    old = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
-    async with aclosing(house.runs.watch_team(TEAM)) as changes:
-        assert [run.id for run in await anext(changes)] == [old.id]
-        new = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
-        looks: list[object] = []
-        engine = house.database._engine.sync_engine
-
-        def note(_c: object, _cursor: object, _statement: str, given: object, *_rest: object):
-            looks.append(given)
-
-        event.listen(engine, "before_cursor_execute", note)
-        assert [run.id for run in await anext(changes)] == [new.id]
-        assert await anext(changes) == []
-        event.remove(engine, "before_cursor_execute", note)
-    assert looks
-    assert old.id.hex not in str(looks).replace("-", "")

@@ -14,7 +14,7 @@ from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.api.routes.runs import progress
-from arena.assembly import Arena
+from arena.api.team_watch import TeamWatch
 
 router = room_router("/api", "server")
 
@@ -42,25 +42,16 @@ async def list_teams(
         **responses(),
     },
 )
-async def watch_team(house: House, team: Team) -> StreamingResponse:
+async def watch_team(request: Request, team: Team) -> StreamingResponse:
     """Watch a team: its runs as they go on; scores, reviews, market and catalog as they change."""
-    return streaming.stream(_told(house, team))
+    return streaming.stream(_told(request.app.state.team_watch, team))
 
 
-async def _told(house: Arena, team: str) -> AsyncGenerator[str]:
+async def _told(watched: TeamWatch, team: str) -> AsyncGenerator[str]:
     """The events of a team; the first ones tell how things are."""
-    seen: dict[str, object] = {}
-    async with aclosing(house.runs.watch_team(team)) as changes:
-        async for runs in changes:
-            for run in runs:
+    async with aclosing(watched.watch(team)) as all_news:
+        async for news in all_news:
+            for run in news.runs:
                 yield streaming.event("progress", progress(run))
-            now = {
-                "scores": await house.scores.last_change(team),
-                "reviews": await house.reviews.state(team),
-                "market": await house.market.last_event(team),
-                "catalog": house.catalog.current.loaded_at,
-            }
-            for what in ("scores", "reviews", "market", "catalog"):
-                if what not in seen or seen[what] != now[what]:
-                    yield streaming.event("change", schemas.Change(what=what))
-            seen.update(now)
+            for part in news.changed:
+                yield streaming.event("change", schemas.Change(what=part))

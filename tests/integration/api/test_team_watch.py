@@ -1,0 +1,93 @@
+"""Who watches a team is told what is new, and costs no more than the others who do."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, aclosing, contextmanager
+
+import pytest
+from sqlalchemy import event
+
+from arena.api import team_watch
+from arena.api.team_watch import News, TeamWatch
+from arena.assembly import Arena
+from arena.runs import RunRequest, runs
+from arena.settings import Settings
+from factories import write_agent
+
+TEAM = "default"
+CREATION = RunRequest(team_id=TEAM, agent_id="parrot")
+
+
+@contextmanager
+def questions(house: Arena) -> Iterator[list[str]]:
+    """What the database is asked meanwhile."""
+    asked: list[str] = []
+    engine = house.database._engine.sync_engine
+
+    def note(_c: object, _cursor: object, statement: str, given: object, *_rest: object) -> None:
+        if statement.startswith(("SELECT", "WITH")):
+            asked.append(f"{statement} {given}")
+
+    event.listen(engine, "before_cursor_execute", note)
+    yield asked
+    event.remove(engine, "before_cursor_execute", note)
+
+
+async def test_runs_that_nobody_executes_are_not_looked_at_for_ever(
+    house: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(runs, "RUNS_WATCHED", 1)
+    monkeypatch.setattr(team_watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(team_watch, "FRESH_SECONDS", 0.0)
+    old = await house.runs.create(CREATION)
+    async with aclosing(TeamWatch(house).watch(TEAM)) as watched:
+        assert [run.id for run in (await anext(watched)).runs] == [old.id]
+        new = await house.runs.create(CREATION)
+        with questions(house) as asked:
+            assert [run.id for run in (await anext(watched)).runs] == [new.id]
+            assert await anext(watched) == News(runs=[], changed=[])
+    assert asked
+    assert old.id.hex not in str(asked).replace("-", "")
+
+
+async def test_a_run_that_ended_behind_newer_ones_is_told(
+    house: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+):
+    wait = "while not os.path.exists('go'): time.sleep(0.02)"
+    write_agent(settings.home / "agents", "parrot", f"{wait}\nreturn prompt.upper()")
+    house.registry.refresh()
+    monkeypatch.setattr(runs, "RUNS_WATCHED", 1)
+    monkeypatch.setattr(team_watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(team_watch, "FRESH_SECONDS", 0.0)
+    run = await house.runs.create(CREATION)
+    async with aclosing(TeamWatch(house).watch(TEAM)) as watched:
+        await house.runs.start(run.id, TEAM)
+        statuses = [one.status for one in (await anext(watched)).runs]
+        assert statuses == ["running"]
+        await house.runs.create(CREATION)
+        (settings.home / "agents" / "go").touch()
+        async with asyncio.timeout(30):
+            async for news in watched:
+                statuses += [one.status for one in news.runs if one.id == run.id]
+                if statuses[-1] == "completed":
+                    break
+
+
+async def test_a_hundred_watchers_ask_as_often_as_one(house: Arena):
+    teams = TeamWatch(house)
+    async with AsyncExitStack() as closing:
+        watchers = [
+            await closing.enter_async_context(aclosing(teams.watch(TEAM))) for _ in range(100)
+        ]
+        with questions(house) as by_one:
+            await anext(watchers[0])
+        with questions(house) as by_the_others:
+            seen = await asyncio.gather(*map(anext, watchers[1:]))
+        run = await house.runs.create(CREATION)
+        with questions(house) as of_the_news:
+            heard = await asyncio.gather(*map(anext, watchers))
+    everything = ["scores", "reviews", "market", "catalog"]
+    assert all(news.changed == everything for news in seen)
+    assert all([one.id for one in news.runs] == [run.id] for news in heard)
+    # Half a second may have gone by meanwhile on a busy machine; then one looks again.
+    assert len(by_the_others) + len(of_the_news) <= 10 * len(by_one)
