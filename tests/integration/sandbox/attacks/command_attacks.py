@@ -54,8 +54,8 @@ COMMAND_ATTACKS = [
         "head -c 1000M /dev/zero > big 2>/dev/null; stat -c %s big",
         output(lambda t: int(t) <= 128 << 20),
     ),
-    sh(15, "endless_output", "yes", over("output")),
-    sh(16, "endless_errors", "yes >&2", over("output")),
+    sh(15, "endless_output", "yes", over("output", "wall_time")),
+    sh(16, "endless_errors", "yes >&2", over("output", "wall_time")),
     sh(
         32,
         "stops_its_children",

@@ -112,7 +112,7 @@ EXHAUSTION = [
         15,
         "endless_output",
         "function f(c) { for (;;) attempt(() => require('fs').writeSync(1, 'x'.repeat(65536))); }",
-        over("output"),
+        over("output", "wall_time"),
     ),
     js(19, "infinite_recursion", "function f(c) { return f(c) + 1; }", fails("RangeError")),
     js(

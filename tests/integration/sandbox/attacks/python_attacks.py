@@ -7,6 +7,9 @@ from integration.sandbox.attacks.attack import Attack, both, either, fails, give
 TIME = over("wall_time", "cpu_time")
 # What grows step by step may meet the clock first on a busy machine.
 GROWTH = over("memory", "wall_time", "cpu_time")
+# So may what has to be read.
+LONG_RESULT = over("result_size", "wall_time")
+LONG_OUTPUT = over("output", "wall_time")
 DENIED = ("EPERM", "EACCES", "EROFS", "ENOENT")
 
 
@@ -115,22 +118,22 @@ EXHAUSTION = [
         15,
         "endless_output",
         "def f(c):\n    while True: os.write(1, b'x' * 65536)\n",
-        over("output"),
+        LONG_OUTPUT,
     ),
     py(
         16,
         "endless_errors",
         "def f(c):\n    while True: os.write(2, b'x' * 65536)\n",
-        over("output"),
+        LONG_OUTPUT,
     ),
-    returning(17, "huge_result", "'x' * (60 << 20)", over("result_size")),
+    returning(17, "huge_result", "'x' * (60 << 20)", LONG_RESULT),
     py(
         17,
         "endless_result_line",
         "def f(c):\n    while True: os.write(4, b'[' * 65536)\n",
-        over("result_size"),
+        LONG_RESULT,
     ),
-    returning(18, "result_grows_when_escaped", r"'\0' * (8 << 20)", over("result_size")),
+    returning(18, "result_grows_when_escaped", r"'\0' * (8 << 20)", LONG_RESULT),
     py(
         19,
         "infinite_recursion",
@@ -536,7 +539,7 @@ DATA = [
         "def f(c):\n    os.write(1, b'\\xff\\x00\\r\\n\\x1b[31m'); return 1\n",
         both(gives(1), lambda o: o["stdout"] == "\\xff\x00\r\n\x1b[31m"),
     ),
-    py(120, "long_line", "def f(c):\n    print('x' * (10 << 20)); return 1\n", over("output")),
+    py(120, "long_line", "def f(c):\n    print('x' * (10 << 20)); return 1\n", LONG_OUTPUT),
     py(121, "nul_in_the_source", "def f(c): return 1\n\0", fails("null|source")),
     py(121, "unfinished_source", "def f(c:\n", fails("SyntaxError")),
     py(
