@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from arena.errors import InvalidInput
+from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.faults import InvalidStandard
 from arena.evaluation.graded import with_hidden_cases
 from arena.evaluation.means import NotJudged
@@ -19,6 +19,7 @@ from arena.sandbox import (
     MapValue,
     SandboxProvider,
     SetValue,
+    check_language,
     run_tests,
 )
 
@@ -39,10 +40,12 @@ async def judge_cases(
         whole = with_hidden_cases(standard, [opening.case for opening in openings])
     except InvalidStandard as wrong:
         raise NotJudged(f"the hidden cases cannot be used: {wrong}", retryable=False) from None
+    if submission.language:
+        check_language(submission.language)
     try:
         results = await _run(whole, submission, sandbox)
-    except InvalidInput as wrong:
-        # The standard was checked when it was read: what is wrong here is the submission.
+    except (InvalidInput, NotFound, AgentFault) as wrong:
+        # All that others chose was checked before: what is wrong here is the submission.
         finding = Finding(criterion=RUNNABLE, passed=False, reason=wrong.message)
         return Verdict(
             score=0,

@@ -15,7 +15,13 @@ from arena.evaluation.standard import (
     JudgePrompt,
     TestCases,
 )
-from arena.sandbox import FUNCTION_LANGUAGES, TestCase, checked_name, normal_language
+from arena.sandbox import (
+    FUNCTION_LANGUAGES,
+    TestCase,
+    check_language,
+    checked_name,
+    normal_language,
+)
 
 MAX_CASES = 100_000
 MAX_ITEMS = 1000
@@ -123,6 +129,11 @@ def _language(body: Mapping[object, object], here: Body, function_name: str | No
         known = " and ".join(FUNCTION_LANGUAGES)
         message = f"functions are called in {known}; for {language} leave functionName out"
         here.fault(("language",), message)
+    elif language:
+        try:
+            check_language(language)
+        except InvalidInput as unknown:
+            here.fault(("language",), unknown.message)
     return language
 
 

@@ -18,7 +18,7 @@ from arena.sandbox.errors import (
     ToolchainMissing,
     UnsafeFile,
 )
-from arena.sandbox.languages import Language, Languages
+from arena.sandbox.languages import Language, Languages, check_language
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.ports import (
     CaseResult,
@@ -62,6 +62,7 @@ __all__ = [
     "ToolchainMissing",
     "UnsafeFile",
     "calc_score",
+    "check_language",
     "checked_name",
     "equal",
     "normal_language",

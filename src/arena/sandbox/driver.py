@@ -6,6 +6,7 @@ the results travel as files, and the results are judged out here like any others
 
 from importlib import resources
 
+from arena.errors import AgentFault, NotFound
 from arena.sandbox.errors import SandboxFailed, ToolchainMissing
 from arena.sandbox.ports import CaseOutcome, ExecResult, FunctionCall, FunctionOutcome
 from arena.sandbox.ports import SandboxProvider as Provider
@@ -44,11 +45,16 @@ async def call_in_sandbox(provider: Provider, call: FunctionCall) -> FunctionOut
         result = await sandbox.exec(f"{command} 3<request.json 4>{RESULTS}")
         if result.exit_code == COMMAND_NOT_FOUND and "not found" in result.stderr:
             raise ToolchainMissing(f"the sandbox does not have {program!r}; use another image")
-        written = await sandbox.read_file(RESULTS)
+        why = _why(result)
+        try:
+            written = await sandbox.read_file(RESULTS)
+        except (AgentFault, NotFound) as fault:
+            # It can reach the file and put something else there.
+            written, why = "", CaseOutcome(error=fault.message)
     finally:
         await sandbox.destroy()
     results = read_results(written.encode("utf-8", errors="replace"), len(call.inputs))
-    cases = complete(results, len(call.inputs), _why(result))
+    cases = complete(results, len(call.inputs), why)
     return FunctionOutcome(
         engine=f"{program} in a sandbox", cases=cases, stdout=result.stdout, stderr=result.stderr
     )

@@ -7,6 +7,7 @@ inside as well: compiling is already running foreign code.
 import json
 from collections.abc import Sequence
 
+from arena.errors import AgentFault
 from arena.sandbox.errors import ProtocolViolation, ToolchainMissing
 from arena.sandbox.languages import Language, Languages
 from arena.sandbox.ports import CaseOutcome, ExecResult, FunctionOutcome, Sandbox, SandboxProvider
@@ -62,8 +63,12 @@ async def _compile(sandbox: Sandbox, language: Language) -> CaseOutcome | None:
 
 
 async def _run(sandbox: Sandbox, language: Language, arguments: Sequence[object]) -> CaseOutcome:
-    await sandbox.write_file(INPUT, json.dumps(list(arguments)))
-    result = await sandbox.exec(f"{language.run} < {INPUT}")
+    try:
+        await sandbox.write_file(INPUT, json.dumps(list(arguments)))
+        result = await sandbox.exec(f"{language.run} < {INPUT}")
+    except AgentFault as fault:
+        # An earlier case has put something else where the input belongs.
+        return CaseOutcome(error=fault.message)
     return read_output(result)
 
 

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from arena.errors import InvalidInput
 from arena.evaluation import (
+    InvalidStandard,
     ItemAnswer,
     Judgement,
     JudgePrompt,
@@ -58,6 +60,55 @@ async def test_a_language_that_has_no_functions_is_the_submissions_fault(means: 
     verdict = await judge(ADD, "```rust\nfn add() {}\n```", means)
     assert verdict.score == 0
     assert "leave the function name out" in verdict.reasoning
+
+
+PROGRAM = {
+    "type": "test_cases",
+    "cases": [{"input": [1], "expected": 1}, {"input": [2], "expected": 1}],
+}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "```cobol\nDISPLAY 1.\n```",
+        "```sh\nrm -f input.json; mkdir input.json; echo 1\n```",
+        "```sh\nrm -f input.json; ln -s /etc/passwd input.json; echo 1\n```",
+        "```sh\nchmod 000 .; echo 1\n```",
+    ],
+)
+async def test_a_program_cannot_refuse_to_be_judged(means: Means, hostile: str) -> None:
+    assert not (await judge(PROGRAM, hostile, means)).passed
+
+
+async def test_a_language_that_is_not_there_is_the_callers_mistake(means: Means) -> None:
+    with pytest.raises(InvalidInput, match="no language is called 'cobol'"):
+        await judge(PROGRAM, "DISPLAY 1.", means, "cobol")
+    with pytest.raises(InvalidStandard, match="no language is called 'pyhton'") as wrong:
+        await judge({**PROGRAM, "language": "pyhton"}, "print(1)", means)
+    assert "did you mean 'python'" in str(wrong.value)
+
+
+class FilesAndCommands:
+    """A provider without the fast path, as Docker and Daytona are."""
+
+    def __init__(self, inside: NamespaceProvider) -> None:
+        self.create, self.destroy = inside.create, inside.destroy
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "import os\ndef add(a, b): os.unlink('results')",
+        "import os\ndef add(a, b): os.unlink('results'); os.mkdir('results')",
+        "import os\ndef add(a, b): os.unlink('results'); os.symlink('/etc/passwd', 'results')",
+        "import os\ndef add(a, b):\n    for _ in range(60): os.write(4, b'x' * (1 << 20))",
+    ],
+)
+async def test_a_function_cannot_refuse_to_be_judged_in_a_plain_sandbox(hostile: str) -> None:
+    async with NamespaceProvider() as inside:
+        verdict = await judge(ADD, hostile, Means(sandbox=FilesAndCommands(inside)))
+    assert verdict.score == 0
 
 
 async def test_the_standards_language_wins_over_the_submissions(means: Means) -> None:
