@@ -80,7 +80,8 @@ def _number(body: dict[object, object], here: Body) -> Simple | None:
         here.fault(("tolerance",), f"must be 0 or more, is {tolerance:g}")
     if value is None or tolerance is None:
         return None
-    return Number(value=value, tolerance=tolerance)
+    # As it was written: a float cannot tell large whole numbers apart.
+    return Number(value=cast(float, body["value"]), tolerance=tolerance)
 
 
 Reader = Callable[[dict[object, object], Body], Simple | None]

@@ -5,6 +5,7 @@ import math
 import unicodedata
 from collections import deque
 from collections.abc import Callable
+from decimal import Context, Decimal
 from typing import Any, cast
 
 import regex
@@ -115,27 +116,52 @@ NUMBER = regex.compile(
 """A number as people write it: a sign, thousands in commas, decimals, an exponent."""
 
 
+NOT_DIGITS = regex.compile(r"(\p{No}+)")
+"""Raised and lowered figures: to most readers 10² is not 102."""
+EXACT = Context(prec=1000)
+"""More digits than any float has."""
+
+
 def check_number(standard: Number, text: str) -> tuple[Finding, ...]:
     """One finding: the last number of the answer is the expected one, or what it was."""
     give = f" ± {standard.tolerance:g}" if standard.tolerance else ""
-    criterion = f"is the number {standard.value:.12g}{give}"
+    wanted = f"{_shown(standard.value)}{give}"
+    criterion = f"is the number {wanted}"
     # A deque of one: a long answer may hold half a million numbers.
-    last = deque(NUMBER.finditer(unicodedata.normalize("NFKC", text)), maxlen=1)
+    last = deque(NUMBER.finditer(_plain_digits(text)), maxlen=1)
     if not last:
         return (_finding(criterion, False, "there is no number in the answer", None),)
     written = last[0].group()
-    got = float(written.replace(",", "").replace("−", "-"))
-    passed = math.isfinite(got) and _is_near(got, standard)
+    passed = _is_near(written.replace(",", "").replace("−", "-"), standard)
     reason = f"the last number of the answer is {written}"
     if not passed:
-        reason += f", expected {standard.value:.12g}{give}"
+        reason += f", expected {wanted}"
     return (_finding(criterion, passed, reason, written),)
 
 
-def _is_near(got: float, standard: Number) -> bool:
-    # A tolerance of 0.1 admits 0.3 for 0.2, although 0.3 - 0.2 is a hair more in binary.
-    slack = 1e-9 * max(1.0, abs(standard.value))
-    return abs(got - standard.value) <= standard.tolerance + slack * bool(standard.tolerance)
+def _shown(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.12g}"
+
+
+def _plain_digits(text: str) -> str:
+    """The text with full-width digits and signs as everybody writes them."""
+    parts = NOT_DIGITS.split(text)
+    return "".join(
+        part if place % 2 else unicodedata.normalize("NFKC", part)
+        for place, part in enumerate(parts)
+    )
+
+
+def _is_near(written: str, standard: Number) -> bool:
+    """Whether the number is within the tolerance, in decimals: 0.3 is 0.2 ± 0.1."""
+    if not math.isfinite(float(written)):
+        return False
+    difference = EXACT.subtract(Decimal(written), _decimal(standard.value))
+    return EXACT.compare(difference.copy_abs(), _decimal(standard.tolerance)) <= 0
+
+
+def _decimal(value: float) -> Decimal:
+    return Decimal(repr(value))
 
 
 def quoted(text: str) -> str:

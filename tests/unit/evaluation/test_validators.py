@@ -224,6 +224,32 @@ def test_a_tolerance_is_meant_in_decimals() -> None:
     assert passes(Number(value=0.2, tolerance=0.1), "0.3")  # 0.3 - 0.2 > 0.1 in binary
 
 
+@pytest.mark.parametrize(
+    ("value", "tolerance", "answer"),
+    [
+        (2_000_000_000, 1, "2000000003"),
+        (50_000_000_000, 0.01, "50000000050"),
+        (9007199254740993, 0, "9007199254740992"),  # the same as a float
+        (0.1, 0, "0.1000000000000000055511151231257827"),  # the same as a float
+        (102, 0, "10²"),
+        (141, 0, "14¹"),
+    ],
+)
+def test_what_only_looks_like_the_number_is_not_it(value, tolerance, answer) -> None:
+    assert not passes(Number(value=value, tolerance=tolerance), answer)
+
+
+def test_a_number_of_a_standard_stays_as_it_was_written() -> None:
+    standard = read_standard("number", {"value": 9007199254740993})
+    assert passes(standard, "9007199254740993")
+    assert not passes(standard, "9007199254740992")
+
+
+@pytest.mark.parametrize("answer", ["1e-999999999", "0." + "0" * 100_000 + "1", "1e999999999"])
+def test_a_number_beyond_all_measure_is_read_in_no_time(answer: str) -> None:
+    assert not passes(Number(value=1), answer)
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_itself(value: float) -> None:
     assert passes(Number(value=value), repr(value))
