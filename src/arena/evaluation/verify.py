@@ -6,6 +6,7 @@ thresholds. Openings are checked against the commitments of the standard.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -40,6 +41,8 @@ WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
 """What another version of Arena, or of a language, may put in other words."""
 ENGINE_WORDING = ("reasoning", "reason", "evidence")
 """What another engine of a language may put in other words."""
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+"""Where an object happened to be in memory, as Python shows it."""
 MAX_DIFFERENCES = 100
 
 T = TypeVar("T")
@@ -137,6 +140,8 @@ class _Check:
             # Where nothing ran here nothing ran there: an engine would only excuse other words.
             if key == "engine" and found.recomputed:
                 self.notes.append(f"it ran with {found.recorded}, here with {found.recomputed}")
+            elif key in ENGINE_WORDING and _is_same(found.recorded, found.recomputed):
+                continue
             elif key in WORDING and self.obstacles:
                 continue  # made of words of parts that did not run here
             elif key in (WORDING if not same_version else ENGINE_WORDING) and not same_words:
@@ -175,8 +180,13 @@ class _Check:
             raise _Contradiction(
                 f"{path}.openings", f"openings that do not open {wrong}", "what was sealed"
             )
+        run = partial(judge_cases, standard, submission, self.sandbox, recorded.openings)
         try:
-            return await judge_cases(standard, submission, self.sandbox, recorded.openings)
+            verdict = await run()
+            if _says_otherwise(verdict, recorded) and _says_otherwise(await run(), verdict):
+                told = "the code says something else each time it runs; its score is the same"
+                self.obstacles.append(f"{path}: {told}")
+            return verdict
         except InfrastructureError as obstacle:
             self.obstacles.append(f"{path}: {obstacle.message}")
         return _attempted(lambda: recount(standard, recorded), path, "findings")
@@ -202,6 +212,23 @@ class _Check:
             notes=tuple(self.notes),
             record=self.record,
         )
+
+
+def _says_otherwise(one: Verdict, other: Verdict) -> bool:
+    """Whether two runs of a submission passed the same cases and said something else in one."""
+    pairs = list(zip(one.findings, other.findings, strict=False))
+    return all(left.passed == right.passed for left, right in pairs) and any(
+        not _is_same(left.reason, right.reason) for left, right in pairs
+    )
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether two texts are the same but for addresses in memory."""
+    return (
+        isinstance(one, str)
+        and isinstance(other, str)
+        and ADDRESS.sub("", one) == ADDRESS.sub("", other)
+    )
 
 
 def _attempted(compute: Callable[[], T], path: str, key: str) -> T:

@@ -64,15 +64,49 @@ async def test_a_replay_gives_the_same_in_every_word(
     assert (found.outcome, found.differences, found.notes) == ("holds", (), ())
 
 
-async def test_code_that_answers_now_so_now_otherwise_differs(
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", FICKLE),
+        ("javascript", "const add = () => { throw new Error('t' + Math.random()); }"),
+        ("javascript", "const add = () => { throw new Error('t' + process.hrtime.bigint()); }"),
+    ],
+)
+async def test_code_that_says_something_else_each_time_cannot_be_replayed(
+    store: LocalStore, sandbox: NamespaceProvider, language: str, code: str
+):
+    submission = Submission(output=code)
+    document = {**STANDARD, "language": language}
+    verdict = await evaluate(read_standard_document(document), submission, Means(sandbox=sandbox))
+    cid = keep_record(store, document, submission, verdict)
+    found = await verify(store, cid, sandbox)
+    assert (found.outcome, found.differences) == ("cannot_be_replayed", ())
+    assert "something else each time" in found.obstacles[0]
+    # And it excuses nothing but words.
+    record = json.loads(store.get(cid))
+    record["verdict"]["findings"][0]["passed"] = True
+    assert (await verify(store, store.put(canonical(record)), sandbox)).outcome == "differs"
+
+
+async def test_an_address_in_memory_is_no_difference(store: LocalStore):
+    submission = Submission(output="def add(a, b): raise ValueError(object())")
+    standard = read_standard_document(STANDARD)
+    async with NamespaceProvider() as one:
+        verdict = await evaluate(standard, submission, Means(sandbox=one))
+    assert "0x" in verdict.findings[0].reason
+    async with NamespaceProvider() as another:
+        cid = keep_record(store, STANDARD, submission, verdict)
+        assert (await verify(store, cid, another)).outcome == "holds"
+
+
+async def test_words_that_the_code_does_not_say_differ(
     store: LocalStore, sandbox: NamespaceProvider
 ):
-    submission = Submission(output=FICKLE)
-    standard = read_standard_document(STANDARD)
-    verdict = await evaluate(standard, submission, Means(sandbox=sandbox))
-    found = await verify(store, keep_record(store, STANDARD, submission, verdict), sandbox)
-    assert found.outcome == "differs"
-    assert found.differences[0].path.startswith("verdict.findings[0]")
+    submission = Submission(output=HALF)
+    verdict = await evaluate(read_standard_document(STANDARD), submission, Means(sandbox=sandbox))
+    record = json.loads(store.get(keep_record(store, STANDARD, submission, verdict)))
+    record["verdict"]["findings"][3]["reason"] = "expected 7, got 6.999"
+    assert (await verify(store, store.put(canonical(record)), sandbox)).outcome == "differs"
 
 
 async def test_a_verdict_that_was_bought_differs(store: LocalStore, sandbox: NamespaceProvider):
