@@ -89,6 +89,13 @@ def test_bad_input_says_what_and_where(shell, tmp_path, standard, code, told) ->
     assert told in done.stderr
 
 
+def test_where_one_verdict_goes_is_not_ignored(shell, tmp_path) -> None:
+    standard, code = put(tmp_path, "standard", ADD), put(tmp_path, "code.py", "x")
+    done = shell.arena("evaluate", standard, code, "-o", str(tmp_path / "verdict.json"))
+    assert done.returncode == 2
+    assert "--output is for a batch" in done.stderr
+
+
 def test_a_standard_is_found_by_its_cid(shell, tmp_path: Path) -> None:
     cid = shell.arena("content", "put", put(tmp_path, "add.json", ADD)).stdout.strip()
     code = put(tmp_path, "a.py", "def add(a, b): return a + b")

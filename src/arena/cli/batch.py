@@ -33,10 +33,14 @@ class Batch:
     skipped, lines that had an error are tried again.
     """
 
-    def __init__(self, source: Path, to: Path | None, concurrency: int) -> None:
+    def __init__(
+        self, source: Path, to: Path | None, concurrency: int, *, fresh: bool = False
+    ) -> None:
         self._source = source
         self._to = to
         self._concurrency = concurrency
+        # A batch may have very many lines; a record is several files on the disk.
+        self._defaults = {"fresh": fresh, "record": False}
         self._outcomes: set[int] = set()
         self._seen: set[str] = set()
 
@@ -83,10 +87,11 @@ class Batch:
         """What is to be written for one line; None where its verdict is there already."""
         name: str | None = None
         try:
-            name, request = _read(line)
+            name, body = _read(line)
             if name in self._seen:
                 raise InvalidInput(f"the id {name!r} stands in an earlier line too")
             self._seen.add(name)
+            request = _request(self._defaults | body)
             digest = _digest(request)
             judged = known.get(name)
             if judged is not None:
@@ -129,8 +134,8 @@ class Batch:
             raise _unreadable(self._source, wrong) from None
 
 
-def _read(line: bytes | None) -> tuple[str, schemas.Evaluate]:
-    """The id and the request of a line."""
+def _read(line: bytes | None) -> tuple[str, dict[str, Any]]:
+    """The id of a line and the rest of it."""
     if line is None:
         raise InvalidInput(f"the line is longer than {MAX_LINE // 1024**2} MiB")
     told = read_json(line)
@@ -142,10 +147,12 @@ def _read(line: bytes | None) -> tuple[str, schemas.Evaluate]:
         name = str(name)
     if not isinstance(name, str) or not name:
         raise InvalidInput("needs an id: a text that no other line has")
-    # A batch may have very many lines; a record is several files on the disk.
-    body.setdefault("record", False)
+    return name, body
+
+
+def _request(body: dict[str, Any]) -> schemas.Evaluate:
     try:
-        return name, schemas.Evaluate.model_validate(body)
+        return schemas.Evaluate.model_validate(body)
     except ValidationError as wrong:
         faults = (f"{fault['loc'][0]}: {fault['msg']}" for fault in wrong.errors()[:5])
         raise InvalidInput("; ".join(faults)) from None

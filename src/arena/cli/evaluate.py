@@ -73,8 +73,10 @@ def evaluate(
     if batch is not None:
         if standard or submission or language or answers or sealed:
             raise InvalidInput("--batch names everything in its lines; give nothing beside it")
-        outcome = wait_for(_judge_batch(settings, Batch(batch, to, concurrency)))
+        outcome = wait_for(_judge_batch(settings, Batch(batch, to, concurrency, fresh=fresh)))
         raise typer.Exit(outcome)
+    if to is not None:
+        raise InvalidInput("--output is for a batch; for one verdict use --json and >")
     if standard is None or submission is None:
         raise InvalidInput("name the standard and the submission: arena evaluate STANDARD CODE")
     if standard == submission == "-":

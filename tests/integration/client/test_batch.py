@@ -16,6 +16,7 @@ from arena.cli.in_process import AppTransport
 from arena.client import Client
 from arena.errors import Conflict, InfrastructureError, InvalidInput
 from arena.settings import Settings
+from judging import Endpoint, vote
 
 EXACT = {"type": "exact", "value": "a"}
 
@@ -111,6 +112,32 @@ async def test_a_line_that_was_changed_does_not_keep_the_old_verdict(
     assert kept == before
     assert "on something else" in told["error"]["message"]
     assert await judged(client, tmp_path, row("1", "a", fresh=True)) == [before]
+
+
+async def test_a_line_is_known_by_its_id_whatever_else_is_wrong(client: Client, tmp_path: Path):
+    rows = [row("nul", "a\0b"), row("five", language=5)]
+    told = await judged(client, tmp_path, *rows)
+    assert [one["id"] for one in told] == ["nul", "five"]
+    assert all("error" in one for one in told)
+
+
+async def test_a_fresh_batch_asks_the_judge_again(tmp_path: Path):
+    endpoint = Endpoint()
+    endpoint.follow(vote(80))
+    await endpoint.start()
+    named = {"judge_base_url": endpoint.url, "judge_models": ("m",)}
+    graded = {"type": "judge_prompt", "prompt": "Good?", "criteria": ["a"], "weights": [1]}
+    source = written(tmp_path / "batch.jsonl", row("1", standard=graded))
+    app = create_app(Settings(home=tmp_path / "home", **named))
+    async with (
+        app.router.lifespan_context(app),
+        Client("http://localhost", transport=AppTransport(app)) as client,
+    ):
+        for number, fresh in enumerate((False, False, True)):
+            batch = Batch(source, tmp_path / f"{number}.jsonl", 1, fresh=fresh)
+            assert await batch.judge(client) == 0
+    await endpoint.stop()
+    assert len(endpoint.chats) == 2
 
 
 async def test_two_batches_do_not_write_to_one_file(client: Client, tmp_path: Path):
