@@ -1,7 +1,7 @@
 """`arena evaluate`: judge a submission, or a file full of them."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -119,7 +119,10 @@ def _standard(name: str) -> Any:
             return str(parse_cid(name))
         except InvalidInput:
             pass  # then it is a file that is not there, and reading it says so
-    return _json(name)
+    document = _json(name)
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name}: a standard is a JSON object with its type")
+    return cast(dict[str, Any], document)
 
 
 def _json(name: str) -> Any:

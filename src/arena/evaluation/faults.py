@@ -44,7 +44,9 @@ class InvalidStandard(InvalidInput):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__("; ".join(f"{dotted(f.path)}: {f.message}" for f in self.faults))
+        super().__init__(
+            "; ".join(f"{dotted(f.path) or 'the standard'}: {f.message}" for f in self.faults)
+        )
 
 
 def dotted(path: Path) -> str:
