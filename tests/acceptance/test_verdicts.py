@@ -81,6 +81,9 @@ def test_neither_part_of_a_seal_is_overwritten(shell, files: Path):
     assert again.returncode == 2
     assert not (files / "other.json").exists()
     assert (Path(public).read_bytes(), Path(private).read_bytes()) == before
+    # Without a name the public part stands beside the whole.
+    assert shell.json(*words)["public"] == str(files / "standard.public.json")
+    assert shell.arena(*words).returncode == 2
 
 
 def test_a_forged_record_differs_and_says_where(shell, files: Path):

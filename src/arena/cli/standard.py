@@ -10,6 +10,7 @@ from arena.cli import output
 from arena.cli.connection import settings_of
 from arena.cli.files import create_file, read_json_file
 from arena.cli.options import Json, commands
+from arena.errors import InvalidInput
 from arena.evaluation import SealedFolder, seal, seal_name, write_private_part
 
 app = commands("Standards.")
@@ -29,8 +30,14 @@ def seal_standard(
         str, typer.Argument(metavar="FILE", help="A test_cases standard; - for standard input.")
     ],
     to: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the public part goes.")
-    ],
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where the public part goes (default: NAME.public.json beside the file).",
+        ),
+    ] = None,
     private: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where the private part goes (default: into the home)."),
@@ -49,6 +56,10 @@ def seal_standard(
     private part; with the verdict its cases are shown, and anybody can check that they are those
     that were sealed.
     """
+    if to is None:
+        if file == "-":
+            raise InvalidInput("name the file for the public part: -o FILE")
+        to = Path(file).with_suffix(".public.json")
     document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
     commitments = [opening.commitment for opening in openings]
     home = SealedFolder(settings_of(context).sealed_folder)
