@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from arena.schemas.money import CURRENCY, DECIMALS, Amount, Shown
+from arena.amounts import CURRENCY, DECIMALS
+from arena.schemas.money import Amount, Shown
 from arena.schemas.scores import Moment
 from arena.schemas.wire import Asked, Wire
 
