@@ -38,6 +38,8 @@ def check_text(what: str, text: object, most: int, *, least: int = 1) -> str:
         raise InvalidInput(f"{what} must be a text of {least} to {most} characters")
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         raise InvalidInput(f"{what} has characters that are no text")
+    if least and not text.strip():
+        raise InvalidInput(f"{what} must say something: it has nothing but white space")
     return text
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from arena.schemas.wire import Asked, Wire
+from arena.schemas.wire import Asked, Wire, Worded
 
 Place = Annotated[
     list[Annotated[int, Field(ge=0, le=10_000)]],
@@ -31,9 +31,8 @@ class ReviewAnswer(Asked):
 class ReviewAnswers(Asked):
     """A reviewer's answers to some or all items of a review."""
 
-    reviewer: str = Field(
+    reviewer: Worded = Field(
         default="anonymous",
-        min_length=1,
         max_length=100,
         description="Who answers. A second answer to an item takes the first one's place.",
     )

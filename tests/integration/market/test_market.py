@@ -472,7 +472,7 @@ async def test_a_self_judged_task_says_so_and_counts_for_nothing(desk: Desk):
     assert (known.attempts, known.judged) == (0, 0)
 
 
-@pytest.mark.parametrize("text", ["", "x" * 20_001, "nul\0", "\ud800", None, 5])
+@pytest.mark.parametrize("text", ["", " \n ", "x" * 20_001, "nul\0", "\ud800", None, 5])
 async def test_a_description_is_a_text(desk: Desk, text: Any):
     new = NewTask(description=text, evaluation=STANDARD, terms=desk.terms())
     with pytest.raises(InvalidInput):
