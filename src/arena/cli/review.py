@@ -74,8 +74,10 @@ def review(
                 output.print_json(await client.review(review_id))
                 return 0
             if listed or as_json:
-                query = {"status": status, "subject": subject, "limit": limit, "cursor": cursor}
-                return _show_list(await client.reviews(**query), as_json=as_json)
+                page = await client.reviews(
+                    status=status, subject=subject, limit=limit, cursor=cursor
+                )
+                return _show_list(page, as_json=as_json)
             await client.settle_reviews()
             name = reviewer or _login()
             return await _judge(client, review_id, subject, name, with_hints=suggest)

@@ -230,6 +230,12 @@ async def test_lists_are_filtered_and_paged(reader: Client, agent: Client):
         await reader.tasks(min_reward="0,5")
 
 
+async def test_a_filter_that_nobody_knows_is_an_error_and_not_everything(reader: Client):
+    for call in (reader.tasks, reader.all_tasks, reader.market_events, reader.runs):
+        with pytest.raises(TypeError):
+            await call(stat="paid")  # pyright: ignore[reportCallIssue]
+
+
 async def test_another_team_has_another_market(reader: Client, agent: Client, connect):
     task_id = await posted(reader)
     other = connect(team="others")
