@@ -40,8 +40,7 @@ class TaskReviews:
             raise WrongState(f"task {task_id} is {task.state}: there is nothing to review")
         if by not in (task.terms.judge, task.terms.fallback_judge):
             raise WrongRole(f"{by!r} is not the judge of task {task_id}")
-        due_at = task.fallback_until
-        if due_at is not None and self._market.now() >= due_at:
+        if self._is_over(task):
             raise TooLate(_over(task))
         result = await self._market.result_of(task)
         document = await asyncio.to_thread(self._content.get, task.evaluation_cid)
@@ -53,7 +52,7 @@ class TaskReviews:
             standard=cast("dict[str, object]", read_json(document)),
             submission=Submission(output=result.decode("utf-8", "replace")),
             reviewers_needed=self._reviewers_needed,
-            due_at=due_at,
+            due_at=task.fallback_until,
         )
 
     async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
@@ -72,10 +71,16 @@ class TaskReviews:
         except KeyConflict:
             pass  # given before, by a process that did not live to close the review
         except (WrongState, TooLate):
-            # Judged otherwise meanwhile, or out of time: the answers decide nothing.
             task = await self._market.task(task.team_id, task.id)
+            if task.state is TaskState.SUBMITTED and not self._is_over(task):
+                return  # the judge's window shut in this moment: once more, as the fallback judge
+            # Judged otherwise meanwhile, or out of time: the answers decide nothing.
             trouble = f"{_over(task)}: the answers did not count"
         await _close(self._database, review, trouble)
+
+    def _is_over(self, task: Task) -> bool:
+        """Whether the last judge's window is shut."""
+        return task.fallback_until is not None and self._market.now() >= task.fallback_until
 
     async def _recorded(self, task: Task, submission: Submission, verdict: Verdict) -> str:
         """Keep the verdict by the names that the task has; the record's CID."""

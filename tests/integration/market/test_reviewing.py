@@ -1,7 +1,7 @@
 """Tasks that people judge: the money follows the answers that stand."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -97,6 +97,28 @@ async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     desk.wait(899)
+    done = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
+    assert (await desk.market.task(TEAM, task_id)).judged_by == "fay"
+
+
+async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_fallback_judge(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    tasks, reviews = reviewed(desk, Means())
+    task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    desk.wait(599)
+    looked = desk.market.now
+
+    def shutting() -> datetime:
+        """Still the judge's turn, and just not any more when the market looks itself."""
+        now = looked()
+        desk.wait(1)
+        return now
+
+    monkeypatch.setattr(desk.market, "now", shutting)
     done = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
     assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
     assert (await desk.market.task(TEAM, task_id)).judged_by == "fay"
