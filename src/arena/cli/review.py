@@ -74,8 +74,10 @@ def review(
                 output.print_json(await client.review(review_id))
                 return 0
             if listed or as_json:
-                query = {"status": status, "subject": subject, "limit": limit, "cursor": cursor}
-                return _show_list(await client.reviews(**query), as_json=as_json)
+                page = await client.reviews(
+                    status=status, subject=subject, limit=limit, cursor=cursor
+                )
+                return _show_list(page, as_json=as_json)
             await client.settle_reviews()
             name = reviewer or _login()
             return await _judge(client, review_id, subject, name, with_hints=suggest)
@@ -100,6 +102,8 @@ async def _judge(
     with keys if isinstance(keys, TerminalKeys) else nullcontext():
         async for details in _waiting(client, review_id, subject, reviewer):
             heading = f"review {details.review.id}, as {reviewer}"
+            if details.review.due_at:
+                heading += f", counts until {output.moment(details.review.due_at)}"
             hints = await _hints(client, details.review.id) if with_hints else {}
             answers, ending = await session.review(details, heading, hints)
             if answers:
@@ -185,7 +189,8 @@ def _show_answered(details: schemas.ReviewDetails, *, as_json: bool) -> int:
         told += f", reviewers agree on {details.agreement.agreed_items} of {shared}"
     output.line(told)
     if review.trouble:
-        output.console().print(output.plain(f"no verdict yet: {review.trouble}"), style="yellow")
+        told = "no verdict yet" if review.status == "answered" else "no verdict"
+        output.console().print(output.plain(f"{told}: {review.trouble}"), style="yellow")
     return 0
 
 
@@ -196,18 +201,19 @@ def _show_list(page: schemas.ReviewList, *, as_json: bool) -> int:
     if not page.reviews:
         output.line("no such reviews")
         return 0
-    columns = ("review", "status", "answered", "since", "what")
+    columns = ("review", "status", "answered", "since", "until", "what")
     rows = [
         (
             str(review.id),
             output.status(review.status),
             f"{review.answered_count}/{review.item_count}",
             output.moment(review.created_at),
+            output.moment(review.due_at),
             review.title,
         )
         for review in page.reviews
     ]
-    print_table(columns, rows, right=("answered",), optional=("since", "status"))
+    print_table(columns, rows, right=("answered",), optional=("since", "status", "until"))
     if page.next_cursor:
         output.line(f"more with: --cursor {page.next_cursor}")
     return 0

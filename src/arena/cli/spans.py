@@ -31,5 +31,10 @@ def moment_of(name: str, text: str) -> datetime:
         # Without a zone it is the reader's own.
         return datetime.fromisoformat(text.strip()).astimezone()
     except (ValueError, OverflowError):  # the second: beyond what a calendar has
-        told = f"{name} is {text!r}; write it like 2h, 1d or 2030-01-31T12:00:00Z"
+        told = f"{name} is {text!r}; write it like 2h, 1d or {example_moment()}"
         raise InvalidInput(told) from None
+
+
+def example_moment() -> str:
+    """A date as it can be typed now: one that is written down here would be past some day."""
+    return f"{clock.now() + timedelta(days=7):%Y-%m-%dT12:00:00Z}"

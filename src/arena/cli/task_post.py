@@ -9,7 +9,7 @@ from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file
 from arena.cli.options import Json
 from arena.cli.parties import As
-from arena.cli.spans import is_span, moment_of, seconds_in
+from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
 from arena.cli.standard_files import evaluation_of
 from arena.cli.task_report import moved
 from arena.client.connection import asked
@@ -128,7 +128,7 @@ def _check_dates(deadline: str, apply_until: str | None) -> None:
     for name, text in (("--deadline", deadline), ("--apply-until", apply_until)):
         if text is not None and is_span(text):
             raise InvalidInput(
-                f"{name} is {text!r}: with --key it must be a date, like 2030-01-31T12:00:00Z, "
+                f"{name} is {text!r}: with --key it must be a date, like {example_moment()}, "
                 "so that the same command means the same task when it is typed again"
             )
 

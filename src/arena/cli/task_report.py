@@ -1,11 +1,15 @@
 """Tasks as people see them."""
 
-from arena import schemas
+from arena import clock, schemas
 from arena.cli import output
 from arena.cli.tables import print_table, print_values
 
+OPEN = {
+    "manual": "waiting for applicants: arena task assign {id} --as {poster}",
+    "first": "the first agent that applies has it",
+    "best_reputation": "the best applicant has it from {apply_until} on",
+}
 NEXT = {
-    "open": "waiting for applicants: arena task assign {id} --as {poster}",
     "assigned": "{agent} has until {deadline} to hand in a result",
     "committed": "{agent} has until {deadline} to reveal its result",
     "submitted": "{judge} has until {judge_until} to judge: arena judge --once --as {judge}",
@@ -13,10 +17,21 @@ NEXT = {
     "disputed": "{arbiter} has until {exit_at} to decide; then: arena task expire {id}",
     "paid": "{agent} was paid {payout} {currency} (score {final_score})",
     "refunded": "{reward} {currency} went back to {poster} (score {final_score})",
-    "expired": "ended without a verdict ({expiry_reason})",
+    "expired": "{why}; {reward} {currency} went back to {poster}",
     "cancelled": "taken back; {reward} {currency} went back to {poster}",
 }
 """What each state means for whoever looks at it."""
+
+FALLBACK = (
+    "{fallback_judge} has until {exit_at} to judge in place of {judge}: "
+    "arena judge --once --as {fallback_judge}"
+)
+OVERDUE = "its time ran out at {exit_at}; anyone may end it: arena task expire {id}"
+SPLIT = "{why}; {agent} got {payout} of {reward} {currency}, the rest went back to {poster}"
+EXPIRED = {
+    "no_submission": "nothing was handed in before the deadline",
+    "no_verdict": "nobody judged in time",
+}
 
 
 def moved(story: schemas.TaskStory, *, as_json: bool) -> None:
@@ -31,13 +46,23 @@ def moved(story: schemas.TaskStory, *, as_json: bool) -> None:
 def meaning(task: schemas.Task) -> str:
     """What a task's state means and what can be done next."""
     values = {name: getattr(task, name) for name in schemas.Task.model_fields}
-    for name in ("deadline", "judge_until", "exit_at"):
+    for name in ("deadline", "apply_until", "judge_until", "exit_at"):
         values[name] = output.moment(values[name])
-    if task.state == "open" and task.assignment == "first":
-        return "the first agent that applies has it"
-    if task.state == "open" and task.assignment == "best_reputation":
-        return f"the best applicant has it from {output.moment(task.apply_until)} on"
-    return NEXT[task.state].format(**values)
+    return _words(task).format(**values, why=EXPIRED.get(task.expiry_reason or ""))
+
+
+def _words(task: schemas.Task) -> str:
+    """What the state means at this moment: whose turn it is depends on the time too."""
+    now = clock.now()
+    if task.exit_at and now >= task.exit_at:
+        return OVERDUE
+    if task.state == "open":
+        return OPEN[task.assignment]
+    if task.fallback_judge and task.judge_until and task.state == "submitted":
+        return NEXT["submitted"] if now < task.judge_until else FALLBACK
+    if task.state == "expired" and task.payout != "0":
+        return SPLIT
+    return NEXT[task.state]
 
 
 def print_tasks(page: schemas.TaskList) -> None:
@@ -54,7 +79,7 @@ def print_tasks(page: schemas.TaskList) -> None:
             task.poster,
             task.agent or (f"{task.applicant_count} applied" if task.applicant_count else "–"),
             f"{task.judge} (self)" if task.is_self_judged else task.judge,
-            "–" if task.score is None else str(task.score),
+            _score(task),
             output.moment(task.exit_at),
             task.description,
         )
@@ -68,6 +93,12 @@ def print_tasks(page: schemas.TaskList) -> None:
     )
     if page.next_cursor:
         output.line(f"more with: --cursor {page.next_cursor}")
+
+
+def _score(task: schemas.Task) -> str:
+    """The score that counts: an arbiter's is the final one."""
+    score = task.score if task.final_score is None else task.final_score
+    return "–" if score is None else str(score)
 
 
 def print_story(story: schemas.TaskStory) -> None:
@@ -119,6 +150,7 @@ def _terms(task: schemas.Task) -> dict[str, object]:
         "agent": task.agent and f"{task.agent} {task.agent_version}",
         "resultHash": task.result_hash,
         "score": task.score,
+        "final score": task.final_score if task.final_score != task.score else None,
         "judged by": task.judged_by,
         "reasonURI": task.reason_uri,
         "disputed by": task.disputed_by,

@@ -9,26 +9,61 @@ Errors come back as the errors of `arena.errors`: the caller's own, or the infra
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Literal
 from uuid import UUID
 
 from arena import schemas
 from arena.client.connection import PAGE, quoted
 from arena.client.market import MarketCalls
 
+Outcome = Literal["passed", "failed", "awaiting"]
+
 
 class Client(MarketCalls):
     """Everything a server has. Calls on the market are in `arena.client.market`."""
 
+    # The server
+
+    async def health(self) -> schemas.Health:
+        """Whether the server works, and its version."""
+        return await self._get("/api/health", schemas.Health)
+
+    async def teams(self) -> schemas.TeamList:
+        """The teams that may be chosen."""
+        return await self._get("/api/teams", schemas.TeamList)
+
+    async def watch_team(self) -> AsyncIterator[schemas.Progress | schemas.Change]:
+        """A team's runs as they go on, and what else changes; the first tell how things are."""
+        shapes = {"progress": schemas.Progress, "change": schemas.Change}
+        events = self._watch("/api/events", shapes, until="you had seen enough")
+        async with contextlib.aclosing(events):
+            async for _, event in events:
+                yield event
+
     # Tests and agents
 
-    async def tests(self, **filters: Any) -> list[schemas.Test]:
-        """Every test that fits `category`, `agent_id`, `tag`, `include_inactive`."""
+    async def tests(
+        self,
+        *,
+        category: str | None = None,
+        agent_id: str | None = None,
+        tag: str | None = None,
+        include_inactive: bool = False,
+    ) -> list[schemas.Test]:
+        """Every test that fits."""
         tests: list[schemas.Test] = []
         cursor: str | None = None
         while True:
-            query = {**filters, "limit": PAGE, "cursor": cursor}
-            page = await self._get("/api/benchmarks/tests", schemas.TestList, **query)
+            page = await self._get(
+                "/api/benchmarks/tests",
+                schemas.TestList,
+                category=category,
+                agent_id=agent_id,
+                tag=tag,
+                include_inactive=include_inactive,
+                limit=PAGE,
+                cursor=cursor,
+            )
             tests += page.tests
             cursor = page.next_cursor
             if cursor is None:
@@ -84,29 +119,81 @@ class Client(MarketCalls):
         """Stop a run for good."""
         return await self._post(f"/api/benchmarks/runs/{run_id}/cancel", schemas.Run)
 
-    async def runs(self, **filters: Any) -> schemas.RunList:
-        """A page of runs that fit `agent_id`, `status`; `limit` and `cursor` turn the pages."""
-        return await self._get("/api/benchmarks/runs", schemas.RunList, **filters)
+    async def runs(
+        self,
+        *,
+        agent_id: str | None = None,
+        status: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.RunList:
+        """A page of runs, newest first."""
+        query = {"agent_id": agent_id, "status": status, "limit": limit, "cursor": cursor}
+        return await self._get("/api/benchmarks/runs", schemas.RunList, **query)
 
-    async def run(self, run_id: UUID, **filters: Any) -> schemas.RunDetails:
+    async def run(
+        self,
+        run_id: UUID,
+        *,
+        outcome: Outcome | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.RunDetails:
         """A run and a page of its results."""
-        return await self._get(f"/api/benchmarks/runs/{run_id}", schemas.RunDetails, **filters)
+        path = f"/api/benchmarks/runs/{run_id}"
+        query = {"outcome": outcome, "limit": limit, "cursor": cursor}
+        return await self._get(path, schemas.RunDetails, **query)
 
-    async def results(self, run_id: UUID, **filters: Any) -> AsyncIterator[schemas.Result]:
+    async def results(
+        self, run_id: UUID, *, outcome: Outcome | None = None
+    ) -> AsyncIterator[schemas.Result]:
         """Every result of a run, page by page."""
         cursor: str | None = None
         while True:
-            page = await self.run(run_id, limit=PAGE, cursor=cursor, **filters)
+            page = await self.run(run_id, outcome=outcome, limit=PAGE, cursor=cursor)
             for result in page.results:
                 yield result
             cursor = page.next_cursor
             if cursor is None:
                 return
 
-    async def result(self, run_id: UUID, result_id: UUID, **filters: Any) -> schemas.ResultDetails:
+    async def result_rows(
+        self,
+        run_id: UUID,
+        *,
+        outcome: Outcome | None = None,
+        category: str | None = None,
+        test_id: str | None = None,
+        flaky: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.ResultList:
+        """A page of a run's results without the outputs, and how many fit."""
+        return await self._get(
+            f"/api/benchmarks/runs/{run_id}/results",
+            schemas.ResultList,
+            outcome=outcome,
+            category=category,
+            test_id=test_id,
+            flaky=flaky,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    async def result(
+        self,
+        run_id: UUID,
+        result_id: UUID,
+        *,
+        outcome: Outcome | None = None,
+        category: str | None = None,
+        test_id: str | None = None,
+        flaky: bool = False,
+    ) -> schemas.ResultDetails:
         """One result with its test as it was asked, and its neighbours among those that fit."""
         path = f"/api/benchmarks/runs/{run_id}/results/{result_id}"
-        return await self._get(path, schemas.ResultDetails, **filters)
+        query = {"outcome": outcome, "category": category, "test_id": test_id, "flaky": flaky}
+        return await self._get(path, schemas.ResultDetails, **query)
 
     async def watch(self, run_id: UUID) -> AsyncIterator[schemas.Progress]:
         """The progress of a run, at each change, until it has ended."""
@@ -120,9 +207,17 @@ class Client(MarketCalls):
 
     # Reviews
 
-    async def reviews(self, **filters: Any) -> schemas.ReviewList:
-        """A page of reviews that fit `status`, `subject`; those that wait longest come first."""
-        return await self._get("/api/reviews", schemas.ReviewList, **filters)
+    async def reviews(
+        self,
+        *,
+        status: str | None = None,
+        subject: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.ReviewList:
+        """A page of reviews, of `run:ID` or `task:ID`; those that wait longest come first."""
+        query = {"status": status, "subject": subject, "limit": limit, "cursor": cursor}
+        return await self._get("/api/reviews", schemas.ReviewList, **query)
 
     async def review(self, review_id: UUID, *, history: bool = False) -> schemas.ReviewDetails:
         """A review with its submission, its items and what was said to them."""
@@ -157,9 +252,25 @@ class Client(MarketCalls):
         """Rate an agent."""
         return await self._post("/api/benchmarks/feedback", schemas.FeedbackCreated, body=feedback)
 
-    async def feedback(self, **filters: Any) -> schemas.FeedbackList:
-        """A page of ratings that fit `agent_id`, `version`, `history`."""
-        return await self._get("/api/benchmarks/feedback", schemas.FeedbackList, **filters)
+    async def feedback(
+        self,
+        *,
+        agent_id: str | None = None,
+        version: str | None = None,
+        history: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.FeedbackList:
+        """A page of ratings; with `history` also those that were replaced."""
+        return await self._get(
+            "/api/benchmarks/feedback",
+            schemas.FeedbackList,
+            agent_id=agent_id,
+            version=version,
+            history=history,
+            limit=limit,
+            cursor=cursor,
+        )
 
     async def report_executions(
         self, report: schemas.ExecutionsReport
@@ -168,19 +279,50 @@ class Client(MarketCalls):
         path = "/api/benchmarks/executions"
         return await self._post(path, schemas.ExecutionsReported, body=report)
 
-    async def leaderboard(self, **filters: Any) -> schemas.Leaderboard:
-        """A page of the leaderboard, by `category`, `tag`, `min_coverage`."""
-        return await self._get("/api/benchmarks/leaderboard", schemas.Leaderboard, **filters)
+    async def leaderboard(
+        self,
+        *,
+        category: str | None = None,
+        tag: str | None = None,
+        min_coverage: float | None = None,
+        agent_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.Leaderboard:
+        """A page of the leaderboard; with a category or a tag only its tests count."""
+        return await self._get(
+            "/api/benchmarks/leaderboard",
+            schemas.Leaderboard,
+            category=category,
+            tag=tag,
+            min_coverage=min_coverage,
+            agent_id=agent_id,
+            limit=limit,
+            cursor=cursor,
+        )
 
     async def compare(self, agents: Sequence[str]) -> schemas.Comparison:
         """Agents side by side, each as `agent:version`."""
         query = ",".join(agents)
         return await self._get("/api/benchmarks/compare", schemas.Comparison, agents=query)
 
-    async def matrix(self, agents: Sequence[str], **filters: Any) -> schemas.Matrix:
+    async def matrix(
+        self,
+        agents: Sequence[str],
+        *,
+        differing: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.Matrix:
         """A page of tests against agents (`agent:version`); `differing` leaves out equals."""
-        query = {"agents": ",".join(agents), **filters}
-        return await self._get("/api/benchmarks/compare/tests", schemas.Matrix, **query)
+        return await self._get(
+            "/api/benchmarks/compare/tests",
+            schemas.Matrix,
+            agents=",".join(agents),
+            differing=differing,
+            limit=limit,
+            cursor=cursor,
+        )
 
     async def pareto(self) -> schemas.Pareto:
         """Accuracy against cost."""

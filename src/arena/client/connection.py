@@ -109,14 +109,24 @@ class Connection:
         return read_shape(shape, (await self._send(request)).content, request)
 
     async def _watch(
-        self, path: str, shape: type[Shape], *, until: str, **query: Any
+        self,
+        path: str,
+        shape: type[Shape] | Mapping[str, type[Shape]],
+        *,
+        until: str,
+        **query: Any,
     ) -> AsyncGenerator[tuple[str, Shape]]:
-        """Name and data of each event; an error where the stream ends before its reader does."""
+        """Name and data of each event; an error where the stream ends before its reader does.
+
+        Where shapes go by the names of events, an event of another name is passed over.
+        """
         request = self._http.build_request("GET", path, params=_given(query))
         response = await self._send(request, stream=True)
         try:
             async for name, data in _events(_lines(response.aiter_bytes())):
-                yield name, read_shape(shape, data, request)
+                fitting = shape if isinstance(shape, type) else shape.get(name)
+                if fitting is not None:
+                    yield name, read_shape(fitting, data, request)
         except httpx.HTTPError as wrong:
             raise InfrastructureError(f"{place(request)} has gone: {wrong}") from wrong
         finally:

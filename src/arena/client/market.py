@@ -1,9 +1,8 @@
 """The market's calls: tasks, agents, money, events."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
-from typing import Any
 
 import httpx
 
@@ -43,16 +42,56 @@ class MarketCalls(Connection):
         """Offer a task; the reward is locked at once."""
         return await self._post("/api/tasks", schemas.Receipt, body=task)
 
-    async def tasks(self, **filters: Any) -> schemas.TaskList:
-        """A page of tasks by `state`, `poster`, `agent`, `applicant`, `judge`, `min_reward`."""
-        return await self._get("/api/tasks", schemas.TaskList, **filters)
+    async def tasks(
+        self,
+        *,
+        state: str | Sequence[str] | None = None,
+        poster: str | None = None,
+        agent: str | None = None,
+        applicant: str | None = None,
+        judge: str | None = None,
+        min_reward: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> schemas.TaskList:
+        """A page of tasks, newest first; `judge` is judge, fallback judge or arbiter."""
+        return await self._get(
+            "/api/tasks",
+            schemas.TaskList,
+            state=state,
+            poster=poster,
+            agent=agent,
+            applicant=applicant,
+            judge=judge,
+            min_reward=min_reward,
+            limit=limit,
+            cursor=cursor,
+        )
 
-    async def all_tasks(self, **filters: Any) -> list[schemas.Task]:
+    async def all_tasks(
+        self,
+        *,
+        state: str | Sequence[str] | None = None,
+        poster: str | None = None,
+        agent: str | None = None,
+        applicant: str | None = None,
+        judge: str | None = None,
+        min_reward: str | None = None,
+    ) -> list[schemas.Task]:
         """Every task that fits, newest first."""
         tasks: list[schemas.Task] = []
         cursor: str | None = None
         while True:
-            page = await self.tasks(**filters, limit=TASKS_PAGE, cursor=cursor)
+            page = await self.tasks(
+                state=state,
+                poster=poster,
+                agent=agent,
+                applicant=applicant,
+                judge=judge,
+                min_reward=min_reward,
+                limit=TASKS_PAGE,
+                cursor=cursor,
+            )
             tasks += page.tasks
             cursor = page.next_cursor
             if cursor is None:
@@ -198,9 +237,12 @@ class MarketCalls(Connection):
             "register", None, signer.public_key, path, body, schemas.MarketAgent
         )
 
-    async def market_events(self, **filters: Any) -> schemas.MarketEventList:
-        """Events by `since`, `task_id`, `limit`, in order."""
-        return await self._get("/api/market/events", schemas.MarketEventList, **filters)
+    async def market_events(
+        self, *, since: int | None = None, task_id: int | None = None, limit: int | None = None
+    ) -> schemas.MarketEventList:
+        """Events in order: those after `since`, of all tasks or of one."""
+        query = {"since": since, "task_id": task_id, "limit": limit}
+        return await self._get("/api/market/events", schemas.MarketEventList, **query)
 
     async def watch_market(self, since: int | None = None) -> AsyncIterator[schemas.MarketEvent]:
         """Events as they happen, for ever: those after `since`, or from now on."""
@@ -220,10 +262,12 @@ class MarketCalls(Connection):
         """Every account that is not empty."""
         return await self._get("/api/ledger/balance", schemas.Balances)
 
-    async def ledger_history(self, account: str, **filters: Any) -> schemas.LedgerHistory:
+    async def ledger_history(
+        self, account: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> schemas.LedgerHistory:
         """A page of a party's postings, newest first."""
-        path = "/api/ledger/history"
-        return await self._get(path, schemas.LedgerHistory, account=account, **filters)
+        query = {"account": account, "limit": limit, "cursor": cursor}
+        return await self._get("/api/ledger/history", schemas.LedgerHistory, **query)
 
     async def audit(self) -> schemas.Audit:
         """Whether every invariant of the market holds."""

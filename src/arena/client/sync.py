@@ -118,6 +118,9 @@ class SyncClient:
     ) -> None:
         self.close()
 
+    health = _blocking(Client.health)
+    teams = _blocking(Client.teams)
+    watch_team = _iterating(Client.watch_team)
     tests = _blocking(Client.tests)
     test = _blocking(Client.test)
     catalog = _blocking(Client.catalog)
@@ -132,6 +135,7 @@ class SyncClient:
     cancel_run = _blocking(Client.cancel_run)
     runs = _blocking(Client.runs)
     run = _blocking(Client.run)
+    result_rows = _blocking(Client.result_rows)
     result = _blocking(Client.result)
     results = _iterating(Client.results)
     watch = _iterating(Client.watch)

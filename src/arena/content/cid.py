@@ -20,6 +20,8 @@ DIGEST_BYTES = 32
 MULTIHASH_HEAD = bytes((SHA2_256, DIGEST_BYTES))
 MAX_TEXT = 128
 """Longer than any CID of these kinds in any spelling."""
+V0_LENGTH = 46
+"""Of a CID of version 0, which is always a sha2-256 digest in base58btc."""
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
@@ -71,7 +73,9 @@ def parse_cid(text: str) -> Cid:
 def _parse(text: str) -> Cid:
     if len(text) > MAX_TEXT:
         raise ValueError("it is too long")
-    if text.startswith("Qm") and len(text) == 46:
+    if text.startswith("Qm"):
+        if len(text) != V0_LENGTH:
+            raise ValueError(f"one with Qm has {V0_LENGTH} characters, this has {len(text)}")
         binary = _read_base58(text)
     elif text.startswith("b"):
         binary = _read_base32(text[1:])

@@ -40,12 +40,11 @@ from arena.market.proof import (
 from arena.market.receipt import Receipt
 from arena.market.reviewing import TaskReviews
 from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
-from arena.market.terms import MAX_AMOUNT, Assignment, Terms, TimeoutPolicy
+from arena.market.terms import Assignment, Terms, TimeoutPolicy
 from arena.market.views import AuditReport, TaskFilter, TaskStory, Violation
 
 __all__ = [
     "ANYONE",
-    "MAX_AMOUNT",
     "MIN_PASS_SCORE",
     "Act",
     "Applicant",

@@ -2,8 +2,8 @@
 
 import re
 
+from arena.amounts import MAX_AMOUNT, decimal_text
 from arena.errors import InvalidInput
-from arena.market.terms import MAX_AMOUNT
 
 PARTY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
 AGENT = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
@@ -38,12 +38,19 @@ def check_text(what: str, text: object, most: int, *, least: int = 1) -> str:
         raise InvalidInput(f"{what} must be a text of {least} to {most} characters")
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
         raise InvalidInput(f"{what} has characters that are no text")
+    if least and not text.strip():
+        raise InvalidInput(f"{what} must say something: it has nothing but white space")
     return text
 
 
 def check_amount(what: str, amount: object, *, least: int = 1) -> int:
-    """An amount of money in minor units."""
-    return check_whole(what, amount, least, MAX_AMOUNT)
+    """An amount of money in minor units; a refusal tells it as people write it."""
+    if isinstance(amount, int) and not isinstance(amount, bool):
+        if least <= amount <= MAX_AMOUNT:
+            return amount
+        limits = f"{decimal_text(least)} to {decimal_text(MAX_AMOUNT)}"
+        raise InvalidInput(f"{what} is {decimal_text(amount)}, must be from {limits}")
+    raise InvalidInput(f"{what} is {_shown(amount)}, must be a whole number of minor units")
 
 
 def check_whole(what: str, number: object, least: int, most: int) -> int:

@@ -5,8 +5,6 @@ from datetime import datetime
 from enum import StrEnum
 
 MIN_REWARD = 1
-MAX_AMOUNT = 10**15
-"""Minor units. Sums of such amounts stay exact even for readers that keep numbers as doubles."""
 MIN_WINDOW_SECONDS = 60
 MAX_WINDOW_SECONDS = 30 * 86_400
 MAX_DEADLINE_DAYS = 366

@@ -32,7 +32,7 @@ class ReviewStatus(StrEnum):
     """Every item has its answers; the verdict is still to be made."""
     DONE = "done"
     CANCELLED = "cancelled"
-    """What it was about was cancelled: nobody needs an answer any more."""
+    """What it was about was cancelled or its time is over: nobody needs an answer any more."""
 
     @property
     def takes_answers(self) -> bool:
@@ -70,6 +70,8 @@ class NewReview:
     submission: Submission
     is_truncated: bool = False
     reviewers_needed: int = 1
+    due_at: datetime | None = None
+    """Until when an answer counts; None: at any time."""
     created_at: datetime | None = None
     """None means now."""
 
@@ -97,6 +99,8 @@ class Review:
     answered_count: int
     revision: int
     trouble: str | None
+    """Why there is no verdict although there should be, or why the answers did not count."""
+    due_at: datetime | None
     created_at: datetime
     completed_at: datetime | None
 

@@ -145,7 +145,11 @@ class Reviews:
         await settler(details, verdict)
 
     async def settle_answered(self, team_id: str | None = None) -> Settlement:
-        """Settle every review that is answered but has no verdict; of one team, or of all."""
+        """Settle every review that is answered but has no verdict; of one team, or of all.
+
+        What can no longer be answered is closed.
+        """
+        await records.close_overdue(self._database, team_id)
         ended: list[Review] = []
         for review_id in await records.answered_reviews(self._database, team_id):
             with contextlib.suppress(NotFound):  # gone meanwhile, with its run

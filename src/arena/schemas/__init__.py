@@ -1,5 +1,6 @@
 """Shapes on the wire, shared by the API and the client."""
 
+from arena.amounts import CURRENCY, DECIMALS, decimal_text, minor_units
 from arena.schemas.agents import (
     Agent,
     AgentCheck,
@@ -73,7 +74,6 @@ from arena.schemas.market import (
     TaskSubmit,
     TaskTerms,
 )
-from arena.schemas.money import CURRENCY, DECIMALS, decimal_text, minor_units
 from arena.schemas.reviews import (
     Review,
     ReviewAgreement,

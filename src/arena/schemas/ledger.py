@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from arena.amounts import CURRENCY
 from arena.schemas.market import Key, MarketAsked, MarketWire, Party
-from arena.schemas.money import CURRENCY, Amount, Shown
+from arena.schemas.money import Amount, Shown
 
 
 class Balance(MarketWire):

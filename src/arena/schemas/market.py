@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from arena.schemas.money import CURRENCY, DECIMALS, Amount, Shown
+from arena.amounts import CURRENCY, DECIMALS
+from arena.schemas.money import Amount, Shown
 from arena.schemas.scores import Moment
-from arena.schemas.wire import Asked, Wire
+from arena.schemas.wire import Asked, Wire, Worded
 
 BY_ALIAS = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
 
@@ -37,7 +38,7 @@ Cid = Annotated[
         examples=["bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"],
     ),
 ]
-Uri = Annotated[str, Field(min_length=1, max_length=2000)]
+Uri = Annotated[Worded, Field(max_length=2000)]
 Seconds = Annotated[int, Field(strict=True, ge=0, le=2_592_000)]
 Percent = Annotated[int, Field(strict=True, ge=0, le=100)]
 Key = Annotated[
@@ -233,7 +234,7 @@ class TaskPost(MarketAsked):
     """A task to offer: what is to be done, how it is judged, and what it pays."""
 
     poster: Party
-    description: str = Field(min_length=1, max_length=20_000, examples=["Write deepMerge(a, b)."])
+    description: Worded = Field(max_length=20_000, examples=["Write deepMerge(a, b)."])
     evaluation: dict[str, Any] | None = Field(
         default=None, description="The standard itself; or give `evaluationCID`."
     )

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from arena.schemas.wire import Asked, Wire
+from arena.schemas.wire import Asked, Wire, Worded
 
 Place = Annotated[
     list[Annotated[int, Field(ge=0, le=10_000)]],
@@ -31,9 +31,8 @@ class ReviewAnswer(Asked):
 class ReviewAnswers(Asked):
     """A reviewer's answers to some or all items of a review."""
 
-    reviewer: str = Field(
+    reviewer: Worded = Field(
         default="anonymous",
-        min_length=1,
         max_length=100,
         description="Who answers. A second answer to an item takes the first one's place.",
     )
@@ -56,13 +55,19 @@ class Review(Wire):
     subject: ReviewSubject
     title: str
     status: Literal["open", "answered", "done", "cancelled"] = Field(
-        description="`answered`: every item has its answers, the verdict is still to be made."
+        description="`answered`: every item has its answers, the verdict is still to be made. "
+        "`cancelled`: nobody needs an answer any more."
     )
     reviewers_needed: int
     rule: str = Field(description="How several answers to an item become one.")
     item_count: int
     answered_count: int = Field(description="Items that have as many answers as are needed.")
-    trouble: str | None = Field(description="Why there is no verdict yet, where it should be.")
+    trouble: str | None = Field(
+        description="Why there is no verdict yet, or why the answers did not count."
+    )
+    due_at: datetime | None = Field(
+        default=None, description="Until when an answer counts; null: at any time."
+    )
     created_at: datetime
     completed_at: datetime | None
 

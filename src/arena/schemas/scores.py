@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from arena.schemas.wire import Asked, Wire
+from arena.schemas.wire import Asked, Wire, Worded
 
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 Dollars = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
@@ -36,9 +36,8 @@ class FeedbackCreate(Asked):
     task_description: str | None = Field(
         default=None, max_length=10_000, examples=["Navigate to settings"]
     )
-    user_id: str = Field(
+    user_id: Worded = Field(
         default="anonymous",
-        min_length=1,
         max_length=100,
         description="Who rates. A user has one standing rating per agent version and execution.",
     )

@@ -1,8 +1,22 @@
 """What every shape on the wire shares."""
 
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+
+
+def _worded(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must say something: it has nothing but white space")
+    return text
+
+
+Worded = Annotated[
+    str,
+    Field(min_length=1, json_schema_extra={"pattern": r"\S"}),
+    AfterValidator(_worded),
+]
+"""A text that a person is going to read."""
 
 
 class Wire(BaseModel):

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from arena.errors import InfrastructureError
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration. Kept here so that a start needs Alembic only when something is to do."""
 
 OUTAGES = (OperationalError, InterfaceError, DatabaseError)

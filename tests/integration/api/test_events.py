@@ -14,7 +14,7 @@ import uvicorn
 
 from arena.api import create_app, streaming
 from arena.client import Client
-from arena.schemas import RunCreate
+from arena.schemas import Change, Progress, RunCreate
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -167,6 +167,24 @@ async def test_the_client_watches_until_the_end(server: Served):
         assert (seen[-1].status, seen[-1].completed) == ("completed", COUNT)
         results = [result.sequence async for result in client.results(run.run_id)]
     assert results == list(range(1, COUNT + 1))
+
+
+async def test_the_client_watches_a_team(server: Served):
+    async with Client(server.url) as client, aclosing(client.watch_team()) as news:
+        first = [await anext(news) for _ in range(4)]
+        assert [one.what for one in first if isinstance(one, Change)] == [
+            "scores",
+            "reviews",
+            "market",
+            "catalog",
+        ]
+        run = await client.create_run(RunCreate(agent_id="slow"))
+        heard = await anext(news)
+        assert isinstance(heard, Progress)
+        assert (heard.run_id, heard.status) == (run.run_id, "pending")
+        assert (await client.health()).status == "ok"
+        assert "default" in (await client.teams()).teams
+        assert (await client.result_rows(run.run_id, outcome="passed")).total == 0
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "99999999999999999999", "٣"])

@@ -1,6 +1,7 @@
 """Every error is problem+json, and no request is an error of ours."""
 
 from collections.abc import AsyncIterator
+from uuid import UUID
 
 import httpx
 import pytest
@@ -118,6 +119,26 @@ UNKNOWN = [
     "/api/benchmarks/runs/00000000-0000-0000-0000-000000000000",
     "/api/benchmarks/runs/00000000-0000-0000-0000-000000000000/events",
 ]
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/api/tasks", "description"),
+        ("/api/tasks/1/judge", "reasonURI"),
+        ("/api/tasks/1/dispute", "reasonURI"),
+        ("/api/tasks/1/resolve", "reasonURI"),
+        (f"/api/reviews/{UUID(int=0)}", "reviewer"),
+        ("/api/benchmarks/feedback", "user_id"),
+    ],
+)
+async def test_white_space_is_not_what_a_person_says(
+    local: httpx.AsyncClient, path: str, field: str
+):
+    answer = await local.post(path, json={field: " \n "})
+    is_problem(answer, 422, "invalid_input")
+    told = {one["at"]: one["message"] for one in answer.json()["errors"]}
+    assert "white space" in told[f"body.{field}"]
 
 
 async def test_a_name_that_cannot_be_is_refused(api: httpx.AsyncClient):

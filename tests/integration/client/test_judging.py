@@ -93,6 +93,8 @@ async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, s
     assert await judge.step() == 0
     assert "waits for people" in told[0]
     (review,) = (await reader.reviews(subject=f"task:{task_id}")).reviews
+    task = (await reader.task(task_id)).task
+    assert review.due_at == task.judge_until == (await reader.review(review.id)).review.due_at
     answers = [{"item": n, "passed": bool(said)} for n, said in enumerate(passes)]
     body = ReviewAnswers.model_validate({"reviewer": "rita", "answers": answers})
     await reader.answer_review(review.id, body)

@@ -4,8 +4,10 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from arena import clock
+from arena.cli.reasons import reason_uri
 from arena.client import Client, Signer
 from arena.content import canonical, cid_of
 from arena.errors import ArenaError, Conflict, Forbidden, InvalidInput, NotFound
@@ -72,6 +74,16 @@ async def test_a_score_of_59_refunds(reader: Client, agent: Client):
     task_id = await submitted(reader, agent)
     assert (await reader.judge(task_id, verdict(59))).state == "refunded"
     assert await held(reader, "alice") == "10"
+
+
+@pytest.mark.parametrize("reason", ["", " \n "])
+async def test_a_verdict_needs_a_reason(reader: Client, agent: Client, reason: str):
+    task_id = await submitted(reader, agent)
+    with pytest.raises(InvalidInput, match="--reason is empty"):
+        await reason_uri(reader, reason)
+    with pytest.raises(ValidationError):
+        verdict(reason_uri=reason)
+    assert (await reader.task(task_id)).task.state == "submitted"
 
 
 async def test_a_standard_may_be_named_by_its_cid(reader: Client):
@@ -216,6 +228,12 @@ async def test_lists_are_filtered_and_paged(reader: Client, agent: Client):
     assert (await reader.tasks(judge="judy")).count == 5
     with pytest.raises(InvalidInput, match="min_reward"):
         await reader.tasks(min_reward="0,5")
+
+
+async def test_a_filter_that_nobody_knows_is_an_error_and_not_everything(reader: Client):
+    for call in (reader.tasks, reader.all_tasks, reader.market_events, reader.runs):
+        with pytest.raises(TypeError):
+            await call(stat="paid")  # pyright: ignore[reportCallIssue]
 
 
 async def test_another_team_has_another_market(reader: Client, agent: Client, connect):

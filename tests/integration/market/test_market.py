@@ -82,7 +82,7 @@ async def test_a_task_is_refunded_for_work_that_does_not_pass(desk: Desk):
 
 
 async def test_a_reward_that_is_not_there_posts_nothing(desk: Desk):
-    with pytest.raises(InsufficientFunds, match="user:ann holds 1000, 1001 are needed"):
+    with pytest.raises(InsufficientFunds, match=r"user:ann holds 0.001 TEST, 0.001001 are needed"):
         await desk.post(reward=1001)
     assert await desk.market.tasks(TEAM) == []
     assert await desk.market.balances(TEAM) == {"outside": -1000, "user:ann": 1000}
@@ -472,7 +472,7 @@ async def test_a_self_judged_task_says_so_and_counts_for_nothing(desk: Desk):
     assert (known.attempts, known.judged) == (0, 0)
 
 
-@pytest.mark.parametrize("text", ["", "x" * 20_001, "nul\0", "\ud800", None, 5])
+@pytest.mark.parametrize("text", ["", " \n ", "x" * 20_001, "nul\0", "\ud800", None, 5])
 async def test_a_description_is_a_text(desk: Desk, text: Any):
     new = NewTask(description=text, evaluation=STANDARD, terms=desk.terms())
     with pytest.raises(InvalidInput):
@@ -486,6 +486,11 @@ async def test_an_amount_is_a_whole_number_of_minor_units(desk: Desk, amount: An
     for call in (desk.market.deposit_test_money, desk.market.withdraw_test_money):
         with pytest.raises(InvalidInput):
             await call(TEAM, "ann", amount)
+
+
+async def test_a_refused_amount_is_told_as_people_write_it(desk: Desk):
+    with pytest.raises(InvalidInput, match=r"is 2000000000, must be from 0.000001 to 1000000000"):
+        await desk.market.deposit_test_money(TEAM, "ann", 2 * 10**15)
 
 
 async def test_nobody_can_be_given_more_than_can_be_counted(desk: Desk):

@@ -1,9 +1,15 @@
 """Tasks that people judge: the money follows the answers that stand."""
 
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import update
 
 from arena.assembly import open_arena
+from arena.errors import Conflict
 from arena.evaluation import (
     JudgePrompt,
     Means,
@@ -13,10 +19,11 @@ from arena.evaluation import (
     seal,
     write_private_part,
 )
-from arena.market import TaskReviews, TaskState
+from arena.market import TaskReviews, TaskState, TooLate
 from arena.reviews import Answer, Reviews, ReviewStatus, SubjectKind
 from arena.reviews.records import add_answers
 from arena.settings import Settings
+from arena.store.tables import Reviews as Table
 from market_desk import TEAM, Desk
 
 STANDARD = {
@@ -32,6 +39,11 @@ def says(passed: bool) -> list[Answer]:
     return [Answer(place=(0,), item=0, passed=passed)]
 
 
+def reviewed(desk: Desk, means: Means) -> tuple[TaskReviews, Reviews]:
+    tasks = TaskReviews(desk.database, desk.market, desk.content, sandbox="", reviewers_needed=1)
+    return tasks, Reviews(desk.database, means, {SubjectKind.TASK: tasks.settle})
+
+
 @pytest.mark.parametrize(("first", "then", "state"), [(1, 0, "refunded"), (0, 1, "paid")])
 async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
     desk: Desk, first: int, then: int, state: str
@@ -45,9 +57,7 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
             await add_answers(desk.database, review_id, TEAM, "rita", says(bool(then)))
         return Verdict(score=20, passed=False, reasoning="hm", findings=())
 
-    tasks = TaskReviews(desk.database, desk.market, desk.content, sandbox="", reviewers_needed=1)
-    settlers = {SubjectKind.TASK: tasks.settle}
-    reviews = Reviews(desk.database, Means(judge=slow), settlers)
+    tasks, reviews = reviewed(desk, Means(judge=slow))
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     review_id = review.id
@@ -55,6 +65,121 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
     task = await desk.market.task(TEAM, task_id)
     assert (done.status, task.state) == (ReviewStatus.DONE, TaskState(state))
     assert (task.score, len(asked)) == (60 if then else 10, 2)
+
+
+@pytest.mark.parametrize(
+    ("terms", "seconds"),
+    [({}, 600), ({"fallback_judge": "fay", "fallback_window_seconds": 300}, 900)],
+)
+async def test_an_answer_after_the_last_window_is_refused(
+    desk: Desk, terms: dict[str, Any], seconds: int
+):
+    tasks, reviews = reviewed(desk, Means())
+    task_id = await desk.submitted(**terms)
+    due_at = desk.at + timedelta(seconds=seconds)
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    assert review.due_at == due_at
+    desk.wait(seconds)
+    with pytest.raises(Conflict, match=rf"until {re.escape(due_at.isoformat())}.*would not count"):
+        await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    with pytest.raises(TooLate, match="ended at"):
+        await tasks.wanted(TEAM, task_id, by="jim")
+    await reviews.settle_answered()
+    (closed,) = await reviews.list(TEAM)
+    assert closed.status is ReviewStatus.CANCELLED
+    assert closed.trouble == "its time ended before every item was answered"
+
+
+async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
+    tasks, reviews = reviewed(desk, Means())
+    task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    desk.wait(899)
+    done = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
+    assert (await desk.market.task(TEAM, task_id)).judged_by == "fay"
+
+
+async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_fallback_judge(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    tasks, reviews = reviewed(desk, Means())
+    task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    desk.wait(599)
+    looked = desk.market.now
+
+    def shutting() -> datetime:
+        """Still the judge's turn, and just not any more when the market looks itself."""
+        now = looked()
+        desk.wait(1)
+        return now
+
+    monkeypatch.setattr(desk.market, "now", shutting)
+    done = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
+    assert (await desk.market.task(TEAM, task_id)).judged_by == "fay"
+
+
+@pytest.mark.parametrize("is_expired", [False, True])
+async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
+    desk: Desk, is_expired: bool
+):
+    async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+        desk.wait(600)
+        if is_expired:
+            await desk.market.expire(TEAM, task_id)
+        return Verdict(score=100, passed=True, reasoning="good", findings=())
+
+    tasks, reviews = reviewed(desk, Means(judge=slow))
+    task_id = await desk.submitted(evaluation=STANDARD)
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    ended = await reviews.answer(review.id, TEAM, "rita", says(True))
+    assert review.due_at is not None
+    over = f"the time to judge task {task_id} ended at {review.due_at.isoformat()}"
+    assert ended.status is ReviewStatus.CANCELLED
+    assert ended.trouble == f"{over}: the answers did not count"
+
+
+async def test_answers_to_a_task_that_was_judged_by_hand_did_not_count(desk: Desk):
+    tasks, reviews = reviewed(desk, Means())
+    task_id = await desk.submitted()
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    await desk.judge(task_id, 10)
+    ended = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    assert ended.status is ReviewStatus.CANCELLED
+    assert f"task {task_id} was judged by jim" in (ended.trouble or "")
+
+
+@pytest.mark.parametrize("score", [100, 70])
+async def test_a_verdict_that_was_given_before_a_crash_is_no_trouble_after_it(
+    desk: Desk, score: int
+):
+    """The second time a model may well say something else: the first verdict stands."""
+    said: list[int] = []
+
+    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+        said.append(1)
+        if len(said) == 1:
+            return Verdict(score=100, passed=True, reasoning="good", findings=())
+        return Verdict(score=score, passed=True, reasoning="good", findings=())
+
+    tasks, reviews = reviewed(desk, Means(judge=judge))
+    task_id = await desk.submitted(evaluation=STANDARD)
+    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    await reviews.answer(review.id, TEAM, "rita", says(True))
+    async with desk.database.writing() as connection:  # as if it had died before it could close
+        row = update(Table).where(Table.id == review.id)
+        await connection.execute(row.values(status=ReviewStatus.ANSWERED, completed_at=None))
+    (done,) = (await reviews.settle_answered()).settled
+    assert (done.status, done.trouble, len(said)) == (ReviewStatus.DONE, None, 2)
+    assert (await desk.market.task(TEAM, task_id)).score == 100
 
 
 async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_for_it(

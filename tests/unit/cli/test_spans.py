@@ -7,6 +7,7 @@ import pytest
 from arena import clock
 from arena.cli.spans import moment_of, seconds_in
 from arena.errors import InvalidInput
+from arena.market.terms import MAX_DEADLINE_DAYS
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,13 @@ def test_a_moment_is_a_date_or_a_span_from_now():
     assert moment_of("--x", "2030-01-31T12:00:00").tzinfo is not None
     before = clock.now()
     assert before + timedelta(hours=2) <= moment_of("--x", "2h") <= clock.now() + timedelta(hours=2)
-    with pytest.raises(InvalidInput, match="2030-01-31"):
+
+
+def test_the_moment_that_is_advised_can_be_used():
+    with pytest.raises(InvalidInput, match="--x is 'tomorrow'") as refused:
         moment_of("--x", "tomorrow")
+    advised = moment_of("--x", refused.value.message.split()[-1])
+    assert clock.now() < advised < clock.now() + timedelta(days=MAX_DEADLINE_DAYS)
 
 
 @pytest.mark.parametrize(

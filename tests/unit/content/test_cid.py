@@ -46,7 +46,8 @@ DIGEST = bytes(32)
     [
         ("", "begins neither"),
         ("hello", "begins neither"),
-        ("Qm", "begins neither"),
+        ("Qm", "has 46 characters, this has 2"),
+        ("Qmnonsense", "has 46 characters, this has 10"),
         ("Qm" + "0" * 44, "not base58btc"),  # 0 is not among its letters
         ("b", "cut off"),
         (HELLO_CID.upper(), "begins neither"),

@@ -32,12 +32,18 @@ def test_text_names_an_amount(text: str, amount: int):
         "NaN",
         "٣",
         "1_0",
-        "9" * 11,
     ],
 )
 def test_other_text_names_none(text: str):
     with pytest.raises(ValueError, match="decimal"):
         minor_units(text)
+
+
+@pytest.mark.parametrize("text", ["99999999999999", "1000000000.000001", "9" * 10, "9" * 5000])
+def test_too_much_is_told_with_the_most_there_can_be(text: str):
+    with pytest.raises(ValueError, match=r"too large, the most is 1000000000$"):
+        minor_units(text)
+    assert minor_units("1000000000") == 10**15
 
 
 @given(st.integers(min_value=0, max_value=10**15))

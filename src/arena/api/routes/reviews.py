@@ -107,7 +107,8 @@ async def answer_review(
     """Answer items of a review; the last answer makes the verdict.
 
     Where the verdict cannot be made just now the answers are kept, the review stays `answered` and
-    `trouble` says why; it is settled later.
+    `trouble` says why; it is settled later. From `due_at` on answers are refused; where the time
+    ends while the verdict is made, the review is `cancelled` and `trouble` says so.
     """
     answers = [
         Answer(place=tuple(one.place), item=one.item, passed=one.passed, note=one.note or "")

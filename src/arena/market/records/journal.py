@@ -9,6 +9,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.amounts import CURRENCY, decimal_text
 from arena.errors import InvalidInput
 from arena.market.errors import InsufficientFunds
 from arena.market.money import OUTSIDE, NewEntry
@@ -33,11 +34,11 @@ async def post_entry(
     after = {name: held.get(name, 0) + change for name, change in changes.items()}
     for name, balance in after.items():
         if balance < 0 and name != OUTSIDE:
-            raise InsufficientFunds(
-                f"{name} holds {held.get(name, 0)}, {-changes[name]} are needed"
-            )
+            has, needs = decimal_text(held.get(name, 0)), decimal_text(-changes[name])
+            raise InsufficientFunds(f"{name} holds {has} {CURRENCY}, {needs} are needed")
         if abs(balance) > MAX_BALANCE:
-            raise InvalidInput(f"{name} would hold {balance}, more than can be kept exactly")
+            told = f"{name} would hold {decimal_text(balance)} {CURRENCY}"
+            raise InvalidInput(f"{told}, more than can be kept exactly")
     row = {"team_id": team_id, "task_id": task_id, "kind": entry.kind, "at": at}
     added = await connection.execute(
         insert(MarketEntries).values(**row).returning(MarketEntries.id)

@@ -9,6 +9,7 @@ from arena.reviews.records.answers import add_answers
 from arena.reviews.records.reviews import (
     answered_reviews,
     cancel_reviews,
+    close_overdue,
     close_review,
     count_reviews,
     get_details,
@@ -22,6 +23,7 @@ __all__ = [
     "add_answers",
     "answered_reviews",
     "cancel_reviews",
+    "close_overdue",
     "close_review",
     "count_reviews",
     "get_details",

@@ -46,6 +46,11 @@ async def add_answers(
             if not new:
                 return to_review(row)  # the same request once more: its answers stand already
             raise Conflict(f"review {review_id} is {row.status}, it takes no more answers")
+        if new and row.due_at is not None and clock.now() >= row.due_at:
+            raise Conflict(
+                f"review {review_id} could be answered until {row.due_at.isoformat()}: "
+                "the answers would not count any more"
+            )
         if new:
             await _replace(connection, review_id, reviewer, new)
             keys = {*standing, *((answer.place, answer.item, reviewer) for answer in new)}

@@ -126,12 +126,40 @@ async def note_trouble(database: Database, review: Review, trouble: str) -> None
         await connection.execute(update(Reviews).where(same).values(trouble=trouble))
 
 
-async def close_review(connection: AsyncConnection, review: Review) -> bool:
-    """Take the verdict: True for exactly one caller, and only while these answers stand."""
+@whole
+async def close_overdue(database: Database, team_id: str | None) -> None:
+    """Close what was not answered while it counted; of one team, or of all.
+
+    What is answered is left to whoever opened it: its verdict may have been taken already.
+    """
+    overdue = [Reviews.status == ReviewStatus.OPEN, Reviews.due_at <= clock.now()]
+    if team_id is not None:
+        overdue.append(Reviews.team_id == team_id)
+    # Most often there is none, and whoever only looks keeps nobody from writing.
+    async with database.reading() as connection:
+        if (await connection.execute(select(Reviews.id).where(*overdue).limit(1))).first() is None:
+            return
+    gone = {
+        "status": ReviewStatus.CANCELLED,
+        "trouble": "its time ended before every item was answered",
+        "completed_at": clock.now(),
+    }
+    async with database.writing() as connection:
+        await connection.execute(update(Reviews).where(*overdue).values(**gone))
+
+
+async def close_review(
+    connection: AsyncConnection, review: Review, *, trouble: str | None = None
+) -> bool:
+    """Take the verdict: True for exactly one caller, and only while these answers stand.
+
+    With a trouble there is none to take: the answers came too late.
+    """
     row = await review_row(connection, review.id, lock=True)
     if row.status != ReviewStatus.ANSWERED or row.revision != review.revision:
         return False
-    done = {"status": ReviewStatus.DONE, "trouble": None, "completed_at": clock.now()}
+    status = ReviewStatus.CANCELLED if trouble else ReviewStatus.DONE
+    done = {"status": status, "trouble": trouble, "completed_at": clock.now()}
     await connection.execute(update(Reviews).where(Reviews.id == review.id).values(**done))
     return True
 

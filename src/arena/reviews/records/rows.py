@@ -39,6 +39,7 @@ SUMMARY = (
     Reviews.answered_count,
     Reviews.revision,
     Reviews.trouble,
+    Reviews.due_at,
     Reviews.created_at,
     Reviews.completed_at,
 )
@@ -87,6 +88,7 @@ def to_review(row: Any) -> Review:
         answered_count=row.answered_count,
         revision=row.revision,
         trouble=row.trouble,
+        due_at=row.due_at,
         created_at=row.created_at,
         completed_at=row.completed_at,
     )
@@ -136,5 +138,6 @@ def from_new(new: NewReview) -> dict[str, object]:
         "rule": RULE,
         "status": ReviewStatus.OPEN,
         "item_count": new.item_count,
+        "due_at": new.due_at,
         "created_at": new.created_at or clock.now(),
     }

@@ -44,7 +44,9 @@ class Reviews(Table):
     revision: Mapped[int] = mapped_column(default=0)
     """Grows with every answer: a verdict made from older answers is not written."""
     trouble: Mapped[str | None]
-    """Why there is no verdict yet although everything is answered."""
+    """Why there is no verdict although there should be, or why the answers did not count."""
+    due_at: Mapped[datetime | None]
+    """Until when an answer counts; None: at any time."""
     created_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]
 

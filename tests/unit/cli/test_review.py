@@ -1,0 +1,55 @@
+"""Reviewers see until when an answer counts, and hear of one that did not."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from arena import clock, schemas
+from arena.cli.output import moment
+from arena.cli.review import _show_answered, _show_list
+
+
+def review(**changes: Any) -> schemas.Review:
+    values: dict[str, Any] = {
+        "id": uuid4(),
+        "team_id": "red",
+        "subject": {"kind": "task", "id": "7", "part": ""},
+        "title": "task 7",
+        "status": "open",
+        "reviewers_needed": 1,
+        "rule": "majority, a tie fails",
+        "item_count": 1,
+        "answered_count": 0,
+        "trouble": None,
+        "created_at": clock.now(),
+        "completed_at": None,
+        **changes,
+    }
+    return schemas.Review.model_validate(values)
+
+
+def test_a_list_tells_until_when_an_answer_counts(capsys: pytest.CaptureFixture[str]):
+    due_at = clock.now() + timedelta(hours=1)
+    _show_list(schemas.ReviewList(reviews=[review(due_at=due_at)], count=1), as_json=False)
+    assert moment(due_at) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("status", "told"), [("answered", "no verdict yet: "), ("cancelled", "no verdict: ")]
+)
+def test_a_reviewer_hears_why_there_is_no_verdict(
+    capsys: pytest.CaptureFixture[str], status: str, told: str
+):
+    details = schemas.ReviewDetails(
+        review=review(status=status, trouble="it was too late"),
+        prompt="",
+        submission="",
+        language=None,
+        truncated=False,
+        items=[],
+        agreement=schemas.ReviewAgreement(shared_items=0, agreed_items=0, share=None, pairs=[]),
+    )
+    _show_answered(details, as_json=False)
+    assert f"{told}it was too late" in capsys.readouterr().out
