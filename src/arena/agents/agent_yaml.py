@@ -1,5 +1,6 @@
 """Reads a small YAML file into plain JSON values and remembers where everything stands."""
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +107,11 @@ def read_document(path: Path) -> Document:
 
 def _read_text(path: Path) -> str:
     try:
+        # Asked before it is opened: opening a named pipe would wait for ever.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise BadFile(
+                [_problem(path, None, "is not a regular file; an agent's file is wanted")]
+            )
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
