@@ -25,19 +25,23 @@ MAX_BATCH = 1000
 class Scores:
     """What is known of the agents, added up."""
 
-    def __init__(self, database: Database, weights: Weights) -> None:
+    def __init__(self, database: Database, weights: Weights | None = None) -> None:
         self._database = database
-        self.weights = weights
+        self._weights = weights
+        """What is to be in force; None leaves what is."""
 
     @whole
     async def open(self) -> None:
         """Put the weights in force."""
+        # A shell that knows nothing of them must not take a server's weights away.
+        if self._weights is None:
+            return
         async with self._database.reading() as connection:
             stored = await records.stored_weights(connection)
         # Nearly every start finds them as they are; it then waits for nobody who writes.
-        if stored.parts != self.weights.parts:
+        if stored.parts != self._weights.parts:
             async with self._database.writing() as connection:
-                await records.store_weights(connection, self.weights)
+                await records.store_weights(connection, self._weights)
 
     @whole
     async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
