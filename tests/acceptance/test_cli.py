@@ -213,3 +213,35 @@ def test_a_reader_that_goes_away_is_no_error(looking, words: str):
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+def test_the_newest_version_with_a_problem_is_told_and_no_older_one_is_run_for_it(shell, folders):
+    agents, tests = folders
+    wrong = write_agent(Path(agents), "half", "return ''", version="1.1.0").rename(
+        f"{agents}/v2.yaml"
+    )
+    write_agent(Path(agents), "half", "return prompt.upper()")
+    wrong.write_text(wrong.read_text().replace("callable:", "callabel:"))
+    words = ("--agents", agents, "--tests", tests, "--fail-under", "100")
+    done = shell.arena("run", "half", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: the newest version of 'half' is not known" in done.stderr
+    named = shell.arena("run", "half@1.0.0", *words)
+    assert named.returncode == 0, named.stderr
+    assert f"{wrong}:2:3: unknown key 'callabel'" in named.stderr
+    listed = shell.arena("agents", "list", "--agents", agents)
+    assert listed.stderr.count("unknown key 'callabel'") == 1
+    with shell.serving("--agents", agents) as client:
+        there = shell.arena("--server", str(client.base_url), "agents", "list")
+    assert there.stderr.count("unknown key 'callabel'") == 1
+
+
+def test_the_problems_of_test_files_are_told_once(shell, folders):
+    _, tests = folders
+    (Path(tests) / "hard.yaml").write_text("tests: [{id: hard}]\n")
+    listed = shell.arena("tests", "list", "--tests", tests)
+    assert listed.returncode == 0
+    assert listed.stderr.count("hard.yaml:1:9: needs the key 'expected'") == 1
+    with shell.serving("--tests", tests) as client:
+        there = shell.arena("--server", str(client.base_url), "tests", "list")
+    assert there.stderr.count("hard.yaml:1:9: needs the key 'expected'") == 1

@@ -58,7 +58,7 @@ def read_agent(path: Path) -> tuple[Agent, Place]:
     file, problems = _read_file(document)
     connector, more = _read_connector(document)
     if problems or more or file is None or connector is None:
-        raise BadFile(sorted({*problems, *more}))
+        raise BadFile(sorted({*problems, *more}), _given_id(document))
     agent = Agent(
         id=file.id,
         version=file.version,
@@ -73,6 +73,11 @@ def read_agent(path: Path) -> tuple[Agent, Place]:
         source=path,
     )
     return agent, document.place(("id",))
+
+
+def _given_id(document: Document) -> str | None:
+    given = document.value.get("id") if isinstance(document.value, dict) else None
+    return given if isinstance(given, str) else None
 
 
 def _read_file(document: Document) -> tuple[AgentFile | None, list[Problem]]:

@@ -38,8 +38,9 @@ def list_tests(
             found = await client.tests(category=category, agent_id=agent)
             return found, await client.catalog()
 
-    found, catalog = wait_for(fetch(settings_of(context, tests)))
-    for problem in catalog.problems:
+    settings = settings_of(context, tests)
+    found, catalog = wait_for(fetch(settings))
+    for problem in catalog.problems if settings.server else ():  # here the log has told them
         place = f"{problem.file}:{problem.line}:{problem.column}"
         output.console(stderr=True).print(output.plain(f"{place}: {problem.message}"))
     if as_json:

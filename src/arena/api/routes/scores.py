@@ -38,7 +38,7 @@ router = room_router("/api/benchmarks", "scores")
 MAX_COMPARED = 20
 
 
-@router.post("/feedback", responses=responses(404))
+@router.post("/feedback", responses=responses(404, 409))
 async def submit_feedback(
     house: House, team: Team, body: schemas.FeedbackCreate
 ) -> schemas.FeedbackCreated:
@@ -191,7 +191,7 @@ async def get_pareto(house: House, team: Team) -> schemas.Pareto:
     )
 
 
-@router.post("/scores/recalculate", responses=responses(404))
+@router.post("/scores/recalculate", responses=responses(404, 409))
 async def recalculate_scores(
     house: House,
     team: Team,
