@@ -245,3 +245,15 @@ def test_the_problems_of_test_files_are_told_once(shell, folders):
     with shell.serving("--tests", tests) as client:
         there = shell.arena("--server", str(client.base_url), "tests", "list")
     assert there.stderr.count("hard.yaml:1:9: needs the key 'expected'") == 1
+
+
+def test_a_gate_is_refused_where_a_named_test_file_cannot_be_read(shell, folders):
+    agents, tests = folders
+    hard = write_tests(Path(tests) / "hard.yaml", count=1, agents=["half"])
+    hard.write_text(hard.read_text().replace("tests:", "tests:\n- {id: x, timeout: abc}"))
+    words = ("run", "half", "--agents", agents, "--tests", tests)
+    gate = shell.arena(*words, "--fail-under", "0")
+    assert (gate.returncode, gate.stdout) == (2, "")
+    assert f"error: {hard} has problems, so its tests would not count" in gate.stderr
+    assert shell.json("runs", "list")["runs"] == []
+    assert shell.arena(*words).returncode == 0
