@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.agents.semver import precedence
 from arena.errors import InvalidInput
 from arena.scoring import records
 from arena.scoring.comparison import Comparison, compare
@@ -99,6 +100,15 @@ class Scores:
         """One agent version; None where nothing is known of it."""
         async with self._database.reading() as connection:
             return await records.score_row(connection, subject)
+
+    @whole
+    async def newest(self, team_id: str, agent_id: str) -> Subject | None:
+        """The newest version of an agent that something is known of."""
+        async with self._database.reading() as connection:
+            versions = await records.known_versions(connection, team_id, agent_id)
+        if not versions:
+            return None
+        return Subject(team_id=team_id, agent_id=agent_id, version=max(versions, key=precedence))
 
     @whole
     async def compare(self, subjects: Sequence[Subject]) -> tuple[Comparison, dict[str, BoardRow]]:
