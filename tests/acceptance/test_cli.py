@@ -257,3 +257,19 @@ def test_a_gate_is_refused_where_a_named_test_file_cannot_be_read(shell, folders
     assert f"error: {hard} has problems, so its tests would not count" in gate.stderr
     assert shell.json("runs", "list")["runs"] == []
     assert shell.arena(*words).returncode == 0
+
+
+def test_a_list_of_no_tests_says_what_may_be_wrong(looking):
+    told = {
+        ("--category", "navigatio"): "no test is of the category 'navigatio'; did you mean 'navi",
+        ("--agent", "nobody"): "no test here is for the agent 'nobody'; known: ai-assistant, ",
+    }
+    for words, why in told.items():
+        done = looking.arena("tests", "list", *words)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "0 tests, 0 points")
+        assert why in done.stderr
+
+
+def test_a_leaderboard_is_printed_in_one_way(looking):
+    done = looking.arena("leaderboard", "--json", "--csv")
+    assert (done.returncode, done.stderr) == (2, "error: --json and --csv: give one of them\n")
