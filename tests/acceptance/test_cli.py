@@ -1,15 +1,18 @@
 """The command line as a user meets it: exit codes, JSON, messages, pipes."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from arena.cli.main import COMMANDS
 from factories import write_agent, write_tests
 
+ROOT = Path(__file__).parents[2]
 HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx", "rich", "arena.api", "arena.client"}
 
 
@@ -273,3 +276,21 @@ def test_a_list_of_no_tests_says_what_may_be_wrong(looking):
 def test_a_leaderboard_is_printed_in_one_way(looking):
     done = looking.arena("leaderboard", "--json", "--csv")
     assert (done.returncode, done.stderr) == (2, "error: --json and --csv: give one of them\n")
+
+
+def test_a_program_gets_the_question_that_the_guide_shows(shell, tmp_path: Path):
+    guide = (ROOT / "docs/guide/connect-an-agent.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r'^\{"id": .*\}$', guide, re.MULTILINE)
+    agents, tests = tmp_path / "agents", tmp_path / "tests"
+    agents.mkdir()
+    (agents / "cat.yaml").write_text("id: cat\nconnector: {type: command, command: cat}\n")
+    write_tests(tests / "one.yaml", count=1, timeout=30)
+    words = ("run", "cat", "--agents", str(agents), "--tests", str(tests))
+    (result,) = shell.json(*words, "--test", "one_00001")["results"]
+    got, example = json.loads(result["actual_output"]["output"]), json.loads(shown)
+    assert list(got) == list(example)
+    assert got["timeout_seconds"] == example["timeout_seconds"]
+    for question, test_id in ((got, "one_00001"), (example, "bench_nav_001")):
+        run_id, *rest = question["id"].split(":")
+        assert UUID(run_id).version == 4
+        assert rest == [test_id, "1"]
