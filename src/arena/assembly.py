@@ -45,7 +45,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
     async with AsyncExitStack() as closing:
         database = await open_database(settings.database)
         closing.push_async_callback(database.close)
-        scores = Scores(database, Weights(**settings.weights))
+        scores = Scores(database, Weights(**settings.weights) if settings.weights else None)
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])

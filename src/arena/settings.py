@@ -1,4 +1,7 @@
-"""What can be set: `ARENA_*` variables first, then `arena.toml`, then the defaults here."""
+"""What can be set: `ARENA_*` variables first, then `arena.toml`, then the defaults here.
+
+A variable that is empty is not set.
+"""
 
 import difflib
 import os
@@ -34,7 +37,12 @@ class Settings(BaseSettings):
     """Everything an operator may choose."""
 
     model_config = SettingsConfigDict(
-        env_prefix="ARENA_", toml_file="arena.toml", extra="forbid", frozen=True
+        env_prefix="ARENA_",
+        # `ARENA_HOME=` is how a shell or a compose file takes a variable back.
+        env_ignore_empty=True,
+        toml_file="arena.toml",
+        extra="forbid",
+        frozen=True,
     )
 
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("arena")))
@@ -144,6 +152,14 @@ class Settings(BaseSettings):
         if not (told.isascii() and told.isprintable()):
             raise ValueError("has characters that no header can carry")
         return SecretStr(told) if told else None
+
+    @field_validator("home", "database_url", mode="before")
+    @classmethod
+    def _refuse_nothing(cls, value: object) -> object:
+        # An empty path would be the current folder.
+        if value == "":
+            raise ValueError("is empty; leave it out for the default")
+        return value
 
     @field_validator("home")
     @classmethod

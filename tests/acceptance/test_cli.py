@@ -1,15 +1,18 @@
 """The command line as a user meets it: exit codes, JSON, messages, pipes."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from arena.cli.main import COMMANDS
 from factories import write_agent, write_tests
 
+ROOT = Path(__file__).parents[2]
 HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx", "rich", "arena.api", "arena.client"}
 
 
@@ -213,3 +216,81 @@ def test_a_reader_that_goes_away_is_no_error(looking, words: str):
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+def test_the_newest_version_with_a_problem_is_told_and_no_older_one_is_run_for_it(shell, folders):
+    agents, tests = folders
+    wrong = write_agent(Path(agents), "half", "return ''", version="1.1.0").rename(
+        f"{agents}/v2.yaml"
+    )
+    write_agent(Path(agents), "half", "return prompt.upper()")
+    wrong.write_text(wrong.read_text().replace("callable:", "callabel:"))
+    words = ("--agents", agents, "--tests", tests, "--fail-under", "100")
+    done = shell.arena("run", "half", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: the newest version of 'half' is not known" in done.stderr
+    named = shell.arena("run", "half@1.0.0", *words)
+    assert named.returncode == 0, named.stderr
+    assert f"{wrong}:2:3: unknown key 'callabel'" in named.stderr
+    listed = shell.arena("agents", "list", "--agents", agents)
+    assert listed.stderr.count("unknown key 'callabel'") == 1
+    with shell.serving("--agents", agents) as client:
+        there = shell.arena("--server", str(client.base_url), "agents", "list")
+    assert there.stderr.count("unknown key 'callabel'") == 1
+
+
+def test_the_problems_of_test_files_are_told_once(shell, folders):
+    _, tests = folders
+    (Path(tests) / "hard.yaml").write_text("tests: [{id: hard}]\n")
+    listed = shell.arena("tests", "list", "--tests", tests)
+    assert listed.returncode == 0
+    assert listed.stderr.count("hard.yaml:1:9: needs the key 'expected'") == 1
+    with shell.serving("--tests", tests) as client:
+        there = shell.arena("--server", str(client.base_url), "tests", "list")
+    assert there.stderr.count("hard.yaml:1:9: needs the key 'expected'") == 1
+
+
+def test_a_gate_is_refused_where_a_named_test_file_cannot_be_read(shell, folders):
+    agents, tests = folders
+    hard = write_tests(Path(tests) / "hard.yaml", count=1, agents=["half"])
+    hard.write_text(hard.read_text().replace("tests:", "tests:\n- {id: x, timeout: abc}"))
+    words = ("run", "half", "--agents", agents, "--tests", tests)
+    gate = shell.arena(*words, "--fail-under", "0")
+    assert (gate.returncode, gate.stdout) == (2, "")
+    assert f"error: {hard} has problems, so its tests would not count" in gate.stderr
+    assert shell.json("runs", "list")["runs"] == []
+    assert shell.arena(*words).returncode == 0
+
+
+def test_a_list_of_no_tests_says_what_may_be_wrong(looking):
+    told = {
+        ("--category", "navigatio"): "no test is of the category 'navigatio'; did you mean 'navi",
+        ("--agent", "nobody"): "no test here is for the agent 'nobody'; known: ai-assistant, ",
+    }
+    for words, why in told.items():
+        done = looking.arena("tests", "list", *words)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "0 tests, 0 points")
+        assert why in done.stderr
+
+
+def test_a_leaderboard_is_printed_in_one_way(looking):
+    done = looking.arena("leaderboard", "--json", "--csv")
+    assert (done.returncode, done.stderr) == (2, "error: --json and --csv: give one of them\n")
+
+
+def test_a_program_gets_the_question_that_the_guide_shows(shell, tmp_path: Path):
+    guide = (ROOT / "docs/guide/connect-an-agent.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r'^\{"id": .*\}$', guide, re.MULTILINE)
+    agents, tests = tmp_path / "agents", tmp_path / "tests"
+    agents.mkdir()
+    (agents / "cat.yaml").write_text("id: cat\nconnector: {type: command, command: cat}\n")
+    write_tests(tests / "one.yaml", count=1, timeout=30)
+    words = ("run", "cat", "--agents", str(agents), "--tests", str(tests))
+    (result,) = shell.json(*words, "--test", "one_00001")["results"]
+    got, example = json.loads(result["actual_output"]["output"]), json.loads(shown)
+    assert list(got) == list(example)
+    assert got["timeout_seconds"] == example["timeout_seconds"]
+    for question, test_id in ((got, "one_00001"), (example, "bench_nav_001")):
+        run_id, *rest = question["id"].split(":")
+        assert UUID(run_id).version == 4
+        assert rest == [test_id, "1"]

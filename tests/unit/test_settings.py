@@ -46,6 +46,23 @@ def test_what_the_command_line_leaves_out_does_not_count(monkeypatch: pytest.Mon
     assert read_settings(server=None).server == "http://localhost:1"
 
 
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ARENA_HOME")
+    without = read_settings()
+    for name in Settings.model_fields:
+        monkeypatch.setenv(f"ARENA_{name.upper()}", "")
+    assert read_settings() == without
+
+
+@pytest.mark.parametrize("name", ["home", "database_url"])
+def test_an_empty_place_in_the_file_is_refused(
+    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.delenv("ARENA_HOME")
+    (in_an_empty_folder / "arena.toml").write_text(f'{name} = ""\n')
+    assert refused().endswith("is empty; leave it out for the default")
+
+
 def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_one(in_an_empty_folder: Path):
     (in_an_empty_folder / "arena.toml").write_text("prot = 1\n")
     assert refused() == "arena.toml: prot is not a setting; did you mean 'port'?"

@@ -58,7 +58,7 @@ def read_agent(path: Path) -> tuple[Agent, Place]:
     file, problems = _read_file(document)
     connector, more = _read_connector(document)
     if problems or more or file is None or connector is None:
-        raise BadFile(sorted({*problems, *more}))
+        raise BadFile(sorted({*problems, *more}), _given_id(document))
     agent = Agent(
         id=file.id,
         version=file.version,
@@ -73,6 +73,11 @@ def read_agent(path: Path) -> tuple[Agent, Place]:
         source=path,
     )
     return agent, document.place(("id",))
+
+
+def _given_id(document: Document) -> str | None:
+    given = document.value.get("id") if isinstance(document.value, dict) else None
+    return given if isinstance(given, str) else None
 
 
 def _read_file(document: Document) -> tuple[AgentFile | None, list[Problem]]:
@@ -115,8 +120,16 @@ def _problem(document: Document, parent: Location, details: ErrorDetails) -> Pro
     if kind in ("missing", "missing_argument"):
         return document.problem(location, f"{str(location[-1])!r} is missing")
     name = ".".join(map(str, location)) or "the file"
-    message = f"{name} is {_shown(details['input'])}, {_allowed(details)}"
-    return document.problem(location, message)
+    shown = f"is {_shown(details['input'])}, " if _is_quotable(location, details["input"]) else ""
+    return document.problem(location, f"{name} {shown}{_allowed(details)}")
+
+
+def _is_quotable(location: Location, value: object) -> bool:
+    """Whether a problem, which everybody may read, can hold the value.
+
+    What stands in a connector may be a secret in the wrong place, and so may what holds all of it.
+    """
+    return location[:1] not in ((), ("connector",)) and not isinstance(value, dict | list)
 
 
 def _known_keys(document: Document, location: Location) -> Iterable[str]:

@@ -1,5 +1,7 @@
 """Reads a small YAML file into plain JSON values and remembers where everything stands."""
 
+import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,8 @@ class _Mark(Protocol):
     def column(self) -> int: ...
 
 
+_ID_LINE = re.compile(r"""^id:\s*["']?([\w-]+)""", re.MULTILINE)
+"""Tells whose file it is even where it is no YAML."""
 _SCALARS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
 
 
@@ -54,9 +58,11 @@ class Problem:
 class BadFile(Exception):
     """The file does not hold what is needed; `problems` says why."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[Problem], agent_id: str | None = None) -> None:
         super().__init__(*map(str, problems))
         self.problems = problems
+        self.agent_id = agent_id
+        """Whose file it is, as far as it can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +91,14 @@ class Document:
 def read_document(path: Path) -> Document:
     """The document in the file at `path`; raises `BadFile` with every problem found."""
     text = _read_text(path)
+    try:
+        return _parsed(path, text)
+    except BadFile as wrong:
+        found = _ID_LINE.search(text)
+        raise BadFile(wrong.problems, found[1] if found else None) from None
+
+
+def _parsed(path: Path, text: str) -> Document:
     loader = yaml.CSafeLoader(text)
     try:
         _check_events(path, text)
@@ -106,6 +120,11 @@ def read_document(path: Path) -> Document:
 
 def _read_text(path: Path) -> str:
     try:
+        # Asked before it is opened: opening a named pipe would wait for ever.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise BadFile(
+                [_problem(path, None, "is not a regular file; an agent's file is wanted")]
+            )
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:

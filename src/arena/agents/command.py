@@ -26,7 +26,7 @@ def connect(agent: Agent, secrets: Secrets) -> Connector:
 
 
 class Command:
-    """Starts the program for every question, and ends it with everything it started."""
+    """Starts the program for every question, and ends it with its whole process group."""
 
     def __init__(self, program: Program) -> None:
         self._program = program

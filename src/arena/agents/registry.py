@@ -1,5 +1,6 @@
 """All agents Arena knows: read from files, kept up to date, found by id and version."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,13 @@ from arena.agents.agent import Agent
 from arena.agents.agent_file import read_agent
 from arena.agents.agent_yaml import BadFile, Place, Problem
 from arena.agents.semver import Precedence, precedence
-from arena.errors import NotFound
+from arena.errors import Conflict, NotFound
+
+log = logging.getLogger(__name__)
 
 BUILTIN_DIRECTORY = Path(__file__).parent / "builtin"
+MAX_TOLD = 3
+"""So many problems are told with the error of an agent that is not found."""
 _SUFFIXES = {".yaml", ".yml"}
 
 _Stamp = tuple[int, int, int]
@@ -23,6 +28,8 @@ class _Entry:
     stamp: _Stamp
     found: tuple[Agent, Place] | None
     problems: tuple[Problem, ...]
+    bad_id: str | None = None
+    """Whose file it is, where it has problems and that much can be read."""
 
 
 class Registry:
@@ -58,19 +65,43 @@ class Registry:
         if stamps == {path: entry.stamp for path, entry in self._entries.items()}:
             return False
         self._entries = {path: self._entry(path, stamp) for path, stamp in stamps.items()}
+        known = set(self._problems)
         self._agents, self._problems = _gathered(self._entries.values())
+        for problem in self._problems:
+            if problem not in known:
+                log.warning("%s", problem)
         return True
 
     def find(self, agent_id: str, version: str | None = None) -> Agent:
-        """The agent `agent_id`: the newest version of it, or exactly `version`."""
+        """The agent `agent_id`: the newest version of it, or exactly `version`.
+
+        Where a file of the agent has a problem, it may be the newest: then only a version will do.
+        People rely on the numbers, so they are never those of an older version unasked.
+        """
         versions = {agent.version: agent for agent in self._agents if agent.id == agent_id}
+        bad = [p for e in self._entries.values() if e.bad_id == agent_id for p in e.problems]
         if not versions:
-            raise NotFound.among("agent", agent_id, {agent.id for agent in self._agents})
+            raise self._not_found("agent", agent_id, {agent.id for agent in self._agents}, bad)
         if version is None:
-            return next(iter(versions.values()))
+            newest = next(iter(versions.values()))
+            if bad:
+                raise Conflict(
+                    f"the newest version of {agent_id!r} is not known, for a file of it has a"
+                    f" problem: {_told(bad)}; mend it, or name a version, as in {newest.reference}"
+                )
+            return newest
         if version not in versions:
-            raise NotFound.among(f"version of {agent_id}", version, versions)
+            raise self._not_found(f"version of {agent_id}", version, versions, bad)
         return versions[version]
+
+    def _not_found(
+        self, what: str, name: str, known: Iterable[str], bad: Sequence[Problem]
+    ) -> NotFound:
+        error = NotFound.among(what, name, known)
+        if not self._problems:
+            return error
+        # It may be in one of them: without a word of it the error would be a riddle.
+        return NotFound(f"{error.message} (files with problems: {_told(bad or self._problems)})")
 
     def _entry(self, path: Path, stamp: _Stamp) -> _Entry:
         known = self._entries.get(path)
@@ -79,7 +110,8 @@ class Registry:
         try:
             return _Entry(stamp=stamp, found=read_agent(path), problems=())
         except BadFile as error:
-            return _Entry(stamp=stamp, found=None, problems=tuple(error.problems))
+            problems = tuple(error.problems)
+            return _Entry(stamp=stamp, found=None, problems=problems, bad_id=error.agent_id)
 
 
 def _stamps(directories: Iterable[Path]) -> Iterable[tuple[Path, _Stamp]]:
@@ -114,6 +146,12 @@ def _gathered(entries: Iterable[_Entry]) -> tuple[tuple[Agent, ...], tuple[Probl
             problems.append(Problem(place, message))
     found = sorted((agent for agent, _ in agents.values()), key=_newest_last, reverse=True)
     return tuple(sorted(found, key=lambda agent: agent.id)), tuple(problems)
+
+
+def _told(problems: Sequence[Problem]) -> str:
+    more = len(problems) - MAX_TOLD
+    told = "; ".join(map(str, problems[:MAX_TOLD]))
+    return f"{told}; and {more} more" if more > 0 else told
 
 
 def _newest_last(agent: Agent) -> Precedence:

@@ -1,4 +1,7 @@
-"""What may stand in the connector of an agent's file: pure checks that say what is allowed."""
+"""What may stand in the connector of an agent's file: pure checks that say what is allowed.
+
+No message repeats what stands there: it may be a secret in the wrong place.
+"""
 
 import re
 import shlex
@@ -48,8 +51,8 @@ def check_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise ValueError(f"is not a valid address: {error}") from None
+    except ValueError:
+        raise ValueError("is not a valid address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ValueError("must be an address that begins with http:// or https://")
     if parts.username is not None or parts.password is not None:
@@ -66,17 +69,17 @@ def check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 def _check_header(name: str, value: str) -> None:
     if not _HEADER_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is not the name of a header")
+        raise ValueError("has a key that is not the name of a header")
     if name.lower() in _OWN_HEADERS:
-        raise ValueError(f"{name!r} is set by Arena itself; leave it out")
+        raise ValueError(f"has {name!r}, which is set by Arena itself; leave it out")
     if not value.isprintable():
-        raise ValueError(f"the value of {name!r} must be one line of printable characters")
+        raise ValueError(f"must have one line of printable characters as {name!r}")
     for variable in REFERENCE.findall(value):
         if not VARIABLE.fullmatch(variable):
-            raise ValueError(f"${{{variable}}} in {name!r} is not the name of a variable")
+            raise ValueError(f"has a ${{...}} in {name!r} that is not the name of a variable")
     if _SECRET_HEADER.search(name) and not REFERENCE.search(value):
         raise ValueError(
-            f"{name!r} looks like a secret: put it in an environment variable"
+            f"has a {name!r} that looks like a secret: put it in an environment variable"
             f" and write ${{NAME}} here"
         )
 

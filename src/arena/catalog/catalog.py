@@ -11,7 +11,7 @@ from typing import Literal
 from arena import clock
 from arena.catalog.folders import BUILTIN_FOLDER, Folders, FoundFile, Origin
 from arena.catalog.loader import read_source
-from arena.catalog.problem import MAX_PROBLEMS, Problem
+from arena.catalog.problem import MAX_PROBLEMS, Place, Problem
 from arena.catalog.source import Source
 from arena.catalog.test import Test
 from arena.errors import InvalidInput, NotFound
@@ -126,7 +126,7 @@ def compose(
     """
     by_id: dict[str, Test] = {}
     chosen: list[Source] = []
-    states: list[SourceState] = []
+    read: list[tuple[FoundFile, Source, Source | None, tuple[Problem, ...]]] = []
     for file, source in readings:
         problems = source.problems or _clashes(source, by_id, chosen)
         offered: Source | None = source
@@ -137,6 +137,14 @@ def compose(
         if offered is not None:
             chosen.append(offered)
             by_id.update((test.id, test) for test in offered.tests)
+        read.append((file, source, offered, problems))
+    states: list[SourceState] = []
+    claimed: dict[str, str] = {}
+    for file, source, offered, problems in read:
+        if problems:  # then it is to hear of all of them at once
+            more = _bad_clashes(source, offered, by_id, chosen, claimed)
+            every = dict.fromkeys((*problems, *more))
+            problems = sorted(every, key=lambda one: (one.line, one.column))
         states.append(_state(file, offered, problems))
     return Catalog(
         tests=tuple(test for source in chosen for test in source.tests),
@@ -168,14 +176,44 @@ def _clashes(
     found: list[Problem] = []
     for index, test in enumerate(source.tests):
         if test.id in taken:
-            line, column = source.places[index]
             first = _where(taken[test.id], chosen)
-            message = f"the id {test.id!r} is taken: {first} has it; choose another id"
-            path = str(source.path)
-            found.append(Problem(file=path, line=line, column=column, message=message))
+            found.append(_taken(source, test.id, source.places[index], first))
         if len(found) == MAX_PROBLEMS:  # a copy of a large file has thousands
             break
     return tuple(found)
+
+
+def _bad_clashes(
+    source: Source,
+    offered: Source | None,
+    by_id: Mapping[str, Test],
+    chosen: Sequence[Source],
+    claimed: dict[str, str],
+) -> tuple[Problem, ...]:
+    """The same for a file with problems, whose ids are not served: those of all others count.
+
+    `claimed` gathers the places of ids that stand in such files only. The other file stays good:
+    what cannot be served takes nothing away.
+    """
+    own = {test.id for test in offered.tests} if offered else set[str]()
+    ids = source.bad_ids or {test.id: source.places[i] for i, test in enumerate(source.tests)}
+    found: list[Problem] = []
+    for test_id, place in ids.items():
+        here = f"{source.path}:{place.line}:{place.column}"
+        if test_id in by_id and test_id not in own:
+            first = _where(by_id[test_id], chosen)
+        else:
+            first = claimed.setdefault(test_id, here)
+        if first != here:
+            found.append(_taken(source, test_id, place, first))
+        if len(found) == MAX_PROBLEMS:
+            break
+    return tuple(found)
+
+
+def _taken(source: Source, test_id: str, place: Place, first: str) -> Problem:
+    message = f"the id {test_id!r} is taken: {first} has it; choose another id"
+    return Problem(file=str(source.path), line=place.line, column=place.column, message=message)
 
 
 def _where(test: Test, chosen: Sequence[Source]) -> str:

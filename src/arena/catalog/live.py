@@ -126,6 +126,9 @@ def _says_the_same(one: Source, other: Source) -> bool:
 
 def _log_difference(before: Catalog, after: Catalog) -> None:
     """Say what has gone wrong and what was mended."""
+    for problem in _folder_problems(after):
+        if problem not in _folder_problems(before):
+            log.warning("%s", problem)
     old = {source.file: source for source in before.sources}
     for source in after.sources:
         known = old.get(source.file)

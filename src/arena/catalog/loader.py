@@ -94,6 +94,7 @@ class _Reading:
             tests=tuple(tests),
             places=TestPlaces() if problems else self._places,
             problems=problems,
+            bad_ids=self._first_places if problems else {},
             category=category,
             description=self._file_keys.description,
             content_digest=self._content_digest,

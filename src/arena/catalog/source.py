@@ -1,6 +1,7 @@
 """One file of tests, as it was read."""
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -39,6 +40,8 @@ class Source:
     tests: tuple[Test, ...] = ()
     places: TestPlaces = field(default_factory=TestPlaces)
     problems: tuple[Problem, ...] = ()
+    bad_ids: Mapping[str, Place] = field(default_factory=dict[str, Place])
+    """The ids of a file with problems, as far as they can be read, and where each stands."""
     category: str = ""
     description: str | None = None
     content_digest: str = ""

@@ -23,8 +23,9 @@ def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json 
         async with connected(settings) as client:
             return await client.agents()
 
-    found = wait_for(fetch(settings_of(context, agents=agents)))
-    for problem in found.problems:
+    settings = settings_of(context, agents=agents)
+    found = wait_for(fetch(settings))
+    for problem in found.problems if settings.server else ():  # here the log has told them
         output.console(stderr=True).print(output.plain(problem))
     if as_json:
         output.print_json(found)

@@ -13,6 +13,7 @@ from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import Json, commands
+from arena.errors import InvalidInput
 from arena.settings import Settings
 
 app = commands()
@@ -38,16 +39,20 @@ def leaderboard(
         ),
     ] = 0.0,
     limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 20,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Go on behind a page (its next_cursor).")
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for spreadsheets.")] = False,
 ) -> None:
     """Show the agents, best first."""
+    if as_json and as_csv:
+        raise InvalidInput("--json and --csv: give one of them")
+    filters = {"category": category, "tag": tag, "min_coverage": min_coverage}
 
     async def fetch(settings: Settings) -> schemas.Leaderboard:
         async with connected(settings) as client:
-            return await client.leaderboard(
-                category=category, tag=tag, min_coverage=min_coverage, limit=limit
-            )
+            return await client.leaderboard(**filters, limit=limit, cursor=cursor)
 
     board = wait_for(fetch(settings_of(context)))
     if as_json:
@@ -55,9 +60,20 @@ def leaderboard(
     elif as_csv:
         _print_csv(board)
     elif not board.leaderboard:
-        output.console().print("nothing to rank yet; start with: arena run AGENT")
+        given = [f"--{name.replace('_', '-')} {value}" for name, value in filters.items() if value]
+        output.line(_nothing(given))
     else:
         _print_table(board)
+    if board.next_cursor and not as_json:
+        told = f"{board.total} in all; more with: --cursor {board.next_cursor}"
+        # A spreadsheet gets nothing but its lines.
+        typer.echo(told, err=True) if as_csv else output.line(told)
+
+
+def _nothing(filters: Sequence[str]) -> str:
+    if not filters:
+        return "nothing to rank yet; start with: arena run AGENT"
+    return f"nothing to rank with {' '.join(filters)}; without: arena leaderboard"
 
 
 def _print_table(board: schemas.Leaderboard) -> None:

@@ -97,7 +97,10 @@ def status(word: str) -> Text:
 
 def percent(value: float | None) -> str:
     """A share, or a dash where there is none."""
-    return "–" if value is None else f"{value:.1f} %"
+    if value is None:
+        return "–"
+    # All but one of thousands is not all: a gate at 100 is missed, and must be seen to be.
+    return f"{min(value, 99.99):.2f} %" if 99.95 <= value < 100 else f"{value:.1f} %"
 
 
 def seconds(value: float | None) -> str:

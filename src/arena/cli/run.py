@@ -1,5 +1,8 @@
 """`arena run`: benchmark an agent."""
 
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
@@ -12,6 +15,7 @@ from arena.cli.progress import follow
 from arena.cli.report import print_run
 from arena.client import Client
 from arena.client.connection import asked
+from arena.errors import InvalidInput
 
 app = commands()
 
@@ -53,6 +57,8 @@ def run(
 
     async def begin() -> schemas.Run:
         async with connected(settings) as client:
+            if fail_under is not None and tests:
+                _refuse_problems(await client.catalog(), tests)
             created = await client.create_run(request)
             with told_how_to_go_on(context, settings, created.run_id, agents):
                 await client.execute_run(created.run_id, wait=False)
@@ -60,6 +66,16 @@ def run(
                 return await finish(client, created.run_id, title, as_json=as_json)
 
     raise typer.Exit(exit_code(wait_for(begin()), fail_under))
+
+
+def _refuse_problems(catalog: schemas.CatalogState, folders: Sequence[Path]) -> None:
+    """A gate means all the tests that were named: one that was left out could not fail it."""
+    for problem in catalog.problems:
+        if any(Path(problem.file).is_relative_to(folder) for folder in folders):
+            raise InvalidInput(
+                f"{problem.file} has problems, so its tests would not count for --fail-under; "
+                f"see them with: {shlex.join(['arena', 'tests', 'lint', *map(str, folders)])}"
+            )
 
 
 async def finish(client: Client, run_id: UUID, title: str, *, as_json: bool) -> schemas.Run:

@@ -13,6 +13,7 @@ from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
+from arena.errors import nearest
 from arena.evaluation import Means
 from arena.settings import Settings
 
@@ -36,10 +37,13 @@ def list_tests(
     async def fetch(settings: Settings) -> tuple[list[schemas.Test], schemas.CatalogState]:
         async with connected(settings) as client:
             found = await client.tests(category=category, agent_id=agent)
+            if not found:
+                typer.echo(_why_none(category, agent, await client.tests()), err=True)
             return found, await client.catalog()
 
-    found, catalog = wait_for(fetch(settings_of(context, tests)))
-    for problem in catalog.problems:
+    settings = settings_of(context, tests)
+    found, catalog = wait_for(fetch(settings))
+    for problem in catalog.problems if settings.server else ():  # here the log has told them
         place = f"{problem.file}:{problem.line}:{problem.column}"
         output.console(stderr=True).print(output.plain(f"{place}: {problem.message}"))
     if as_json:
@@ -65,6 +69,18 @@ def list_tests(
         optional=("agents", "timeout", "validation"),
     )
     output.line(f"{len(found)} tests, {sum(test.points for test in found):g} points")
+
+
+def _why_none(category: str | None, agent: str | None, every: Sequence[schemas.Test]) -> str:
+    """What may be wrong with a question that no test answers to."""
+    categories = {test.category for test in every}
+    if category is not None and category not in categories:
+        return f"no test is of the category {category!r}{nearest(category, categories)}"
+    if agent is None:
+        return "there are no active tests"
+    here = [test for test in every if category in (None, test.category)]
+    agents = {name for test in here for name in test.applicable_agent_types or ()}
+    return f"no test here is for the agent {agent!r}{nearest(agent, agents)}"
 
 
 def _agents(names: list[str] | None) -> str:

@@ -7,8 +7,10 @@
 import functools
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextvars import ContextVar
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
 from arena.evaluation.pattern import TooSlow, pattern_fault, search
@@ -30,6 +32,7 @@ def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
     try:
         _validator_class().check_schema(schema, format_checker=_pattern_format())
         json.dumps(schema, allow_nan=False)
+        return _reference_fault(schema)
     except SchemaError as wrong:
         cause = f": it {wrong.cause}" if wrong.cause else ""
         return f"{wrong.message}{cause} (at {wrong.json_path})"
@@ -37,7 +40,54 @@ def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
         return str(wrong)
     except RecursionError:
         return "it is nested too deep"
+
+
+def _reference_fault(schema: Mapping[str, object] | bool) -> str | None:
+    """A reference that leads nowhere, or round and round without looking further into a value."""
+    # What the validator knows besides the schema: the specification's own ones.
+    from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    root = DRAFT202012.create_resource(cast(Any, schema))
+    uri = root.id() or ""
+    waiting = deque([(root, REGISTRY.with_resource(uri, root).crawl().resolver(uri), True)])
+    same_value: dict[int, list[int]] = {}
+    """By the identity of each subschema: those that are tried on the very same value."""
+    while waiting:
+        resource, resolver, is_checked = waiting.pop()
+        contents = resource.contents
+        if not isinstance(contents, Mapping) or id(contents) in same_value:
+            continue
+        if not is_checked:
+            _validator_class().check_schema(contents, format_checker=_pattern_format())
+        same_value[id(contents)] = tried = [id(one) for one in _tried_here(contents)]
+        for child in resource.subresources():
+            waiting.append((child, resolver.in_subresource(child), True))
+        for ref in (contents[name] for name in ("$ref", "$dynamicRef") if name in contents):
+            try:
+                found = resolver.lookup(ref)
+            except Unresolvable:
+                return f"it refers to {excerpt(ref)!r}, which it does not contain"
+            tried.append(id(found.contents))
+            # Behind all children: what is met only now stands where no schema is looked for.
+            target = DRAFT202012.create_resource(found.contents)
+            waiting.appendleft((target, found.resolver, False))
+    try:
+        TopologicalSorter(same_value).prepare()
+    except CycleError:
+        return "it refers to itself without end"
     return None
+
+
+def _tried_here(schema: Mapping[str, Any]) -> Iterator[object]:
+    """The subschemas that say something of the value itself, not of its parts."""
+    for name in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(name, ())
+    for name in ("not", "if", "then", "else"):
+        if name in schema:
+            yield schema[name]
+    yield from schema.get("dependentSchemas", {}).values()
 
 
 def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.agents.semver import precedence
 from arena.errors import InvalidInput
 from arena.scoring import records
 from arena.scoring.comparison import Comparison, compare
@@ -25,19 +26,23 @@ MAX_BATCH = 1000
 class Scores:
     """What is known of the agents, added up."""
 
-    def __init__(self, database: Database, weights: Weights) -> None:
+    def __init__(self, database: Database, weights: Weights | None = None) -> None:
         self._database = database
-        self.weights = weights
+        self._weights = weights
+        """What is to be in force; None leaves what is."""
 
     @whole
     async def open(self) -> None:
         """Put the weights in force."""
+        # A shell that knows nothing of them must not take a server's weights away.
+        if self._weights is None:
+            return
         async with self._database.reading() as connection:
             stored = await records.stored_weights(connection)
         # Nearly every start finds them as they are; it then waits for nobody who writes.
-        if stored.parts != self.weights.parts:
+        if stored.parts != self._weights.parts:
             async with self._database.writing() as connection:
-                await records.store_weights(connection, self.weights)
+                await records.store_weights(connection, self._weights)
 
     @whole
     async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
@@ -95,6 +100,15 @@ class Scores:
         """One agent version; None where nothing is known of it."""
         async with self._database.reading() as connection:
             return await records.score_row(connection, subject)
+
+    @whole
+    async def newest(self, team_id: str, agent_id: str) -> Subject | None:
+        """The newest version of an agent that something is known of."""
+        async with self._database.reading() as connection:
+            versions = await records.known_versions(connection, team_id, agent_id)
+        if not versions:
+            return None
+        return Subject(team_id=team_id, agent_id=agent_id, version=max(versions, key=precedence))
 
     @whole
     async def compare(self, subjects: Sequence[Subject]) -> tuple[Comparison, dict[str, BoardRow]]:

@@ -64,7 +64,14 @@ def test_from_runs_and_ratings_to_a_leaderboard(arena: Command):
     assert rows[1]["user_rating_score"] == ""
     assert "mute" not in arena("leaderboard", "--min-coverage", "0.7")
     assert "parrot" in arena("leaderboard", "--category", "words")
-    assert "nothing to rank" in arena("leaderboard", "--tag", "none")
+    assert arena("leaderboard", "--tag", "none") == (
+        "nothing to rank with --tag none; without: arena leaderboard\n"
+    )
+    first = arena("leaderboard", "--limit", "1")
+    assert "parrot" in first and "mute" not in first
+    (cursor,) = re.findall(r"2 in all; more with: --cursor (\S+)", first)
+    rest = arena("leaderboard", "--limit", "1", "--cursor", cursor)
+    assert "mute" in rest and "parrot" not in rest and "--cursor" not in rest
     assert "2 recalculated" in arena("scores", "recalculate", "--all")
     assert "parrot:1.0.0" in arena("scores", "recalculate", "parrot")
     assert json.loads(arena("leaderboard", "--json"))["leaderboard"] == board

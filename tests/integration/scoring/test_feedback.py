@@ -7,6 +7,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from arena.assembly import Arena
+from histories import a_run, drive
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -89,6 +92,18 @@ async def test_an_agent_that_nobody_knows_cannot_be_rated(api: httpx.AsyncClient
 async def test_without_a_version_the_newest_is_rated(api: httpx.AsyncClient):
     await api.post("/feedback", json={"agent_id": "parrot", "rating": 3})
     assert [vote["agent_version"] for vote in await listed(api)] == ["2.0.0"]
+
+
+async def test_an_agent_that_is_not_registered_here_is_rated_by_its_newest_recorded_version(
+    api: httpx.AsyncClient, house: Arena, era: str
+):
+    await drive(house, era, [a_run("guest", "+", version=v) for v in ("1.10.0", "1.9.0")])
+    assert (await rate(api, agent_id="guest", version=None)).status_code == 200
+    assert [vote["agent_version"] for vote in await listed(api)] == ["1.10.0"]
+    again = await api.post("/scores/recalculate", params={"agent_id": "guest"})
+    assert again.json()["recalculated"] == ["guest:1.10.0"]
+    others = await api.post("/scores/recalculate", params={"agent_id": "guest", "team_id": "else"})
+    assert others.status_code == 404
 
 
 async def test_a_second_vote_replaces_the_first_and_the_history_is_kept(api: httpx.AsyncClient):

@@ -68,8 +68,18 @@ async def test_other_weights_score_everything_anew_at_the_next_start(settings: S
         assert board["total"] == 3
         row = await house.scores.scored(voted)
         assert row and (row.rank, row.rank_low, row.card.overall.score) == (None, None, None)
-    async with opened(settings) as (_, board):
+    async with opened(settings, benchmark=0.4) as (_, board):
         assert [e["rank"] for e in board["leaderboard"]] == [1, 2, 3, 4]
+
+
+async def test_who_sets_no_weights_takes_those_that_are_in_force(settings: Settings):
+    async with opened(settings, **HALVES) as (house, _):
+        await drive(house, "era", [a_run("a", "++--")])
+        async with opened(settings) as (_, board):
+            assert board["weights"] == HALVES
+        board = await house.scores.board("era-red", wanted=BoardFilter())
+        assert float(board.weights.benchmark) == 0.5
+        assert str(board.rows[0].card.overall.score) == "50.00"
 
 
 async def test_an_arena_shows_the_weights_that_its_scores_were_made_with(settings: Settings):

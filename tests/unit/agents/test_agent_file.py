@@ -128,10 +128,10 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
         ),
         (
             GOOD.replace("persistent: true", "persistent: 1"),
-            "my-agent.yaml:7:72: connector.persistent is 1, must be a valid boolean",
+            "my-agent.yaml:7:72: connector.persistent must be a valid boolean",
         ),
-        ("id: a\nconnector: [1]\n", "my-agent.yaml:2:12: connector is [1], must be a mapping"),
-        ("- a\n", 'my-agent.yaml:1:1: the file is ["a"], must be a mapping of keys to values'),
+        ("id: a\nconnector: [1]\n", "my-agent.yaml:2:12: connector must be a mapping"),
+        ("- a\n", "my-agent.yaml:1:1: the file must be a mapping of keys to values"),
         # values out of bounds
         (
             GOOD.replace("my-agent", "My Agent"),
@@ -164,11 +164,12 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
         (with_connector("{type: http, url: 'http://h:x'}"), "is not a valid address"),
         (
             with_connector("{type: http, url: 'http://h', headers: {X-Api-Key: abc}}"),
-            "looks like a secret: put it in an environment variable",
+            "my-agent.yaml:2:51: connector.headers has a 'X-Api-Key' that looks like a secret:"
+            " put it in an environment variable",
         ),
         (
             with_connector("{type: http, url: 'http://h', headers: {Host: h}}"),
-            "is set by Arena itself",
+            "which is set by Arena itself",
         ),
         (with_connector("{type: http, url: 'http://h', headers: {X: \"a\\nb\"}}"), "one line"),
         (with_connector("{type: http, url: 'http://h', headers: {X: '${A B}'}}"), "not the name"),
@@ -186,3 +187,37 @@ def test_all_problems_of_a_file_are_reported_at_once(tmp_path):
     text = "id: A B\nversion: x\ncolour: red\nconnector: {type: python}\n"
     lines = [problem.split(":")[1] for problem in problems(tmp_path, text)]
     assert lines == ["1", "2", "3", "4"]
+
+
+SECRET = "abc123"
+
+
+@pytest.mark.parametrize(
+    "connector",
+    [
+        "{type: http, url: 'http://h', headers: {Authorization: Bearer abc123}}",
+        "{type: http, url: 'http://h', headers: {Authorization: 'Bearer ${abc123!}'}}",
+        "{type: http, url: 'http://h', headers: {'Authorization: abc123': x}}",
+        "{type: http, url: 'http://h', headers: ['Authorization: abc123']}",
+        "{type: http, url: 'http://h', headers: 'Authorization: abc123'}",
+        "{type: http, url: 'http://u:abc123@h'}",
+        "{type: http, url: 'http://u:abc123/9@h'}",
+        "{type: http, url: 'ftp://h/?key=abc123'}",
+        "{type: openai, base_url: 'http://h', model: m, api_key_env: sk-abc123}",
+        "{type: command, command: x, env: [KEY=abc123]}",
+        "{type: command, command: x, env: {KEY: abc123}}",
+        '{type: command, command: "x --key \'abc123"}',
+        "[{headers: {Authorization: abc123}}]",
+    ],
+)
+def test_a_problem_never_quotes_what_may_be_a_secret(tmp_path, connector):
+    found = problems(tmp_path, with_connector(connector))
+    assert len(found) == 1
+    assert SECRET not in found[0]
+
+
+def test_a_problem_of_the_whole_file_does_not_quote_it(tmp_path):
+    for text in (f"- connector: {{headers: {{Authorization: {SECRET}}}}}\n", f"{SECRET}\n"):
+        assert problems(tmp_path, text) == [
+            "my-agent.yaml:1:1: the file must be a mapping of keys to values"
+        ]

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,8 +38,12 @@ def test_what_cannot_be_read_says_where_and_why(tmp_path, raw, expected):
     assert expected in found[0]
 
 
-def test_a_file_that_is_no_file_is_a_problem(tmp_path):
-    assert "cannot be read: is a directory" in problems(tmp_path)[0]
+def test_a_file_that_is_no_file_is_a_problem_and_a_pipe_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (tmp_path, pipe):
+        assert problems(path) == ["1:1: is not a regular file; an agent's file is wanted"]
+    assert "cannot be read: no such file" in problems(tmp_path / "none.yaml")[0]
 
 
 def test_dates_and_fancy_tags_stay_text_and_nothing_is_executed(tmp_path):

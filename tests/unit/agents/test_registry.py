@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from arena.agents import Registry
-from arena.errors import NotFound
+from arena.errors import Conflict, NotFound
 
 
 def write(folder: Path, name: str, id: str, version: str = "1.0.0") -> Path:
@@ -53,6 +53,50 @@ def test_a_bad_file_takes_no_good_one_down(tmp_path):
     registry = Registry([tmp_path], builtin=None)
     assert names(registry) == ["good@1.0.0"]
     assert {problem.place.path.name for problem in registry.problems} == {"bad.yaml", "worse.yaml"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "id: bee\nversion: 1.1.0\nconnector: {type: python, callabel: 'm:f'}\n",
+        "id: 'bee'\nconnector: {type: python\n",  # no YAML, but its id is seen
+        '{"version": "1.1.0", "id": "bee"}',
+    ],
+)
+def test_a_file_with_a_problem_is_never_passed_over_for_an_older_version(tmp_path, wrong):
+    write(tmp_path, "v1.yaml", "bee", "1.0.0")
+    write(tmp_path, "ant.yaml", "ant")
+    (tmp_path / "v2.yaml").write_text(wrong)
+    registry = Registry([tmp_path], builtin=None)
+    with pytest.raises(Conflict, match=r"the newest version of 'bee' is not known.*v2\.yaml:\d+"):
+        registry.find("bee")
+    assert registry.find("bee", "1.0.0").version == "1.0.0"
+    assert registry.find("ant").version == "1.0.0"
+
+
+def test_an_agent_that_is_not_found_is_told_with_the_problem_that_may_be_why(tmp_path):
+    (tmp_path / "bee.yaml").write_text("id: bee\nconnector: {type: python, callabel: 'm:f'}\n")
+    (tmp_path / "pile.yaml").write_text("[\n")
+    write(tmp_path, "ant.yaml", "ant")
+    registry = Registry([tmp_path], builtin=None)
+    with pytest.raises(NotFound) as error:
+        registry.find("bee")
+    assert "no agent is called 'bee'" in error.value.message
+    assert "bee.yaml:2:27: unknown key 'callabel'; did you mean 'callable'?" in error.value.message
+    assert "pile.yaml" not in error.value.message
+    for wanted in (("wasp", None), ("ant", "2.0.0")):
+        with pytest.raises(NotFound, match=r"files with problems: .*bee\.yaml.*pile\.yaml"):
+            registry.find(*wanted)
+
+
+def test_each_problem_is_logged_once(tmp_path, caplog):
+    (tmp_path / "bee.yaml").write_text("id: bee\n")
+    registry = Registry([tmp_path], builtin=None)
+    write(tmp_path, "ant.yaml", "ant")
+    assert registry.refresh()
+    assert [record.message for record in caplog.records] == [
+        f"{tmp_path}/bee.yaml:1:1: 'connector' is missing"
+    ]
 
 
 def test_a_second_agent_of_the_same_id_and_version_is_a_problem_with_both_places(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from arena import schemas
 from arena.cli import output
+from arena.dashboard.report import numbers
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,11 @@ def test_json_has_the_names_of_the_api_and_any_character(capsys: pytest.CaptureF
 @pytest.mark.parametrize(("number", "shown"), [(0, "0 files"), (1, "1 file"), (2, "2 files")])
 def test_things_are_counted_in_words(number: int, shown: str):
     assert output.counted(number, "file") == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(99.94, "99.9"), (99.95, "99.95"), (99.98, "99.98"), (99.9999, "99.99"), (100.0, "100.0")],
+)
+def test_a_score_under_100_never_reads_as_100(value: float, shown: str):
+    assert output.percent(value) == numbers.percent(value) == f"{shown} %"

@@ -53,6 +53,19 @@ def test_a_misfit_says_what_and_where(value: object, reason: str) -> None:
         ({"patternProperties": {"[": {}}}, "unterminated character set"),
         ({"pattern": "(?R)"}, "calls itself"),
         ({"const": float("nan")}, "not JSON compliant"),
+        ({"$ref": "#/definitions/x"}, "it refers to '#/definitions/x', which it does not contain"),
+        ({"items": {"$ref": "#no-anchor"}}, "it refers to '#no-anchor', which it does not"),
+        ({"$defs": {"a": {"$ref": "http://127.0.0.1:1/"}}}, "which it does not contain"),
+        ({"$ref": "#/x", "x": {"minimum": "1"}}, "'1' is not of type 'number' (at $.minimum)"),
+        ({"$ref": "#/x", "x": {"$ref": 5}}, "5 is not of type 'string'"),
+        ({"allOf": [True], "$ref": "#/allOf/x"}, "invalid literal"),
+        ({"$ref": "http://["}, "it refers to 'http://[', which it does not contain"),
+        ({"$ref": "#"}, "it refers to itself without end"),
+        ({"allOf": [{"not": {"$ref": "#"}}]}, "it refers to itself without end"),
+        (
+            {"$ref": "#/x", "x": {"anyOf": [{"$ref": "#/y"}]}, "y": {"$ref": "#/x"}},
+            "it refers to itself without end",
+        ),
     ],
 )
 def test_a_schema_that_is_none_is_refused(schema: dict[str, object], fault: str) -> None:
@@ -129,6 +142,24 @@ def test_a_reference_to_an_address_is_never_fetched() -> None:
         listener.join()
     assert misfit == f"the schema refers to {address!r}, which it does not contain"
     assert calls == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {"type": "object", "properties": {"next": {"$ref": "#"}}},  # a list, as long as it is
+        {"$ref": "#/$defs/tree", "$defs": {"tree": {"items": {"$ref": "#/$defs/tree"}}}},
+        {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {}}},
+        {"$ref": "#here", "$defs": {"a": {"$anchor": "here", "type": "string"}}},
+        {"$id": "http://a/b", "$ref": "c", "$defs": {"c": {"$id": "c", "type": "string"}}},
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+        {"const": {"$ref": "#/nowhere"}, "properties": {"$ref": {"type": "string"}}},
+        {"$ref": "#/$defs/a%25b", "$defs": {"a%b": True}},
+    ],
+)
+def test_references_that_lead_somewhere_are_no_fault(schema: dict[str, object] | bool) -> None:
+    assert schema_fault(schema) is None
 
 
 def test_a_reference_within_the_schema_is_followed() -> None:

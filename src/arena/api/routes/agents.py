@@ -28,7 +28,7 @@ async def list_agents(house: House) -> schemas.AgentList:
     return schemas.AgentList(agents=agents, count=len(agents), problems=problems)
 
 
-@router.get("/{agent_id}", responses=responses(404))
+@router.get("/{agent_id}", responses=responses(404, 409))
 async def get_agent(
     house: House,
     agent_id: str,
@@ -39,7 +39,7 @@ async def get_agent(
     return shown(house, house.registry.find(agent_id, version))
 
 
-@router.post("/{agent_id}/check", responses=responses(404))
+@router.post("/{agent_id}/check", responses=responses(404, 409))
 async def check_agent(
     house: House, agent_id: str, body: schemas.AgentCheck
 ) -> schemas.AgentChecked:

@@ -23,7 +23,7 @@ router = room_router("/api/benchmarks", "runs")
 Wait = Annotated[bool, Query(description="Answer when the run is done; false answers 202 at once.")]
 
 
-@router.post("/run", responses=responses(404))
+@router.post("/run", responses=responses(404, 409))
 async def create_run(house: House, team: Team, body: schemas.RunCreate) -> schemas.RunCreated:
     """Create a benchmark run of an agent; it waits until it is executed."""
     house.registry.refresh()

@@ -14,7 +14,7 @@ from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
-from arena.errors import InvalidInput
+from arena.errors import InvalidInput, NotFound
 from arena.models.pricing import priced
 from arena.scoring import (
     Comparison,
@@ -38,7 +38,7 @@ router = room_router("/api/benchmarks", "scores")
 MAX_COMPARED = 20
 
 
-@router.post("/feedback", responses=responses(404))
+@router.post("/feedback", responses=responses(404, 409))
 async def submit_feedback(
     house: House, team: Team, body: schemas.FeedbackCreate
 ) -> schemas.FeedbackCreated:
@@ -191,7 +191,7 @@ async def get_pareto(house: House, team: Team) -> schemas.Pareto:
     )
 
 
-@router.post("/scores/recalculate", responses=responses(404))
+@router.post("/scores/recalculate", responses=responses(404, 409))
 async def recalculate_scores(
     house: House,
     team: Team,
@@ -211,7 +211,14 @@ async def _subject(house: Arena, team: str, agent_id: str, version: str | None) 
         subject = Subject(team_id=team, agent_id=agent_id, version=version)
         if await house.scores.scored(subject):
             return subject
-    agent = house.registry.find(agent_id, version)
+    try:
+        agent = house.registry.find(agent_id, version)
+    except NotFound:
+        # It may have been run from a folder that is not always looked into.
+        known = await house.scores.newest(team, agent_id) if version is None else None
+        if known is None:
+            raise
+        return known
     return Subject(team_id=team, agent_id=agent.id, version=agent.version)
 
 

@@ -4,13 +4,15 @@ NOTHING = "–"
 
 
 def score(value: float | None) -> str:
-    """With one decimal."""
-    return NOTHING if value is None else f"{value:.1f}"
+    """With one decimal; with two where it would read as all and is not."""
+    if value is None:
+        return NOTHING
+    return f"{min(value, 99.99):.2f}" if 99.95 <= value < 100 else f"{value:.1f}"
 
 
 def percent(value: float | None) -> str:
     """A score in per cent."""
-    return NOTHING if value is None else f"{value:.1f} %"
+    return NOTHING if value is None else f"{score(value)} %"
 
 
 def count(value: float | None) -> str:

@@ -93,6 +93,14 @@ async def score_row(connection: AsyncConnection, subject: Subject) -> BoardRow |
     return _row(row, await stored_weights(connection))
 
 
+async def known_versions(connection: AsyncConnection, team_id: str, agent_id: str) -> Sequence[str]:
+    """Every version of the agent that something is written down of."""
+    query = select(Scores.agent_version).where(
+        Scores.team_id == team_id, Scores.agent_id == agent_id
+    )
+    return (await connection.execute(query)).scalars().all()
+
+
 async def _page(
     connection: AsyncConnection,
     team_id: str,
