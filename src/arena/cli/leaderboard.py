@@ -48,11 +48,12 @@ def leaderboard(
     """Show the agents, best first."""
     if as_json and as_csv:
         raise InvalidInput("--json and --csv: give one of them")
-    filters = {"category": category, "tag": tag, "min_coverage": min_coverage}
 
     async def fetch(settings: Settings) -> schemas.Leaderboard:
         async with connected(settings) as client:
-            return await client.leaderboard(**filters, limit=limit, cursor=cursor)
+            return await client.leaderboard(
+                category=category, tag=tag, min_coverage=min_coverage, limit=limit, cursor=cursor
+            )
 
     board = wait_for(fetch(settings_of(context)))
     if as_json:
@@ -60,8 +61,8 @@ def leaderboard(
     elif as_csv:
         _print_csv(board)
     elif not board.leaderboard:
-        given = [f"--{name.replace('_', '-')} {value}" for name, value in filters.items() if value]
-        output.line(_nothing(given))
+        filters = {"--category": category, "--tag": tag, "--min-coverage": min_coverage}
+        output.line(_nothing([f"{name} {value}" for name, value in filters.items() if value]))
     else:
         _print_table(board)
     if board.next_cursor and not as_json:

@@ -442,7 +442,8 @@ export interface paths {
          * @description Answer items of a review; the last answer makes the verdict.
          *
          *     Where the verdict cannot be made just now the answers are kept, the review stays `answered` and
-         *     `trouble` says why; it is settled later.
+         *     `trouble` says why; it is settled later. From `due_at` on answers are refused; where the time
+         *     ends while the verdict is made, the review is `cancelled` and `trouble` says so.
          */
         post: operations["answer_review"];
         delete?: never;
@@ -2936,7 +2937,7 @@ export interface components {
             title: string;
             /**
              * Status
-             * @description `answered`: every item has its answers, the verdict is still to be made.
+             * @description `answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody needs an answer any more.
              * @enum {string}
              */
             status: "open" | "answered" | "done" | "cancelled";
@@ -2956,9 +2957,14 @@ export interface components {
             answered_count: number;
             /**
              * Trouble
-             * @description Why there is no verdict yet, where it should be.
+             * @description Why there is no verdict yet, or why the answers did not count.
              */
             trouble: string | null;
+            /**
+             * Due At
+             * @description Until when an answer counts; null: at any time.
+             */
+            due_at?: string | null;
             /**
              * Created At
              * Format: date-time
@@ -5416,6 +5422,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -5576,6 +5601,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -5730,6 +5774,25 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */
@@ -7308,6 +7371,7 @@ export interface operations {
                      *           "item_count": 2,
                      *           "answered_count": 1,
                      *           "trouble": null,
+                     *           "due_at": null,
                      *           "created_at": "2025-12-06T23:58:10Z",
                      *           "completed_at": null
                      *         }
@@ -7651,6 +7715,7 @@ export interface operations {
                      *         "item_count": 2,
                      *         "answered_count": 1,
                      *         "trouble": null,
+                     *         "due_at": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "completed_at": null
                      *       },
@@ -7861,6 +7926,7 @@ export interface operations {
                      *         "item_count": 2,
                      *         "answered_count": 2,
                      *         "trouble": null,
+                     *         "due_at": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "completed_at": "2025-12-07T00:00:10Z"
                      *       },
@@ -8444,6 +8510,25 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */
@@ -9243,6 +9328,25 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */
@@ -12125,6 +12229,7 @@ export interface operations {
                      *       "item_count": 2,
                      *       "answered_count": 1,
                      *       "trouble": null,
+                     *       "due_at": "2025-12-07T23:57:10Z",
                      *       "created_at": "2025-12-06T23:58:10Z",
                      *       "completed_at": null
                      *     }
