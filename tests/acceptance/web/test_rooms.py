@@ -159,6 +159,44 @@ def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, ser
     runs = server.get("/api/benchmarks/runs", params={"agent_id": "writer"}).json()["runs"]
     assert (runs[0]["status"], runs[0]["passed_tests"]) == ("completed", 1)
     page.get_by_role("link", name="The queue").click()
+    expect(page.get_by_role("table", name="Reviews").get_by_role("row")).to_have_count(2)
+
+
+def test_the_last_answer_to_a_task_is_given_only_after_a_question(
+    visit: Visit, server: httpx.Client
+):
+    page = visit.go("/reviews")
+    page.get_by_role("link", name="task 4").click()
+    items = page.get_by_role("region", name="Checklist").locator("ol > li")
+    expect(items).to_have_count(3)
+    # A key that is held down is one answer.
+    for _ in range(5):
+        page.keyboard.down("f")
+    page.keyboard.up("f")
+    expect(page.get_by_text("1 of 3 items answered")).to_be_visible()
+    expect(items.nth(1)).to_have_attribute("aria-current", "step")
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    expect(page.get_by_text("2 of 3 items answered")).to_be_visible()
+    # Quickly, so that answers are on their way: the question comes all the same.
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("f")
+    page.keyboard.press("f")
+    dialog = page.get_by_role("dialog", name="Give the last answer?")
+    expect(dialog).to_contain_text("task 4 pays its agent or refunds its poster")
+    visit.check_every_look()
+    page.keyboard.press("p")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert server.get("/api/tasks/4").json()["task"]["state"] == "submitted"
+    page.keyboard.press("f")
+    expect(dialog.get_by_role("button", name="Not yet")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("3 of 3 items answered")).to_be_visible()
+    assert server.get("/api/tasks/4").json()["task"]["state"] == "refunded"
+    page.get_by_role("link", name="The queue").click()
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()
 
 
