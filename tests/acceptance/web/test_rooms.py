@@ -56,6 +56,7 @@ def server(home: Path) -> Iterator[httpx.Client]:
         "/reviews",
         "/market",
         "/market/tasks/1",
+        "/market/tasks/3",
         "/judges",
     ],
 )
@@ -214,6 +215,15 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+
+
+def test_titles_are_text_of_others_too(passing_visit: Visit):
+    page = passing_visit.go("/catalog/tests/std_all")
+    mark = page.get_by_role("heading", level=1).get_by_text("U+202E", exact=True)
+    expect(mark).to_have_attribute("title", "right-to-left override (U+202E)")
+    expect(page).to_have_title("PoliteU+202E refusal · Arena")
+    passing_visit.go("/market/tasks/3")
+    expect(mark).to_be_visible()
 
 
 def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.Client):
