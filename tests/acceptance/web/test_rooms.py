@@ -57,6 +57,7 @@ def server(home: Path) -> Iterator[httpx.Client]:
         "/market",
         "/market/tasks/1",
         "/market/tasks/3",
+        "/market/tasks/abc",
         "/judges",
     ],
 )
@@ -215,6 +216,18 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+
+
+@pytest.mark.parametrize(
+    "address", ["/market/tasks/abc", "/market/tasks/0", "/runs/xyz", "/reviews/zzz"]
+)
+def test_a_malformed_address_is_not_here(passing_visit: Visit, address: str):
+    page = passing_visit.go(address)
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("Not here")
+    expect(told).to_contain_text("it may be mistyped")
+    expect(told).not_to_contain_text("Input should")
+    expect(told.get_by_role("button")).to_have_count(0)
 
 
 def test_titles_are_text_of_others_too(passing_visit: Visit):
