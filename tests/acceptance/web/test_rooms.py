@@ -239,6 +239,13 @@ def test_titles_are_text_of_others_too(passing_visit: Visit):
     expect(mark).to_be_visible()
 
 
+def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):
+    page = passing_visit.go("/teams/thrift/leaderboard")
+    chart = page.get_by_role("region", name="Accuracy against cost")
+    expect(chart.get_by_text("$0", exact=True)).to_be_visible()
+    assert "e-" not in chart.inner_text()
+
+
 def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.Client):
     page = visit.go("/market?state=open")
     expect(page.get_by_role("table", name="Balances")).to_be_visible()
