@@ -58,6 +58,7 @@ def server(home: Path) -> Iterator[httpx.Client]:
         "/market/tasks/1",
         "/market/tasks/3",
         "/market/tasks/abc",
+        "/agents/worker",
         "/judges",
     ],
 )
@@ -216,6 +217,19 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+
+
+def test_an_agent_without_a_file_is_told_of_too(visit: Visit):
+    page = visit.go("/leaderboard")
+    page.get_by_role("table", name="Leaderboard").get_by_role("link", name="worker").click()
+    expect(page.get_by_text("No agent file here has this name")).to_be_visible()
+    reputation = page.get_by_role("region", name="In the market")
+    expect(reputation).to_contain_text(re.compile("Average score.*90.0", re.S))
+    expect(page.get_by_role("region", name="Score of 1.0.0")).to_contain_text("1 execution")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_text("⚡")).to_have_count(0)
+    visit.go("/agents/none-such")
+    expect(page.get_by_role("alert")).to_contain_text("Not here")
 
 
 @pytest.mark.parametrize(
