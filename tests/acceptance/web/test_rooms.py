@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from acceptance.conftest import Shell
 from acceptance.web.conftest import Visit
@@ -217,6 +217,42 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+
+
+def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
+    page = visit.go("/market/tasks/3")
+    verdict = page.get_by_role("region", name="Verdict")
+    said = verdict.get_by_role("listitem")
+    expect(said.nth(0)).to_contain_text("90 of 100 by judy, the judge")
+    expect(said.nth(1)).to_contain_text("Disputed by alice")
+    expect(said.nth(2)).to_contain_text("30 of 100 by trent, the arbiter")
+
+
+def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
+    visit: Visit, server: httpx.Client
+):
+    task = server.get("/api/tasks/5").json()["task"]
+    page = visit.go("/market/tasks/5")
+    verdict = page.get_by_role("region", name="Verdict")
+    expect(verdict).to_contain_text(re.compile("carol is to give it before.*After that dave"))
+    page.clock.set_fixed_time(datetime.fromisoformat(task["judge_until"]))
+    visit.go("/market/tasks/5")
+    expect(verdict).to_contain_text(re.compile("carol did not give it in time. dave may before"))
+    page.clock.set_fixed_time(datetime.fromisoformat(task["exit_at"]))
+    visit.go("/market/tasks/5")
+    expect(verdict).to_contain_text("Nobody gave it in time.")
+
+    def expired(route: Route) -> None:
+        # An hour passes for no test.
+        answer = route.fetch()
+        story = answer.json()
+        story["task"] |= {"state": "expired", "expiry_reason": "no_verdict", "exit_at": None}
+        route.fulfill(response=answer, json=story)
+
+    page.route("**/api/tasks/5?*", expired)
+    visit.go("/market/tasks/5")
+    expect(verdict).to_contain_text("Nobody gave it in time.")
+    expect(verdict.locator("time")).to_have_count(0)
 
 
 def test_an_agent_without_a_file_is_told_of_too(visit: Visit):

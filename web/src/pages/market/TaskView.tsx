@@ -1,11 +1,8 @@
-import { Group, Paper, Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
 import { useTask } from "../../api/market";
-import type { Schemas } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
 import { Facts } from "../../ui/Facts";
 import { Loading } from "../../ui/Loading";
-import { count } from "../../ui/numbers";
-import { Outcome } from "../../ui/Outcome";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
@@ -16,6 +13,7 @@ import { EscrowTable } from "./EscrowTable";
 import { Story } from "./Story";
 import { TaskState } from "./TaskState";
 import { shortened } from "./TaskTable";
+import { Verdict } from "./Verdict";
 
 /** One task: what is asked, who does it, the verdict, the money, and all that happened. */
 export function TaskView({ taskId }: { taskId: number }) {
@@ -71,51 +69,5 @@ export function TaskView({ taskId }: { taskId: number }) {
       )}
       <EscrowTable entries={data.entries} currency={task.currency} />
     </Page>
-  );
-}
-
-const ENOUGH = 60;
-
-function Verdict({ task }: { task: Schemas["Task"] }) {
-  const value = task.final_score ?? task.score;
-  return (
-    <Paper withBorder p="lg" component="section" aria-label="Verdict">
-      <Title order={2} size="h4" mb="xs">
-        Verdict
-      </Title>
-      {value === null ? (
-        <Text c="dimmed">
-          {task.judge_until ? (
-            <>
-              To be given before <When at={task.judge_until} />.
-            </>
-          ) : (
-            "There is nothing to judge yet."
-          )}
-        </Text>
-      ) : (
-        <>
-          <Group gap="md">
-            <Outcome passed={value >= ENOUGH} />
-            <Text>
-              {count(value)} of 100 by <Untrusted text={task.judged_by ?? "nobody"} />,{" "}
-              <When at={task.judged_at} />
-            </Text>
-          </Group>
-          <Reason label="Reason" uri={task.reasonURI} />
-          <Reason label="Disputed because" uri={task.disputeReasonURI} />
-          <Reason label="Resolved because" uri={task.resolutionURI} />
-        </>
-      )}
-    </Paper>
-  );
-}
-
-function Reason({ label, uri }: { label: string; uri: string | null }) {
-  if (!uri) return null;
-  return (
-    <Text size="sm" mt="xs" style={{ overflowWrap: "anywhere" }}>
-      {label}: <Untrusted text={uri} />
-    </Text>
   );
 }
