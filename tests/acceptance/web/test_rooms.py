@@ -217,6 +217,32 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+    life = page.get_by_role("region", name="Life of the task")
+    expect(life).to_contain_text("to worker 1.0.0")
+    expect(life).to_contain_text("90 of 100")
+    expect(life).to_contain_text("0.25 TEST to worker")
+    terms = page.get_by_role("table", name="Terms")
+    expect(terms.get_by_role("row", name="Judge's window")).to_contain_text("1 day")
+    expect(terms.get_by_role("row", name="Without a verdict")).to_contain_text("back to the poster")
+
+
+def test_a_task_leads_to_its_evidence(visit: Visit):
+    page = visit.go("/market/tasks/1")
+    content = page.get_by_role("region", name="Content")
+    for place, link, told in (
+        ("Asked", "The standard", '"def"'),
+        ("Handed in", "The result", "def deepMerge(a, b)"),
+        ("Verdict", "The reason", "It merges."),
+    ):
+        page.get_by_role("region", name=place).get_by_role("link", name=link).click()
+        expect(content).to_contain_text(told)
+        page.go_back()
+    page.go_forward()
+    visit.check_every_look()
+    visit.go("/market/content/bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e")
+    expect(page.get_by_role("alert")).to_contain_text("Not here")
+    visit.go("/market/content/abc")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
 
 
 def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
@@ -226,6 +252,9 @@ def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
     expect(said.nth(0)).to_contain_text("90 of 100 by judy, the judge")
     expect(said.nth(1)).to_contain_text("Disputed by alice")
     expect(said.nth(2)).to_contain_text("30 of 100 by trent, the arbiter")
+    life = page.get_by_role("region", name="Life of the task")
+    expect(life).to_contain_text("bond 0.05 TEST")
+    expect(life).to_contain_text("0.25 TEST to alice")
 
 
 def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(

@@ -1,4 +1,5 @@
 import { Group, Text, Title } from "@mantine/core";
+import { Link } from "wouter";
 import { useTask } from "../../api/market";
 import { BackLink } from "../../ui/BackLink";
 import { Facts } from "../../ui/Facts";
@@ -10,9 +11,11 @@ import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
 import { ApplicantTable } from "./ApplicantTable";
 import { EscrowTable } from "./EscrowTable";
+import { Evidence } from "./Evidence";
 import { Story } from "./Story";
 import { TaskState } from "./TaskState";
 import { shortened } from "./TaskTable";
+import { TermTable } from "./TermTable";
 import { Verdict } from "./Verdict";
 
 /** One task: what is asked, who does it, the verdict, the money, and all that happened. */
@@ -44,10 +47,14 @@ export function TaskView({ taskId }: { taskId: number }) {
         facts={[
           { label: "Reward", value: `${task.reward} ${task.currency}`, note: "test money" },
           { label: "Deadline", value: <When at={task.deadline} /> },
-          { label: "Agent", value: task.agent ?? "–", note: task.agent_version ?? undefined },
+          {
+            label: "Agent",
+            value: task.agent ? <AgentLink agent={task.agent} /> : "–",
+            note: task.agent_version && <Untrusted text={task.agent_version} />,
+          },
           {
             label: "Judge",
-            value: task.judge,
+            value: <Untrusted text={task.judge} />,
             note: task.is_self_judged ? "the poster" : undefined,
           },
           { label: "Paid out", value: `${task.payout} ${task.currency}` },
@@ -58,16 +65,34 @@ export function TaskView({ taskId }: { taskId: number }) {
           Asked
         </Title>
         <UntrustedBlock label="Description" text={task.description} />
-        <Text size="sm" c="dimmed" mt="xs" style={{ overflowWrap: "anywhere" }}>
-          Judged by the standard <code>{task.evaluationCID}</code>
-        </Text>
+        <Evidence label="The standard it is judged by" uri={task.evaluationCID} />
       </section>
+      {task.resultHash && (
+        <section aria-label="Handed in">
+          <Title order={2} size="h4" mb="xs">
+            Handed in
+          </Title>
+          <Text>
+            By <Untrusted text={task.agent ?? "nobody"} />, <When at={task.submitted_at} />
+          </Text>
+          <Evidence label="The result" uri={task.resultHash} />
+        </section>
+      )}
       <Verdict task={task} />
-      <Story events={data.events} exitAt={task.exit_at} />
+      <Story events={data.events} task={task} />
+      <TermTable task={task} />
       {data.applicants.length > 0 && (
         <ApplicantTable applicants={data.applicants} chosen={task.agent} />
       )}
       <EscrowTable entries={data.entries} currency={task.currency} />
     </Page>
+  );
+}
+
+function AgentLink({ agent }: { agent: string }) {
+  return (
+    <Link href={`/agents/${encodeURIComponent(agent)}`}>
+      <Untrusted text={agent} />
+    </Link>
   );
 }
