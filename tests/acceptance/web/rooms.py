@@ -96,7 +96,7 @@ async def _trade(url: str) -> None:
         await _judge(client, paid, by="carol", score=90, reason="It merges.")
         await client.apply(await _post(client, "<b>Paint</b> a bird"))
     async with Client(url, signer=Signer.new("smith")) as client:
-        await client.register()
+        await client.register(version="1.0\u202e")
         await _dispute(client)
         reviewed = await _post(client, "Write a song.", evaluation=SONG)
         await client.apply(reviewed)

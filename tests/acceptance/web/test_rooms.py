@@ -318,6 +318,10 @@ def test_titles_are_text_of_others_too(passing_visit: Visit):
     expect(page).to_have_title("PoliteU+202E refusal · Arena")
     passing_visit.go("/market/tasks/3")
     expect(mark).to_be_visible()
+    for address in ("/leaderboard", "/agents/smith"):
+        passing_visit.go(address)
+        expect(page.get_by_role("region").get_by_text("U+202E").first).to_be_visible()
+        assert "\u202e" not in page.locator("main").inner_text()
 
 
 def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):

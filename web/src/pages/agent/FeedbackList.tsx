@@ -34,7 +34,7 @@ export function FeedbackList({ feedback, isHere }: FeedbackListProps) {
             <Text size="sm" component="div">
               <Stars value={vote.rating} />
               <Text span size="sm" c="dimmed" ml="sm">
-                <Untrusted text={vote.user_id} /> on {vote.agent_version},{" "}
+                <Untrusted text={vote.user_id} /> on <Untrusted text={vote.agent_version} />,{" "}
                 <When at={vote.created_at} />
               </Text>
             </Text>
