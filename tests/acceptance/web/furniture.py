@@ -34,8 +34,11 @@ def furnish(shell: Shell) -> None:
     write_agent(agents, "hostile", hostile, description="Says what no page should run")
     coin = "path = __file__ + '.count'\nn = int(open(path).read()) if os.path.exists(path) else 0\n"
     coin += "open(path, 'w').write(str(n + 1))\nreturn 'heads' if n % 3 else 'tails'"
-    write_agent(agents, "coin", coin, description="Never sure", limits={"max_concurrency": 1})
-    broken = write_agent(agents, "broken", "return 'never'", description="Cannot be loaded")
+    unsure = "Never sure, and never tired of saying so. " * 8
+    write_agent(agents, "coin", coin, description=unsure, limits={"max_concurrency": 1})
+    # Its card is higher than those beside it.
+    told = {"name": "Broken from the first day on", "description": "Cannot be loaded. " * 12}
+    broken = write_agent(agents, "broken", "return 'never'", **told)
     broken.with_suffix(".py").write_text("import a_module_that_is_nowhere\n")
     write_agent(
         agents, "slow", "time.sleep(0.5)\nreturn prompt.upper()", limits={"max_concurrency": 1}

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -35,7 +36,7 @@ tests:
       criteria: [correct, simple words]
       weights: [70, 30]
   - id: std_all
-    name: Polite refusal
+    name: "Polite\u202e refusal"
     prompt: Refuse politely.
     validation: all_of
     agents: [nobody]
@@ -49,6 +50,11 @@ tests:
     tags: [prose]
     agents: [nobody]
     expected: {contains: [hello]}
+  - id: std_free
+    name: Costs nothing
+    prompt: Say yes
+    agents: [thrifty]
+    expected: {contains: ["yes"]}
   - id: std_list
     name: A press release
     prompt: Write a press release.
@@ -58,6 +64,7 @@ tests:
     expected:
       items: [Names the product, Has a quote, <b>Is short</b>]
 """
+SONG = {"type": "checklist", "items": ["It rhymes", "It is short", "It is new"]}
 BROKEN = "category: broken\ntests:\n  - id: bad one\n    name: Bad\n    prompt: hm\n"
 
 
@@ -66,12 +73,16 @@ def add_files(home: Path) -> None:
     (home / "benchmarks" / "standards.yaml").write_text(STANDARDS)
     (home / "benchmarks" / "zz_broken.yaml").write_text(BROKEN)
     write_agent(home / "agents", "writer", "return 'The Arena 3000: <b>buy it</b>.'")
+    free = "return {'output': 'yes', 'usage': {'cost_usd': 0.0}}"
+    write_agent(home / "agents", "thrifty", free)
 
 
 def add_rooms(client: httpx.Client) -> None:
-    """A run that waits for people, a task that was paid and one that is open."""
-    created = client.post("/api/benchmarks/run", json={"agent_id": "writer"}).json()
-    client.post(f"/api/benchmarks/run/{created['run_id']}/execute")
+    """A run that waits for people, and tasks: paid, open, disputed, in review, to be judged."""
+    for agent, team in (("writer", "default"), ("thrifty", "thrift")):
+        of = {"team_id": team}
+        run = client.post("/api/benchmarks/run", json={"agent_id": agent}, params=of).json()
+        client.post(f"/api/benchmarks/run/{run['run_id']}/execute", params=of)
     asyncio.run(_trade(str(client.base_url)))
 
 
@@ -79,32 +90,66 @@ async def _trade(url: str) -> None:
     async with Client(url, signer=Signer.new("worker")) as client:
         await client.deposit_test_money("alice", "5")
         await client.register()
-        for description in ("Write deepMerge(a, b).\nAs in the example.", "<b>Paint</b> a bird"):
-            posted = await client.post_task(
-                TaskPost(
-                    poster="alice",
-                    description=description,
-                    evaluation={"type": "contains", "contains": ["def"]},
-                    reward="0.25",
-                    deadline=now() + timedelta(days=2),
-                    judge="carol",
-                )
-            )
-            assert posted.task_id is not None
-            await client.apply(posted.task_id)
-            if "Paint" in description:
-                continue
-            await client.assign(posted.task_id, by="alice", agent="worker")
-            await client.submit(posted.task_id, "def deepMerge(a, b): return a | b")
-            task = (await client.task(posted.task_id)).task
-            assert task.result_hash is not None
-            await client.judge(
-                posted.task_id,
-                TaskJudge(
-                    by="carol",
-                    score=90,
-                    winner="worker",
-                    result_hash=task.result_hash,
-                    reason_uri="https://example.org/reason",
-                ),
-            )
+        paid = await _post(client, "Write deepMerge(a, b).\nAs in the example.")
+        await client.apply(paid)
+        await _hand_in(client, paid, "def deepMerge(a, b): return a | b")
+        await _judge(client, paid, by="carol", score=90, reason="It merges.")
+        await client.apply(await _post(client, "<b>Paint</b> a bird"))
+    async with Client(url, signer=Signer.new("smith")) as client:
+        await client.register(version="1.0\u202e")
+        await _dispute(client)
+        reviewed = await _post(client, "Write a song.", evaluation=SONG)
+        await client.apply(reviewed)
+        await _hand_in(client, reviewed, "La la la")
+        await client.review_task(reviewed, by="carol")
+        late = {"fallback_judge": "dave", "fallback_window_seconds": 3600}
+        waiting = await _post(client, "Write a poem.", judge_window_seconds=3600, **late)
+        await client.apply(waiting)
+        await _hand_in(client, waiting, "Roses are red")
+
+
+async def _post(client: Client, description: str, **terms: Any) -> int:
+    told = {
+        "poster": "alice",
+        "description": description,
+        "evaluation": {"type": "contains", "contains": ["def"]},
+        "reward": "0.25",
+        "deadline": now() + timedelta(days=2),
+        "judge": "carol",
+        **terms,
+    }
+    posted = await client.post_task(TaskPost.model_validate(told))
+    assert posted.task_id is not None
+    return posted.task_id
+
+
+async def _hand_in(client: Client, task_id: int, result: str) -> None:
+    assert client.signer is not None
+    await client.assign(task_id, by="alice", agent=client.signer.agent)
+    await client.submit(task_id, result)
+
+
+async def _judge(client: Client, task_id: int, *, by: str, score: int, reason: str) -> None:
+    task = (await client.task(task_id)).task
+    assert task.agent is not None
+    assert task.result_hash is not None
+    verdict = TaskJudge(
+        by=by,
+        score=score,
+        winner=task.agent,
+        result_hash=task.result_hash,
+        reason_uri=(await client.put_content(reason.encode())).cid,
+    )
+    await client.judge(task_id, verdict)
+
+
+async def _dispute(client: Client) -> None:
+    """A task whose verdict was overturned; its description does what descriptions should not."""
+    terms = {"dispute_window_seconds": 3600, "arbiter": "trent", "arbiter_window_seconds": 3600}
+    description = f"Turn \u202earound {'w' * 119}"
+    task_id = await _post(client, description, judge="judy", bond="0.05", **terms)
+    await client.apply(task_id)
+    await _hand_in(client, task_id, "def turn(): ...")
+    await _judge(client, task_id, by="judy", score=90, reason="It turns.")
+    await client.dispute(task_id, by="alice", reason_uri="https://example.org/why")
+    await client.resolve(task_id, by="trent", score=30, reason_uri="https://example.org/no")

@@ -67,6 +67,14 @@ def test_every_page_is_accessible_and_fits(
     passing_visit.check_every_look()
 
 
+def test_a_long_description_ends_after_three_lines(passing_visit: Visit):
+    passing_visit.page.set_viewport_size({"width": 1200, "height": 900})
+    page = passing_visit.go()
+    told = page.get_by_role("article", name="Coin").get_by_text("Never sure").locator("..")
+    lines = told.evaluate("it => it.clientHeight / parseFloat(getComputedStyle(it).lineHeight)")
+    assert lines == pytest.approx(3, abs=0.1)
+
+
 @pytest.mark.parametrize("name", ["leaderboard", "agent"])
 def test_a_chart_has_a_twin_that_is_a_table(visit: Visit, addresses: dict[str, str], name: str):
     page = visit.go(addresses[name])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from acceptance.conftest import Shell
 from acceptance.web.conftest import Visit
@@ -56,6 +56,9 @@ def server(home: Path) -> Iterator[httpx.Client]:
         "/reviews",
         "/market",
         "/market/tasks/1",
+        "/market/tasks/3",
+        "/market/tasks/abc",
+        "/agents/worker",
         "/judges",
     ],
 )
@@ -159,7 +162,47 @@ def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, ser
     runs = server.get("/api/benchmarks/runs", params={"agent_id": "writer"}).json()["runs"]
     assert (runs[0]["status"], runs[0]["passed_tests"]) == ("completed", 1)
     page.get_by_role("link", name="The queue").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Reviews")
+    visit.settle()
+    expect(page.get_by_role("link", name="A press release")).to_have_count(0)
+    visit.go("/teams/thrift/reviews")
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+
+
+def test_the_last_answer_to_a_task_is_given_only_after_a_question(
+    visit: Visit, server: httpx.Client
+):
+    page = visit.go("/reviews")
+    page.get_by_role("link", name="task 4").click()
+    items = page.get_by_role("region", name="Checklist").locator("ol > li")
+    expect(items).to_have_count(3)
+    # A key that is held down is one answer.
+    for _ in range(5):
+        page.keyboard.down("f")
+    page.keyboard.up("f")
+    expect(page.get_by_text("1 of 3 items answered")).to_be_visible()
+    expect(items.nth(1)).to_have_attribute("aria-current", "step")
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    expect(page.get_by_text("2 of 3 items answered")).to_be_visible()
+    # Quickly, so that answers are on their way: the question comes all the same.
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("f")
+    page.keyboard.press("f")
+    dialog = page.get_by_role("dialog", name="Give the last answer?")
+    expect(dialog).to_contain_text("task 4 pays its agent or refunds its poster")
+    visit.check_every_look()
+    page.keyboard.press("p")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert server.get("/api/tasks/4").json()["task"]["state"] == "submitted"
+    page.keyboard.press("f")
+    expect(dialog.get_by_role("button", name="Not yet")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("3 of 3 items answered")).to_be_visible()
+    assert server.get("/api/tasks/4").json()["task"]["state"] == "refunded"
 
 
 def test_a_task_shows_its_life_and_its_money(visit: Visit):
@@ -176,6 +219,116 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
+    life = page.get_by_role("region", name="Life of the task")
+    expect(life).to_contain_text("to worker 1.0.0")
+    expect(life).to_contain_text("90 of 100")
+    expect(life).to_contain_text("0.25 TEST to worker")
+    terms = page.get_by_role("table", name="Terms")
+    expect(terms.get_by_role("row", name="Judge's window")).to_contain_text("1 day")
+    expect(terms.get_by_role("row", name="Without a verdict")).to_contain_text("back to the poster")
+
+
+def test_a_task_leads_to_its_evidence(visit: Visit):
+    page = visit.go("/market/tasks/1")
+    content = page.get_by_role("region", name="Content")
+    for place, link, told in (
+        ("Asked", "The standard", '"def"'),
+        ("Handed in", "The result", "def deepMerge(a, b)"),
+        ("Verdict", "The reason", "It merges."),
+    ):
+        page.get_by_role("region", name=place).get_by_role("link", name=link).click()
+        expect(content).to_contain_text(told)
+        page.go_back()
+    page.go_forward()
+    visit.check_every_look()
+    visit.go("/market/content/bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e")
+    expect(page.get_by_role("alert")).to_contain_text("Not here")
+    visit.go("/market/content/abc")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+
+
+def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
+    page = visit.go("/market/tasks/3")
+    verdict = page.get_by_role("region", name="Verdict")
+    said = verdict.get_by_role("listitem")
+    expect(said.nth(0)).to_contain_text("90 of 100 by judy, the judge")
+    expect(said.nth(1)).to_contain_text("Disputed by alice")
+    expect(said.nth(2)).to_contain_text("30 of 100 by trent, the arbiter")
+    life = page.get_by_role("region", name="Life of the task")
+    expect(life).to_contain_text("bond 0.05 TEST")
+    expect(life).to_contain_text("0.25 TEST to alice")
+
+
+def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
+    visit: Visit, server: httpx.Client
+):
+    task = server.get("/api/tasks/5").json()["task"]
+    page = visit.go("/market/tasks/5")
+    verdict = page.get_by_role("region", name="Verdict")
+    expect(verdict).to_contain_text(re.compile("carol is to give it before.*After that dave"))
+    page.clock.set_fixed_time(datetime.fromisoformat(task["judge_until"]))
+    visit.go("/market/tasks/5")
+    expect(verdict).to_contain_text(re.compile("carol did not give it in time. dave may before"))
+    page.clock.set_fixed_time(datetime.fromisoformat(task["exit_at"]))
+    visit.go("/market/tasks/5")
+    expect(verdict).to_contain_text("Nobody gave it in time.")
+
+    def expired(route: Route) -> None:
+        # An hour passes for no test.
+        answer = route.fetch()
+        story = answer.json()
+        story["task"] |= {"state": "expired", "expiry_reason": "no_verdict", "exit_at": None}
+        route.fulfill(response=answer, json=story)
+
+    page.route("**/api/tasks/5?*", expired)
+    visit.go("/market/tasks/5")
+    expect(verdict).to_contain_text("Nobody gave it in time.")
+    expect(verdict.locator("time")).to_have_count(0)
+
+
+def test_an_agent_without_a_file_is_told_of_too(visit: Visit):
+    page = visit.go("/leaderboard")
+    page.get_by_role("table", name="Leaderboard").get_by_role("link", name="worker").click()
+    expect(page.get_by_text("No agent file here has this name")).to_be_visible()
+    reputation = page.get_by_role("region", name="In the market")
+    expect(reputation).to_contain_text(re.compile("Average score.*90.0", re.S))
+    expect(page.get_by_role("region", name="Score of 1.0.0")).to_contain_text("1 execution")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_text("⚡")).to_have_count(0)
+    visit.go("/agents/none-such")
+    expect(page.get_by_role("alert")).to_contain_text("Not here")
+
+
+@pytest.mark.parametrize(
+    "address", ["/market/tasks/abc", "/market/tasks/0", "/runs/xyz", "/reviews/zzz"]
+)
+def test_a_malformed_address_is_not_here(passing_visit: Visit, address: str):
+    page = passing_visit.go(address)
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("Not here")
+    expect(told).to_contain_text("it may be mistyped")
+    expect(told).not_to_contain_text("Input should")
+    expect(told.get_by_role("button")).to_have_count(0)
+
+
+def test_titles_are_text_of_others_too(passing_visit: Visit):
+    page = passing_visit.go("/catalog/tests/std_all")
+    mark = page.get_by_role("heading", level=1).get_by_text("U+202E", exact=True)
+    expect(mark).to_have_attribute("title", "right-to-left override (U+202E)")
+    expect(page).to_have_title("PoliteU+202E refusal · Arena")
+    passing_visit.go("/market/tasks/3")
+    expect(mark).to_be_visible()
+    for address in ("/leaderboard", "/agents/smith"):
+        passing_visit.go(address)
+        expect(page.get_by_role("region").get_by_text("U+202E").first).to_be_visible()
+        assert "\u202e" not in page.locator("main").inner_text()
+
+
+def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):
+    page = passing_visit.go("/teams/thrift/leaderboard")
+    chart = page.get_by_role("region", name="Accuracy against cost")
+    expect(chart.get_by_text("$0", exact=True)).to_be_visible()
+    assert "e-" not in chart.inner_text()
 
 
 def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.Client):

@@ -25,6 +25,13 @@ export function unreachable(): ProblemError {
   });
 }
 
+/** Whether what the address names does not exist, or is no name of anything. */
+export function isNowhere(problem: Problem): boolean {
+  const misfits = problem.errors ?? [];
+  const isMalformed = misfits.length > 0 && misfits.every(({ at }) => at.startsWith("path."));
+  return problem.status === 404 || (problem.status === 422 && isMalformed);
+}
+
 /** An answer that is no problem+json, as a proxy may give it. */
 export function unexpected(status: number): ProblemError {
   return new ProblemError({

@@ -1,6 +1,7 @@
 import { AxisBottom } from "@visx/axis";
 import { scaleLinear } from "@visx/scale";
 import { Circle, Line } from "@visx/shape";
+import { marked } from "../ui/marks";
 import { range, score } from "../ui/numbers";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
@@ -39,7 +40,7 @@ export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: str
             {rows.map((row, index) => (
               <g key={row.key} transform={`translate(0 ${index * ROW})`}>
                 <text x={SIDE} y={14} className={classes.name}>
-                  {row.name}
+                  {marked(row.name)}
                 </text>
                 <text x={width - SIDE} y={14} textAnchor="end" className={classes.value}>
                   {score(row.value)}

@@ -24,7 +24,8 @@ const LETTER = 7;
 
 /** Accuracy against cost; the line joins those whom nobody beats on both. */
 export function ParetoChart({ points, label }: { points: CostPoint[]; label: string }) {
-  const dearest = Math.max(...points.map((point) => point.cost), 1e-9);
+  // Up to a cent where nothing costs anything: an axis needs a length.
+  const dearest = Math.max(...points.map((point) => point.cost)) || 0.01;
   return (
     <Frame height={HEIGHT} label={label}>
       {(width) => {

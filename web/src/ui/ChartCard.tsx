@@ -1,6 +1,7 @@
 import { Button, Group, Paper, Text, Title } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Chart, Rows } from "./icons";
+import { Untrusted } from "./Untrusted";
 
 interface ChartCardProps {
   title: string;
@@ -18,7 +19,7 @@ export function ChartCard({ title, lead, chart, table }: ChartCardProps) {
       <Group justify="space-between" align="flex-start" mb="md" gap="xs">
         <div style={{ flex: "1 1 14rem" }}>
           <Title order={2} size="h4">
-            {title}
+            <Untrusted text={title} />
           </Title>
           {lead && (
             <Text size="sm" c="dimmed">

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, List, Text } from "@mantine/core";
-import { asProblem, type Problem } from "../api/problem";
+import { asProblem, isNowhere, type Problem } from "../api/problem";
 import { Warning } from "./icons";
+import { Untrusted } from "./Untrusted";
 
 interface ProblemNoteProps {
   error: unknown;
@@ -10,20 +11,12 @@ interface ProblemNoteProps {
 /** What went wrong, in the server's words, and a way on. */
 export function ProblemNote({ error, onRetry }: ProblemNoteProps) {
   const problem = asProblem(error);
+  const isMistyped = isNowhere(problem) && problem.status !== 404;
   return (
     <Alert role="alert" color="red" variant="light" icon={<Warning />} title={titleOf(problem)}>
-      <Text size="sm">{problem.detail}</Text>
-      {(problem.errors ?? []).length > 0 && (
-        <List size="sm" mt="xs">
-          {(problem.errors ?? []).map((misfit) => (
-            <List.Item key={`${misfit.at} ${misfit.message}`}>
-              <code>{misfit.at}</code>: {misfit.message}
-            </List.Item>
-          ))}
-        </List>
-      )}
-      <Group mt="sm" gap="xs">
-        {onRetry && (
+      {!isMistyped && <Details problem={problem} />}
+      <Group mt={isMistyped ? 0 : "sm"} gap="xs">
+        {onRetry && !isMistyped && (
           <Button size="compact-sm" variant="default" onClick={onRetry}>
             Try again
           </Button>
@@ -34,8 +27,31 @@ export function ProblemNote({ error, onRetry }: ProblemNoteProps) {
   );
 }
 
+/** The particulars; where there are several, the sentence only strings them together. */
+function Details({ problem }: { problem: Problem }) {
+  const misfits = problem.errors ?? [];
+  if (misfits.length === 0)
+    return (
+      <Text size="sm">
+        <Untrusted text={problem.detail} />
+      </Text>
+    );
+  return (
+    <List size="sm">
+      {misfits.map(({ at, message }) => (
+        <List.Item key={`${at} ${message}`}>
+          <code>
+            <Untrusted text={at} />
+          </code>
+          : <Untrusted text={message} />
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
 function titleOf(problem: Problem): string {
-  return problem.status === 404 ? "Not here" : problem.title;
+  return isNowhere(problem) ? "Not here" : problem.title;
 }
 
 function wayOn(problem: Problem): string {
@@ -44,6 +60,10 @@ function wayOn(problem: Problem): string {
       return "Is `arena serve` running? This page goes on by itself when it answers again.";
     case 404:
       return "It may belong to another team: the team is chosen at the top of the page.";
+    case 422:
+      return isNowhere(problem)
+        ? "Nothing can have this address: it may be mistyped. The link above the title leads to what there is."
+        : "";
     case 503:
       return "This passes: the server could not reach something that it needs.";
     default:

@@ -46,7 +46,7 @@ export function pieces(text: string): Piece[] {
   let end = 0;
   for (const match of text.matchAll(UNSEEN)) {
     if (found.length > 2 * MOST_MARKS) {
-      found.push({ text: text.slice(end).replace(UNSEEN, (unseen) => label(unseen)), at: end });
+      found.push({ text: marked(text.slice(end)), at: end });
       return found;
     }
     if (match.index > end) found.push({ text: text.slice(end, match.index), at: end });
@@ -55,6 +55,11 @@ export function pieces(text: string): Piece[] {
   }
   if (end < text.length) found.push({ text: text.slice(end), at: end });
   return found;
+}
+
+/** A text on one line where nothing can be marked up: the marks stand in it as words. */
+export function marked(text: string): string {
+  return text.replace(UNSEEN, (unseen) => label(unseen));
 }
 
 function code(unseen: string): string {

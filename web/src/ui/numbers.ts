@@ -33,6 +33,18 @@ export function seconds(value: number | null | undefined): string {
   return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 
+const SPANS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** A span of time that somebody chose: "1 day", "90 minutes". */
+export function span(seconds: number): string {
+  const [unit, long] = SPANS.find(([, one]) => seconds % one === 0) ?? ["second", 1];
+  return amount(seconds / long, unit);
+}
+
 export function bytes(characters: number): string {
   if (characters < 10_000) return `${whole.format(characters)} characters`;
   if (characters < 1_000_000) return `${Math.round(characters / 1000)} thousand characters`;

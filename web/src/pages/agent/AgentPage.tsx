@@ -1,6 +1,8 @@
 import { Badge, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
+import { useMarketAgents } from "../../api/market";
+import { asProblem, isNowhere } from "../../api/problem";
 import { useAgent, useBenchmark, useFeedback, useLeaderboard, useRuns } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
 import { Bolt, Star } from "../../ui/icons";
@@ -13,6 +15,7 @@ import { RateDialog } from "../agents/RateDialog";
 import { AgentRuns } from "./AgentRuns";
 import { ComponentCard } from "./ComponentCard";
 import { FeedbackList } from "./FeedbackList";
+import { MarketCard } from "./MarketCard";
 import { VersionCard } from "./VersionCard";
 
 /** An agent: what is known of it, from version to version, and what people say. */
@@ -23,24 +26,45 @@ export default function AgentPage() {
   const board = useLeaderboard({ agentId });
   const runs = useRuns({ agentId }, 10);
   const feedback = useFeedback(agentId);
+  const market = useMarketAgents();
   const benchmark = useBenchmark();
   const [isRating, setRating] = useState(false);
   const back = <BackLink href="/">All agents</BackLink>;
   const entries = board.data?.leaderboard ?? [];
-  if (agent.isPending)
+  const played = runs.data?.pages.flatMap((page) => page.runs);
+  const votes = feedback.data?.feedback;
+  const reputation = market.data?.agents.find((one) => one.id === agentId)?.reputation;
+  const isHere = agent.data !== undefined;
+  // Without a file it may be known all the same: from the market, by report, from earlier runs.
+  const isFileless = agent.isError && isNowhere(asProblem(agent.error));
+  const isKnown = Boolean(entries.length || played?.length || votes?.length || reputation);
+  const isLooking = [board, runs, feedback, market].some((one) => one.isPending);
+  if (agent.isPending || (isFileless && !isKnown && isLooking))
     return (
       <Page title={agentId} before={back}>
         <Loading what="the agent" />
       </Page>
     );
-  // An agent whose file is gone still has its history.
+  if (isFileless && !isKnown)
+    return (
+      <Page title={agentId} before={back}>
+        <ProblemNote error={agent.error} onRetry={() => agent.refetch()} />
+      </Page>
+    );
   const newest = entries.find((entry) => entry.agent_version === agent.data?.version) ?? entries[0];
   const version = agent.data?.version ?? newest?.agent_version ?? "";
   return (
     <Page
       title={agent.data?.nickname ?? agent.data?.name ?? agentId}
       before={back}
-      lead={agent.data && <Untrusted text={agent.data.description} />}
+      lead={
+        agent.data ? (
+          <Untrusted text={agent.data.description} />
+        ) : (
+          isFileless &&
+          "No agent file here has this name, so it cannot be asked from here. What follows is known from the market, from reported executions or from earlier runs."
+        )
+      }
       actions={
         agent.data && (
           <>
@@ -63,7 +87,9 @@ export default function AgentPage() {
         )
       }
     >
-      {agent.error && <ProblemNote error={agent.error} onRetry={() => agent.refetch()} />}
+      {agent.error && !isFileless && (
+        <ProblemNote error={agent.error} onRetry={() => agent.refetch()} />
+      )}
       {benchmark.error && <ProblemNote error={benchmark.error} />}
       {agent.data && (
         <Group gap="xs">
@@ -90,15 +116,17 @@ export default function AgentPage() {
       {entries.length > 0 && (
         <VersionCard entries={entries} versions={agent.data?.versions ?? []} />
       )}
+      {reputation && <MarketCard reputation={reputation} />}
       <AgentRuns
-        runs={runs.data?.pages.flatMap((page) => page.runs)}
+        runs={played}
+        isHere={isHere}
         more={
           runs.hasNextPage && (
             <Link href={`/benchmarks?agent=${encodeURIComponent(agentId)}`}>All its runs</Link>
           )
         }
       />
-      <FeedbackList feedback={feedback.data?.feedback} />
+      <FeedbackList feedback={votes} isHere={isHere} />
       <RateDialog
         agentId={agentId}
         version={version}

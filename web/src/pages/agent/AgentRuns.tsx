@@ -6,10 +6,12 @@ import { RunTable } from "../benchmarks/RunTable";
 interface AgentRunsProps {
   runs?: Schemas["Run"][];
   more: ReactNode;
+  /** Whether its file is here, so that it can be asked. */
+  isHere: boolean;
 }
 
 /** The newest runs of an agent. */
-export function AgentRuns({ runs, more }: AgentRunsProps) {
+export function AgentRuns({ runs, more, isHere }: AgentRunsProps) {
   if (!runs) return null;
   return (
     <section aria-label="Runs">
@@ -22,7 +24,9 @@ export function AgentRuns({ runs, more }: AgentRunsProps) {
       {runs.length > 0 ? (
         <RunTable runs={runs} />
       ) : (
-        <Text c="dimmed">It has not been benchmarked yet: press ⚡ Benchmark.</Text>
+        <Text c="dimmed">
+          It has not been benchmarked yet{isHere ? ": press ⚡ Benchmark." : "."}
+        </Text>
       )}
     </section>
   );

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { IntervalChart, type IntervalRow } from "../../charts/IntervalChart";
 import { ChartCard } from "../../ui/ChartCard";
-import { percent, score } from "../../ui/numbers";
+import { amount, percent, score } from "../../ui/numbers";
 import { WideTable } from "../../ui/WideTable";
 
 interface ComponentCardProps {
@@ -45,11 +45,12 @@ export function ComponentCard({ entry, weights }: ComponentCardProps) {
   const missing = parts
     .filter((part) => part.value === null)
     .map((part) => part.name.toLowerCase());
+  const rests = ` It rests on ${amount(entry.execution_count, "execution")} and ${amount(entry.feedback_count, "rating")}.`;
   const rank = entry.rank === null ? "" : ` Rank ${entry.rank} on the leaderboard.`;
   return (
     <ChartCard
       title={`Score of ${entry.agent_version}`}
-      lead={`Each part with the interval that the data leave it.${rank}${
+      lead={`Each part with the interval that the data leave it.${rests}${rank}${
         missing.length ? ` Nothing is known yet of: ${missing.join(", ")}.` : ""
       }`}
       chart={<IntervalChart rows={rows} label={`Score of ${entry.agent_id} by its parts`} />}

@@ -5,8 +5,14 @@ import { Stars } from "../../ui/Stars";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 
+interface FeedbackListProps {
+  feedback?: Schemas["Feedback"][];
+  /** Whether its file is here, so that it can be rated. */
+  isHere: boolean;
+}
+
 /** What people say of an agent, newest first. */
-export function FeedbackList({ feedback }: { feedback?: Schemas["Feedback"][] }) {
+export function FeedbackList({ feedback, isHere }: FeedbackListProps) {
   const section = useRef<HTMLElement>(null);
   const isThere = feedback !== undefined;
   useEffect(() => {
@@ -19,14 +25,16 @@ export function FeedbackList({ feedback }: { feedback?: Schemas["Feedback"][] })
       <Title order={2} size="h4" mb="xs">
         Ratings
       </Title>
-      {feedback.length === 0 && <Text c="dimmed">Nobody has rated it yet: press ⭐ Rate.</Text>}
+      {feedback.length === 0 && (
+        <Text c="dimmed">Nobody has rated it yet{isHere ? ": press ⭐ Rate." : "."}</Text>
+      )}
       <Stack gap="sm">
         {feedback.map((vote) => (
           <Paper key={vote.id} withBorder p="md" component="article">
             <Text size="sm" component="div">
               <Stars value={vote.rating} />
               <Text span size="sm" c="dimmed" ml="sm">
-                <Untrusted text={vote.user_id} /> on {vote.agent_version},{" "}
+                <Untrusted text={vote.user_id} /> on <Untrusted text={vote.agent_version} />,{" "}
                 <When at={vote.created_at} />
               </Text>
             </Text>

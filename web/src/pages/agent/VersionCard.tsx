@@ -3,8 +3,10 @@ import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { VersionChart } from "../../charts/VersionChart";
 import { ChartCard } from "../../ui/ChartCard";
+import { marked } from "../../ui/marks";
 import { count, range, score } from "../../ui/numbers";
 import { Stars } from "../../ui/Stars";
+import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 
 interface VersionCardProps {
@@ -27,7 +29,7 @@ export function VersionCard({ entries, versions }: VersionCardProps) {
       ? []
       : [
           {
-            version: entry.agent_version,
+            version: marked(entry.agent_version),
             value: entry.overall_score,
             interval: entry.intervals.overall,
           },
@@ -53,7 +55,9 @@ export function VersionCard({ entries, versions }: VersionCardProps) {
           <Table.Tbody>
             {ordered.map((entry) => (
               <Table.Tr key={entry.agent_version}>
-                <Table.Td>{entry.agent_version}</Table.Td>
+                <Table.Td>
+                  <Untrusted text={entry.agent_version} />
+                </Table.Td>
                 <Table.Td ta="right">{count(entry.rank)}</Table.Td>
                 <Table.Td ta="right">{score(entry.overall_score)}</Table.Td>
                 <Table.Td ta="right">{range(entry.intervals.overall)}</Table.Td>

@@ -44,9 +44,12 @@ export function AgentCard({ agent, entry, newest }: AgentCardProps) {
           {agent.version}
         </Badge>
       </Group>
-      <Text size="sm" lineClamp={3} className={classes.told}>
-        <Untrusted text={agent.description} />
-      </Text>
+      {/* The clamped box itself must not grow: it would show the line after the last. */}
+      <div className={classes.told}>
+        <Text size="sm" lineClamp={3}>
+          <Untrusted text={agent.description} />
+        </Text>
+      </div>
       <dl className={classes.facts}>
         <div>
           <dt>Overall</dt>

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { useRate } from "../../api/queries";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { StarsInput } from "../../ui/StarsInput";
+import { Untrusted } from "../../ui/Untrusted";
 
 interface RateDialogProps {
   agentId: string;
@@ -37,7 +38,7 @@ export function RateDialog({ agentId, version, name, opened, onClose }: RateDial
     });
   };
   return (
-    <Modal opened={opened} onClose={close} title={`Rate ${name} ${version}`}>
+    <Modal opened={opened} onClose={close} title={<Untrusted text={`Rate ${name} ${version}`} />}>
       {rate.isSuccess ? (
         <Stack>
           <Text role="status">

@@ -29,7 +29,7 @@ export function ScoreTable({ comparison }: { comparison: Schemas["Comparison"] }
               <Link href={`/agents/${encodeURIComponent(entry.agent_id)}`}>
                 <Untrusted text={entry.agent_id} />
               </Link>{" "}
-              {entry.agent_version}
+              <Untrusted text={entry.agent_version} />
             </Table.Td>
             <Table.Td ta="right" fw={600}>
               {score(entry.overall_score)}

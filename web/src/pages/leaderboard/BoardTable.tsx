@@ -55,7 +55,7 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
           <Untrusted text={entry.agent_id} />
         </Link>{" "}
         <Text span size="sm" c="dimmed">
-          {entry.agent_version}
+          <Untrusted text={entry.agent_version} />
         </Text>
         {entry.provisional && (
           <Badge

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { type CostPoint, ParetoChart } from "../../charts/ParetoChart";
 import { ChartCard } from "../../ui/ChartCard";
+import { marked } from "../../ui/marks";
 import { amount, dollars, percent } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
@@ -83,7 +84,7 @@ function nameOf(point: Point): string {
 function drawn(point: Point, isFront: boolean): CostPoint {
   return {
     key: nameOf(point),
-    name: nameOf(point),
+    name: marked(nameOf(point)),
     cost: point.cost_usd_per_test ?? 0,
     accuracy: point.accuracy,
     isFront,

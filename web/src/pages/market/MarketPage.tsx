@@ -1,13 +1,19 @@
 import { Route, Switch } from "wouter";
+import { NotFoundPage } from "../../app/NotFoundPage";
+import { ContentView } from "./ContentView";
+import { isCid } from "./cids";
 import { MarketView } from "./MarketView";
 import { TaskView } from "./TaskView";
 
-/** The market, or one of its tasks. */
+/** The market, one of its tasks, or content that they speak of. */
 export default function MarketPage() {
   return (
     <Switch>
       <Route path="/market/tasks/:taskId">
         {({ taskId }) => <TaskView key={taskId} taskId={Number(taskId)} />}
+      </Route>
+      <Route path="/market/content/:cid">
+        {({ cid }) => (isCid(cid) ? <ContentView key={cid} cid={cid} /> : <NotFoundPage />)}
       </Route>
       <Route component={MarketView} />
     </Switch>

@@ -3,14 +3,15 @@ import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import classes from "./market.module.css";
+import { Particulars } from "./Particulars";
 
 interface StoryProps {
   events: Schemas["MarketEvent"][];
-  exitAt: string | null;
+  task: Schemas["Task"];
 }
 
 /** The life of a task, event by event. */
-export function Story({ events, exitAt }: StoryProps) {
+export function Story({ events, task }: StoryProps) {
   return (
     <Paper withBorder p="lg" component="section" aria-label="Life of the task">
       <Title order={2} size="h4" mb="sm">
@@ -34,12 +35,13 @@ export function Story({ events, exitAt }: StoryProps) {
                 <Untrusted text={event.why} />
               </Text>
             )}
+            <Particulars event={event} task={task} />
           </li>
         ))}
       </ol>
-      {exitAt && (
+      {task.exit_at && (
         <Text size="sm" c="dimmed" mt="sm">
-          From <When at={exitAt} /> on anyone may end it, so that no money stays locked.
+          From <When at={task.exit_at} /> on anyone may end it, so that no money stays locked.
         </Text>
       )}
     </Paper>

@@ -1,11 +1,9 @@
-import { Group, Paper, Text, Title } from "@mantine/core";
+import { Group, Text, Title } from "@mantine/core";
+import { Link } from "wouter";
 import { useTask } from "../../api/market";
-import type { Schemas } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
 import { Facts } from "../../ui/Facts";
 import { Loading } from "../../ui/Loading";
-import { count } from "../../ui/numbers";
-import { Outcome } from "../../ui/Outcome";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
@@ -13,9 +11,12 @@ import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
 import { ApplicantTable } from "./ApplicantTable";
 import { EscrowTable } from "./EscrowTable";
+import { Evidence } from "./Evidence";
 import { Story } from "./Story";
 import { TaskState } from "./TaskState";
 import { shortened } from "./TaskTable";
+import { TermTable } from "./TermTable";
+import { Verdict } from "./Verdict";
 
 /** One task: what is asked, who does it, the verdict, the money, and all that happened. */
 export function TaskView({ taskId }: { taskId: number }) {
@@ -46,10 +47,14 @@ export function TaskView({ taskId }: { taskId: number }) {
         facts={[
           { label: "Reward", value: `${task.reward} ${task.currency}`, note: "test money" },
           { label: "Deadline", value: <When at={task.deadline} /> },
-          { label: "Agent", value: task.agent ?? "–", note: task.agent_version ?? undefined },
+          {
+            label: "Agent",
+            value: task.agent ? <AgentLink agent={task.agent} /> : "–",
+            note: task.agent_version && <Untrusted text={task.agent_version} />,
+          },
           {
             label: "Judge",
-            value: task.judge,
+            value: <Untrusted text={task.judge} />,
             note: task.is_self_judged ? "the poster" : undefined,
           },
           { label: "Paid out", value: `${task.payout} ${task.currency}` },
@@ -60,12 +65,22 @@ export function TaskView({ taskId }: { taskId: number }) {
           Asked
         </Title>
         <UntrustedBlock label="Description" text={task.description} />
-        <Text size="sm" c="dimmed" mt="xs" style={{ overflowWrap: "anywhere" }}>
-          Judged by the standard <code>{task.evaluationCID}</code>
-        </Text>
+        <Evidence label="The standard it is judged by" uri={task.evaluationCID} />
       </section>
+      {task.resultHash && (
+        <section aria-label="Handed in">
+          <Title order={2} size="h4" mb="xs">
+            Handed in
+          </Title>
+          <Text>
+            By <Untrusted text={task.agent ?? "nobody"} />, <When at={task.submitted_at} />
+          </Text>
+          <Evidence label="The result" uri={task.resultHash} />
+        </section>
+      )}
       <Verdict task={task} />
-      <Story events={data.events} exitAt={task.exit_at} />
+      <Story events={data.events} task={task} />
+      <TermTable task={task} />
       {data.applicants.length > 0 && (
         <ApplicantTable applicants={data.applicants} chosen={task.agent} />
       )}
@@ -74,48 +89,10 @@ export function TaskView({ taskId }: { taskId: number }) {
   );
 }
 
-const ENOUGH = 60;
-
-function Verdict({ task }: { task: Schemas["Task"] }) {
-  const value = task.final_score ?? task.score;
+function AgentLink({ agent }: { agent: string }) {
   return (
-    <Paper withBorder p="lg" component="section" aria-label="Verdict">
-      <Title order={2} size="h4" mb="xs">
-        Verdict
-      </Title>
-      {value === null ? (
-        <Text c="dimmed">
-          {task.judge_until ? (
-            <>
-              To be given before <When at={task.judge_until} />.
-            </>
-          ) : (
-            "There is nothing to judge yet."
-          )}
-        </Text>
-      ) : (
-        <>
-          <Group gap="md">
-            <Outcome passed={value >= ENOUGH} />
-            <Text>
-              {count(value)} of 100 by <Untrusted text={task.judged_by ?? "nobody"} />,{" "}
-              <When at={task.judged_at} />
-            </Text>
-          </Group>
-          <Reason label="Reason" uri={task.reasonURI} />
-          <Reason label="Disputed because" uri={task.disputeReasonURI} />
-          <Reason label="Resolved because" uri={task.resolutionURI} />
-        </>
-      )}
-    </Paper>
-  );
-}
-
-function Reason({ label, uri }: { label: string; uri: string | null }) {
-  if (!uri) return null;
-  return (
-    <Text size="sm" mt="xs" style={{ overflowWrap: "anywhere" }}>
-      {label}: <Untrusted text={uri} />
-    </Text>
+    <Link href={`/agents/${encodeURIComponent(agent)}`}>
+      <Untrusted text={agent} />
+    </Link>
   );
 }

@@ -2,7 +2,9 @@ import { Text } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { Schemas } from "../../api/queries";
 import { useAnswer } from "../../api/reviews";
+import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { isComplete, type Said } from "./complete";
 import { ItemRow } from "./ItemRow";
 import classes from "./reviews.module.css";
 
@@ -11,12 +13,19 @@ interface ChecklistProps {
   reviewer: string;
 }
 
+interface Asked {
+  index: number;
+  passed: boolean;
+}
+
 /** The items, answered by keys: p passes, f fails, n writes a note, arrows go up and down. */
 export function Checklist({ details, reviewer }: ChecklistProps) {
   const { items, review } = details;
   const answer = useAnswer(review.id);
   const [current, setCurrent] = useState(0);
   const [notes, setNotes] = useState<Record<number, string>>({});
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const said = useRef<Said[]>([]);
   const list = useRef<HTMLOListElement>(null);
   const isOpen = review.status === "open" || review.status === "answered";
 
@@ -25,17 +34,29 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
     setCurrent(next);
     list.current?.querySelectorAll<HTMLElement>("[data-pass]")[next]?.focus();
   };
-  const say = (index: number, passed: boolean) => {
+  const give = ({ index, passed }: Asked) => {
     const item = items[index];
-    if (!item || !isOpen) return;
+    if (!item) return Promise.resolve();
     const note = notes[index]?.trim() || null;
-    answer.mutate({ reviewer, answers: [{ place: item.place, item: item.item, passed, note }] });
+    const given = { place: item.place, item: item.item, passed, note };
+    said.current.push({ index, reviewer });
+    return answer.mutateAsync({ reviewer, answers: [given] });
+  };
+  const say = (index: number, passed: boolean) => {
+    if (!isOpen) return;
+    const isLast = isComplete(details, [...said.current, { index, reviewer }]);
+    // The last answer moves a task's money.
+    if (isLast && review.subject.kind === "task") return setAsked({ index, passed });
+    // What fails is told below the list.
+    give({ index, passed }).catch(() => {});
     go(index + 1);
   };
   const press = (event: KeyboardEvent) => {
     const { target } = event;
     const isTyping = target instanceof HTMLElement && target.closest("input, textarea, select");
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (asked || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    // A key that is held down answers one item; only the arrows go on.
+    if (event.repeat && !event.key.startsWith("Arrow")) return event.preventDefault();
     const acts: Record<string, () => void> = {
       p: () => say(current, true),
       f: () => say(current, false),
@@ -82,7 +103,18 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
           />
         ))}
       </ol>
-      {answer.error && <ProblemNote error={answer.error} />}
+      {answer.error && !asked && <ProblemNote error={answer.error} />}
+      <ConfirmDialog
+        question="Give the last answer?"
+        confirm="Give the answer"
+        refuse="Not yet"
+        opened={asked !== null}
+        onClose={() => setAsked(null)}
+        onConfirm={async () => asked && give(asked)}
+      >
+        It completes the review, and the verdict is given: task {review.subject.id} pays its agent
+        or refunds its poster. That cannot be undone.
+      </ConfirmDialog>
     </>
   );
 }

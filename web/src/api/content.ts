@@ -1,0 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
+import { useTeam } from "../app/team";
+import { asked } from "./client";
+
+/** Bytes by their CID: standards, results, verdict records, reasons. */
+export function useContent(cid: string) {
+  const { api } = useTeam();
+  return useQuery({
+    queryKey: ["content", cid],
+    queryFn: () =>
+      asked(api.GET("/api/content/{cid}", { params: { path: { cid } }, parseAs: "arrayBuffer" })),
+    // What a CID names never changes.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

@@ -1,0 +1,40 @@
+import { Text } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { useHasPassed } from "../../ui/passing";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import { Evidence } from "./Evidence";
+
+/** Whether a verdict was contested, and who has to act now. */
+export function Dispute({ task }: { task: Schemas["Task"] }) {
+  const isOver = useHasPassed(task.exit_at);
+  if (task.disputed_by === null) {
+    if (task.state !== "judged") return null;
+    return (
+      <Text component="li" c="dimmed">
+        {isOver ? (
+          "Nobody disputed it in time. Anyone may settle the task now."
+        ) : (
+          <>
+            The side that lost may dispute it before <When at={task.exit_at} />.
+          </>
+        )}
+      </Text>
+    );
+  }
+  return (
+    <li>
+      Disputed by <Untrusted text={task.disputed_by} />, <When at={task.disputed_at} />
+      {task.state === "disputed" && !isOver && (
+        <>
+          . <Untrusted text={task.arbiter ?? "nobody"} />, the arbiter, is to decide before{" "}
+          <When at={task.exit_at} />.
+        </>
+      )}
+      {!task.resolutionURI && (task.state !== "disputed" || isOver) && (
+        <>. The arbiter did not decide in time: the first score stands.</>
+      )}
+      <Evidence label="The reason" uri={task.disputeReasonURI} />
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+import { Text } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { Untrusted } from "../../ui/Untrusted";
+import { Evidence } from "./Evidence";
+
+interface ParticularsProps {
+  event: Schemas["MarketEvent"];
+  task: Schemas["Task"];
+}
+
+/** What an event was about: to whom, how much, which result. */
+export function Particulars({ event, task }: ParticularsProps) {
+  const words = wordsOf(event, task);
+  const { resultHash } = event.data;
+  return (
+    <>
+      {words && (
+        <Text size="sm">
+          <Untrusted text={words} />
+        </Text>
+      )}
+      {event.kind === "ResultSubmitted" && <Evidence label="The result" uri={told(resultHash)} />}
+    </>
+  );
+}
+
+function wordsOf({ kind, data }: Schemas["MarketEvent"], task: Schemas["Task"]): string {
+  const money = (amount: unknown) => `${told(amount)} ${task.currency}`;
+  switch (kind) {
+    case "TaskPosted":
+      return `reward ${money(data.reward)}`;
+    case "Applied":
+      return `version ${told(data.version)}`;
+    case "Assigned":
+      return `to ${told(data.agent)} ${told(data.version)}`;
+    case "Committed":
+      return `commitment ${told(data.commitment)}`;
+    case "Judged":
+      return `${told(data.score)} of 100`;
+    case "Disputed":
+      return `bond ${money(data.bond)}`;
+    case "Resolved":
+      return `${told(data.score)} of 100${
+        Number(task.bond) ? `, bond of ${money(task.bond)} to ${told(data.bondTo)}` : ""
+      }`;
+    case "Paid":
+    case "Refunded":
+      return `${money(data.amount)} to ${told(data.to)}`;
+    case "Expired":
+      return data.reason === "no_submission"
+        ? `${money(task.reward)} back to ${task.poster}`
+        : `${money(data.to_agent)} to ${told(task.agent)}, the rest back to ${task.poster}`;
+    case "Cancelled":
+      return `${money(data.reward)} back to ${task.poster}`;
+    default:
+      return "";
+  }
+}
+
+function told(value: unknown): string {
+  return value == null ? "–" : String(value);
+}

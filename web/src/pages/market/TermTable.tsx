@@ -1,0 +1,100 @@
+import { Table, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../api/queries";
+import { amount, span } from "../../ui/numbers";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import { WideTable } from "../../ui/WideTable";
+
+type Task = Schemas["Task"];
+
+const ASSIGNMENTS: Record<Task["assignment"], string> = {
+  manual: "the poster chooses",
+  first: "to the first that applies",
+  best_reputation: "to the applicant with the best reputation",
+};
+
+/** What the poster fixed and nobody can change. */
+export function TermTable({ task }: { task: Task }) {
+  return (
+    <section aria-label="Terms of the task">
+      <Title order={2} size="h4">
+        Terms
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        Fixed when the task was posted; nobody can change them.
+      </Text>
+      <WideTable label="Terms" minWidth={300}>
+        <Table.Tbody>
+          {termsOf(task).map(([name, told]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w="11rem">
+                {name}
+              </Table.Th>
+              <Table.Td>{told}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </WideTable>
+    </section>
+  );
+}
+
+function termsOf(task: Task): [string, ReactNode][] {
+  const isDisputable = task.dispute_window_seconds > 0;
+  return [
+    ["Assignment", <Assigning key="assignment" task={task} />],
+    ["Applicants", `${task.max_applicants} at most`],
+    ["Commitment", task.commit_deadline ? <By at={task.commit_deadline} /> : "none is asked for"],
+    ["Judge", <Untrusted key="judge" text={task.judge} />],
+    ["Judge's window", `${span(task.judge_window_seconds)} from the submission`],
+    [
+      "Fallback judge",
+      named(task.fallback_judge, `${span(task.fallback_window_seconds)} after the judge's window`),
+    ],
+    ["Without a verdict", timeoutOf(task)],
+    [
+      "Disputes",
+      isDisputable
+        ? `within ${span(task.dispute_window_seconds)} of the verdict, with a bond of ${task.bond} ${task.currency}`
+        : "none: the verdict is final",
+    ],
+    ["Arbiter", named(task.arbiter, `${span(task.arbiter_window_seconds)} from the dispute`)],
+  ];
+}
+
+function Assigning({ task }: { task: Task }) {
+  return (
+    <>
+      {ASSIGNMENTS[task.assignment]}
+      {task.apply_until && (
+        <>
+          {" "}
+          of those who apply before <When at={task.apply_until} />
+        </>
+      )}
+    </>
+  );
+}
+
+function By({ at }: { at: string }) {
+  return (
+    <>
+      before <When at={at} />
+    </>
+  );
+}
+
+function named(who: string | null, window: string): ReactNode {
+  if (who === null) return "none";
+  return (
+    <>
+      <Untrusted text={who} />, {window}
+    </>
+  );
+}
+
+function timeoutOf(task: Task): string {
+  if (task.timeout_policy === "refund") return "the reward goes back to the poster";
+  return `${amount(task.agent_share_percent, "per cent", "per cent")} of the reward to the agent, the rest back to the poster`;
+}

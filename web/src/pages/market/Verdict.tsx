@@ -1,0 +1,67 @@
+import { Group, Paper, Text, Title } from "@mantine/core";
+import type { Schemas } from "../../api/queries";
+import { Outcome } from "../../ui/Outcome";
+import { Untrusted } from "../../ui/Untrusted";
+import { When } from "../../ui/When";
+import { Awaited } from "./Awaited";
+import { Dispute } from "./Dispute";
+import { Evidence } from "./Evidence";
+import classes from "./market.module.css";
+
+const ENOUGH = 60;
+
+/** The judge's score, and the arbiter's where there was a dispute: who gave which, and why. */
+export function Verdict({ task }: { task: Schemas["Task"] }) {
+  return (
+    <Paper withBorder p="lg" component="section" aria-label="Verdict">
+      <Title order={2} size="h4" mb="xs">
+        Verdict
+      </Title>
+      {task.score === null ? (
+        <Awaited task={task} />
+      ) : (
+        <ol className={classes.scores}>
+          <li>
+            <Score
+              value={task.score}
+              by={task.judged_by}
+              office={task.judged_by === task.judge ? "the judge" : "the fallback judge"}
+              at={task.judged_at}
+            />
+            <Evidence label="The reason" uri={task.reasonURI} />
+          </li>
+          <Dispute task={task} />
+          {task.resolutionURI && task.final_score !== null && (
+            <li>
+              <Score
+                value={task.final_score}
+                by={task.arbiter}
+                office="the arbiter"
+                at={task.ended_at}
+              />
+              <Evidence label="The reason" uri={task.resolutionURI} />
+            </li>
+          )}
+        </ol>
+      )}
+    </Paper>
+  );
+}
+
+interface ScoreProps {
+  value: number;
+  by: string | null;
+  office: string;
+  at: string | null;
+}
+
+function Score({ value, by, office, at }: ScoreProps) {
+  return (
+    <Group gap="sm">
+      <Outcome passed={value >= ENOUGH} />
+      <Text>
+        {value} of 100 by <Untrusted text={by ?? "nobody"} />, {office}, <When at={at} />
+      </Text>
+    </Group>
+  );
+}
