@@ -90,19 +90,19 @@ def exit_code(run: schemas.Run, fail_under: float | None) -> int:
         return _undecided(run, fail_under)
     if run.status != "completed":
         return 3
-    if fail_under is not None and (run.score_percent or 0.0) < fail_under:
-        return 1
-    return 0
+    is_met = fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under)
+    return 0 if is_met else 1
 
 
 def _undecided(run: schemas.Run, fail_under: float | None) -> int:
     """The gate, as far as it is decided whatever people will say; 3 where it is up to them."""
-    if fail_under is None or _percent(run.passed_tests, run.total_tests) >= fail_under:
+    if fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under):
         return 0
     best = run.passed_tests + run.awaiting_tests
-    return 1 if _percent(best, run.total_tests) < fail_under else 3
+    return 3 if _meets(best, run.total_tests, fail_under) else 1
 
 
-def _percent(passed: int, total: int) -> float:
-    """The score that so many passes will come to, rounded to the cent as the server rounds it."""
-    return (20_000 * passed + total) // (2 * total) / 100
+def _meets(passed: int, total: int, fail_under: float) -> bool:
+    """Whether so many passes are enough, by the score as the server rounds it; 100 means all."""
+    percent = (20_000 * passed + total) // (2 * total) / 100
+    return percent >= fail_under and (fail_under < 100 or passed == total)
