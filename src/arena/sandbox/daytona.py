@@ -20,6 +20,7 @@ from arena.sandbox.errors import (
     SandboxUnavailable,
 )
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.shell_files import read_by_command, write_by_command
 
@@ -214,6 +215,8 @@ def _read_exec(text: str, limit_bytes: int, seconds: float, duration_ms: float) 
         limit = Limit.OUTPUT
     elif code in (TIMED_OUT, KILLED) and duration_ms >= seconds * 1000:
         limit = Limit.WALL_TIME
+    elif code and complains_of_memory(stderr.decode("utf-8", errors="replace")):
+        limit = Limit.MEMORY
     return ExecResult(
         stdout=stdout[:limit_bytes].decode("utf-8", errors="backslashreplace"),
         stderr=stderr[:limit_bytes].decode("utf-8", errors="backslashreplace"),

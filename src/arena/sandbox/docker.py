@@ -18,6 +18,7 @@ from arena.sandbox.errors import (
     SandboxUnavailable,
 )
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.shell_files import read_by_command, write_by_command
 from arena.sandbox.turns import turns
@@ -216,6 +217,8 @@ class DockerSandbox:
                     raise SandboxDestroyed from None
                 raise
             code = state.get("ExitCode")
+            if limit is None and code and complains_of_memory(output.text(STDERR)):
+                limit = Limit.MEMORY
             return ExecResult(
                 stdout=output.text(1),
                 stderr=output.text(2),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from arena.sandbox.errors import SandboxFailed
 from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.namespace.streams import Drain
 from arena.sandbox.namespace.zygote import Ended, Ticket, Zygote
 from arena.sandbox.ports import CaseOutcome, FunctionOutcome
@@ -26,7 +27,6 @@ LINGER_SECONDS = 0.05
 SMALL, LARGE = 1 << 15, 1 << 16
 # One at a time: a second thread would decode no sooner, and hold twice the memory.
 READER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large results")
-OUT_OF_MEMORY_SIGNS = ("heap limit", "out of memory", "Array buffer allocation failed")
 
 
 class Pipes:
@@ -246,10 +246,8 @@ def limit_of(run: Run, end: Ended, limits: Limits) -> Limit | None:
         # can be far behind; only the memory killer strikes without regard to time.
         spent = end.cpu_seconds >= limits.cpu_seconds / 2
         return Limit.CPU_TIME if spent else Limit.MEMORY
-    if end.signal is not None or end.exit_code:
-        tail = bytes(run.pipes.stderr.data[-4000:]).decode(errors="replace")
-        if any(sign in tail for sign in OUT_OF_MEMORY_SIGNS):
-            return Limit.MEMORY
+    if (end.signal is not None or end.exit_code) and complains_of_memory(run.pipes.stderr.text()):
+        return Limit.MEMORY
     return None
 
 

@@ -16,6 +16,7 @@ from arena.errors import InvalidInput, NotFound
 from arena.sandbox.errors import LimitReached, SandboxDestroyed, SandboxFailed, UnsafeFile
 from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.greetings import channel_pair, receive_greeting
 from arena.sandbox.namespace.runs import GRACE_SECONDS, Run, spawn
@@ -26,6 +27,8 @@ from arena.sandbox.ports import ExecResult
 
 MAX_COMMAND_BYTES = 100_000
 FILE_SECONDS = 60.0
+FULL = 7 / 8
+"""A program that fails with so much of its memory in use has failed for want of more."""
 
 
 class Workspace:
@@ -123,6 +126,7 @@ class Workspace:
                 for drain in (stdout, stderr):
                     drain.watch(loop)
                 started = time.monotonic()
+                kills = self._memory_kills()
                 order = f"exec {max(1, round(wall * 1000))} {self._limits.cpu_seconds} {command}"
                 writers = [stdout.writer, stderr.writer]
                 patience = (1 + PATIENCE) * wall + GRACE_SECONDS
@@ -131,13 +135,19 @@ class Workspace:
         finally:
             stdout.finish()
             stderr.finish()
-        return self._result(answer, stdout, stderr, duration_ms)
+        was_killed = self._memory_kills() > kills
+        return self._result(answer, stdout, stderr, duration_ms, was_killed)
 
-    def _result(self, answer: str, stdout: Drain, stderr: Drain, duration_ms: float) -> ExecResult:
+    def _memory_kills(self) -> int:
+        return 0 if self._group is None else self._group.memory_kills()
+
+    def _result(
+        self, answer: str, stdout: Drain, stderr: Drain, duration_ms: float, was_killed: bool
+    ) -> ExecResult:
         word, *figures = answer.split()
         if word != "ended":
             raise SandboxFailed(f"the command could not be started: {answer}")
-        status, cpu_us, late = map(int, figures)
+        status, cpu_us, late, peak_kib = map(int, figures)
         signalled = os.WIFSIGNALED(status)
         number = os.WTERMSIG(status) if signalled else 0
         limit = None
@@ -145,11 +155,15 @@ class Workspace:
             limit = Limit.OUTPUT
         elif late:
             limit = Limit.WALL_TIME
+        elif status and was_killed:
+            limit = Limit.MEMORY
         elif number in (signal.SIGXCPU, signal.SIGKILL) or os.WEXITSTATUS(status) in (137, 152):
             spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds / 2
             limit = Limit.CPU_TIME if spent else None
-            if self._group is not None and self._group.ran_out_of_memory():
-                limit = Limit.MEMORY
+        elif status:
+            # A limit per process shows only as memory that is refused, and nobody counts those.
+            is_full = peak_kib * 1024 >= FULL * self._limits.memory_bytes
+            limit = Limit.MEMORY if is_full or complains_of_memory(stderr.text()) else None
         return ExecResult(
             stdout=stdout.text(),
             stderr=stderr.text(),
