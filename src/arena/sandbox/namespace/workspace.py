@@ -12,8 +12,15 @@ import uuid
 from collections.abc import Sequence
 from typing import Self
 
-from arena.errors import InvalidInput, NotFound
-from arena.sandbox.errors import LimitReached, SandboxDestroyed, SandboxFailed, UnsafeFile
+from arena.errors import NotFound
+from arena.sandbox.arguments import checked_command, checked_seconds, content_bytes
+from arena.sandbox.errors import (
+    LimitReached,
+    SandboxDestroyed,
+    SandboxFailed,
+    UnsafeFile,
+    WorkspaceFull,
+)
 from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.memory import complains_of_memory
@@ -25,7 +32,6 @@ from arena.sandbox.namespace.zygote import Zygote
 from arena.sandbox.paths import checked
 from arena.sandbox.ports import ExecResult
 
-MAX_COMMAND_BYTES = 100_000
 FILE_SECONDS = 60.0
 FULL = 7 / 8
 """A program that fails with so much of its memory in use has failed for want of more."""
@@ -46,7 +52,7 @@ class Workspace:
         self._id = uuid.uuid4().hex
 
     @classmethod
-    async def open(cls, zygote: Zygote, limits: Limits, timeout: float | None) -> Self:
+    async def open(cls, zygote: Zygote, limits: Limits, timeout: float) -> Self:
         """Clone the workspace's first process and wait until its walls stand."""
         ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
         try:
@@ -56,7 +62,7 @@ class Workspace:
             raise
         finally:
             theirs.close()
-        workspace = cls(run, ours, limits, limits.wall_seconds if timeout is None else timeout)
+        workspace = cls(run, ours, limits, timeout)
         try:
             await workspace._wait_until_ready()
         except SandboxFailed:
@@ -81,7 +87,7 @@ class Workspace:
 
     async def write_file(self, path: str, content: str | bytes) -> None:
         """Put a regular file at `path`; follows no link."""
-        data = content.encode() if isinstance(content, str) else content
+        data = content_bytes(content)
         if len(data) > self._limits.workspace_file_bytes:
             raise LimitReached(f"{path!r} is {len(data)} bytes long", limit="file_size")
         descriptor = os.memfd_create("content")
@@ -116,9 +122,8 @@ class Workspace:
 
     async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
         """Run `command` with a shell; everything it started has ended when this returns."""
-        if len(command.encode()) > MAX_COMMAND_BYTES or "\0" in command:
-            raise InvalidInput(f"a command is at most {MAX_COMMAND_BYTES} bytes, without NUL")
-        wall = self._timeout if timeout is None else timeout
+        command = checked_command(command)
+        wall = checked_seconds(timeout, self._timeout)
         stdout, stderr = Drain(self._limits.output_bytes), Drain(self._limits.output_bytes)
         loop = asyncio.get_running_loop()
         try:
@@ -237,6 +242,8 @@ def _check_file(answer: str, path: str) -> None:
     reason = answer.removeprefix("refused ")
     if reason == os.strerror(errno.ENOENT):
         raise NotFound(f"there is no file {path!r} in the sandbox")
+    if reason == os.strerror(errno.ENOSPC):
+        raise WorkspaceFull(path)
     if "too large" in reason:
         raise LimitReached(f"{path!r} is {reason}", limit="file_size")
     raise UnsafeFile(f"{path!r} cannot be used: {reason}")
