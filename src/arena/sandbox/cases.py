@@ -57,10 +57,12 @@ async def run_tests(
     """
     if not cases:
         return []
-    submission = read_submission(code, language)
+    table = options.languages or Languages.builtin()
+    submission = read_submission(
+        code, language, function_name=function_name, known=table.table.keys()
+    )
     inputs = [case.input for case in cases]
     if function_name is None:
-        table = options.languages or Languages.builtin()
         async with _turn(provider):
             outcome = await run_program(provider, submission, inputs, table)
     else:

@@ -13,6 +13,7 @@ from typing import Any, Self
 import httpx
 
 from arena.errors import InvalidInput, NotFound
+from arena.sandbox.arguments import checked_command, checked_seconds, content_bytes
 from arena.sandbox.errors import (
     LimitReached,
     SandboxDestroyed,
@@ -20,6 +21,7 @@ from arena.sandbox.errors import (
     SandboxUnavailable,
 )
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.shell_files import read_by_command, write_by_command
 
@@ -62,6 +64,7 @@ class DaytonaProvider:
         self, image: str | None = None, timeout: float | None = None
     ) -> "DaytonaSandbox":
         """A fresh sandbox without network, from `image` or the account's default."""
+        seconds = checked_seconds(timeout, self.limits.wall_seconds)
         # Should we ever fail to delete it, the service does after a quarter of an hour.
         body: dict[str, Any] = {
             "networkBlockAll": True,
@@ -73,7 +76,6 @@ class DaytonaProvider:
             body["image"] = image or self._image
         document = (await self.ask("POST", "/sandbox", json=body)).json()
         id = str(document["id"])
-        seconds = self.limits.wall_seconds if timeout is None else timeout
         sandbox = DaytonaSandbox(self, id, seconds)
         self._sandboxes[id] = sandbox
         try:
@@ -143,9 +145,10 @@ class DaytonaSandbox:
     async def write_file(self, path: str, content: str | bytes) -> None:
         """Put a regular file at `path`; follows no link."""
         limit = self._provider.limits.workspace_file_bytes
-        if len(content) > limit:
+        data = content_bytes(content)
+        if len(data) > limit:
             raise LimitReached(f"{path!r} is larger than {limit} bytes", limit="file_size")
-        await write_by_command(self._script, f"{DIRECTORY}/desk", path, content)
+        await write_by_command(self._script, f"{DIRECTORY}/desk", path, data)
 
     async def read_file(self, path: str) -> str:
         """The text of the regular file at `path`; follows no link."""
@@ -159,7 +162,8 @@ class DaytonaSandbox:
 
     async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
         """Run `command` with a shell; its process group has ended when this returns."""
-        seconds = self._timeout if timeout is None else timeout
+        command = checked_command(command)
+        seconds = checked_seconds(timeout, self._timeout)
         limit_bytes = self._provider.limits.output_bytes
         # One byte more than the limit tells that there was more. Base64 keeps bytes that are no
         # text, and the two streams, apart on their way through one text field.
@@ -214,6 +218,8 @@ def _read_exec(text: str, limit_bytes: int, seconds: float, duration_ms: float) 
         limit = Limit.OUTPUT
     elif code in (TIMED_OUT, KILLED) and duration_ms >= seconds * 1000:
         limit = Limit.WALL_TIME
+    elif code and complains_of_memory(stderr.decode("utf-8", errors="replace")):
+        limit = Limit.MEMORY
     return ExecResult(
         stdout=stdout[:limit_bytes].decode("utf-8", errors="backslashreplace"),
         stderr=stderr[:limit_bytes].decode("utf-8", errors="backslashreplace"),

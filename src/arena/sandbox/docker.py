@@ -10,6 +10,7 @@ from typing import Any, Self
 import httpx
 
 from arena.errors import NotFound
+from arena.sandbox.arguments import checked_command, checked_seconds, content_bytes
 from arena.sandbox.errors import (
     LimitReached,
     ProbeStep,
@@ -18,6 +19,7 @@ from arena.sandbox.errors import (
     SandboxUnavailable,
 )
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.shell_files import read_by_command, write_by_command
 from arena.sandbox.turns import turns
@@ -65,6 +67,7 @@ class DockerProvider:
         self, image: str | None = None, timeout: float | None = None
     ) -> "DockerSandbox":
         """A fresh container of `image`, which must be on the machine already."""
+        seconds = checked_seconds(timeout, self.limits.wall_seconds)
         name = f"arena-{uuid.uuid4().hex[:12]}"
         body = self._description(image or self._image)
         await self.ask("POST", "/containers/create", params={"name": name}, json=body)
@@ -73,7 +76,6 @@ class DockerProvider:
         except SandboxFailed:
             await self.remove(name)
             raise
-        seconds = self.limits.wall_seconds if timeout is None else timeout
         sandbox = DockerSandbox(self, name, seconds)
         self._sandboxes[name] = sandbox
         return sandbox
@@ -179,9 +181,10 @@ class DockerSandbox:
     async def write_file(self, path: str, content: str | bytes) -> None:
         """Put a regular file at `path`; follows no link."""
         limit = self._provider.limits.workspace_file_bytes
-        if len(content) > limit:
+        data = content_bytes(content)
+        if len(data) > limit:
             raise LimitReached(f"{path!r} is larger than {limit} bytes", limit="file_size")
-        await write_by_command(self._script, DIRECTORY, path, content)
+        await write_by_command(self._script, DIRECTORY, path, data)
 
     async def read_file(self, path: str) -> str:
         """The text of the regular file at `path`; follows no link."""
@@ -191,7 +194,8 @@ class DockerSandbox:
 
     async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
         """Run `command` with a shell; everything it started has ended when this returns."""
-        seconds = self._timeout if timeout is None else timeout
+        command = checked_command(command)
+        seconds = checked_seconds(timeout, self._timeout)
         return await self._exec(command, seconds, self._provider.limits.output_bytes)
 
     async def _script(self, script: str) -> ExecResult:
@@ -216,6 +220,8 @@ class DockerSandbox:
                     raise SandboxDestroyed from None
                 raise
             code = state.get("ExitCode")
+            if limit is None and code and complains_of_memory(output.text(STDERR)):
+                limit = Limit.MEMORY
             return ExecResult(
                 stdout=output.text(1),
                 stderr=output.text(2),

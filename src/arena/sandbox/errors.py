@@ -6,6 +6,7 @@ InfrastructureError
 └── SandboxFailed          the sandbox itself broke; nobody is charged, try again
 AgentFault
 ├── LimitReached           the submission went over a limit, and which
+│   └── WorkspaceFull      its files take all the room there is
 ├── ProtocolViolation      the submission wrote something else where its results belong
 └── UnsafeFile             a link, a pipe or a device stands where a file should be
 Conflict
@@ -66,6 +67,17 @@ class LimitReached(AgentFault):
     def __init__(self, message: str | None = None, *, limit: str) -> None:
         super().__init__(message or f"over the limit: {limit}")
         self.limit = limit
+
+
+class WorkspaceFull(LimitReached):
+    """The files of the sandbox take all the room there is."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"there is no room for {path!r} in the sandbox; delete files there, or raise "
+            "workspace_bytes or workspace_files in its limits",
+            limit="workspace_size",
+        )
 
 
 class ProtocolViolation(AgentFault):

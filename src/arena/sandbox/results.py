@@ -19,6 +19,8 @@ from arena.sandbox.ports import CaseOutcome
 from arena.sandbox.values import UNDEFINED, MapValue, SetValue
 
 LINE_FIELDS = 4
+MAX_VALUES = 1_000_000
+"""Of all results of a run together: two bytes of JSON become a hundred bytes of Python."""
 _SINGLE = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "undefined": UNDEFINED}
 
 
@@ -35,6 +37,27 @@ class Results:
 
 def decode(text: str | bytes) -> object:
     """The value of one tagged JSON document from a submission."""
+    if has_too_many_values(text if isinstance(text, bytes) else text.encode(errors="replace")):
+        raise ProtocolViolation(f"a result holds more than {MAX_VALUES:,} values")
+    return _decode(text)
+
+
+def has_too_many_values(data: bytes) -> bool:
+    """Whether `data` holds more than anybody should decode; told by counting alone."""
+    if _count(data) <= MAX_VALUES:
+        return False
+    # A long text may hold as many commas as it likes; what counts stands between the texts.
+    plain = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return (
+        plain.count(b'"') > 2 * MAX_VALUES or _count(b"".join(plain.split(b'"')[::2])) > MAX_VALUES
+    )
+
+
+def _count(data: bytes) -> int:
+    return sum(map(data.count, (b",", b"[", b"{")))
+
+
+def _decode(text: str | bytes) -> object:
     try:
         value = _DECODER.decode(text if isinstance(text, str) else text.decode("utf-8"))
     except RecursionError:
@@ -47,10 +70,16 @@ def decode(text: str | bytes) -> object:
 
 def read_results(data: bytes, expected_count: int) -> Results:
     """Every outcome in `data`, up to the first line that is not in order."""
+    if has_too_many_values(data):
+        over = f"over the limit: {Limit.RESULT.value} (more than {MAX_VALUES:,} values)"
+        failure = CaseOutcome(error=over, limit=Limit.RESULT)
+        return Results(outcomes=(), output_marks=(), failure=failure)
     outcomes: list[CaseOutcome] = []
     marks: list[int] = []
-    lines = data.split(b"\n")
     try:
+        if data.count(b"\n") > expected_count:
+            raise ProtocolViolation("there are more results than questions")
+        lines = data.split(b"\n")
         if lines.pop():
             raise ProtocolViolation("the last result is cut off")
         for line in lines:
@@ -63,14 +92,12 @@ def read_results(data: bytes, expected_count: int) -> Results:
             marks.append(mark)
     except ProtocolViolation as violation:
         failure = CaseOutcome(error=f"protocol violation: {violation}")
-        # More results than questions: none of them can be trusted to be the function's.
-        kept = len(outcomes) if len(outcomes) < expected_count else 0
-        return Results(outcomes=outcomes[:kept], output_marks=marks[:kept], failure=failure)
+        return Results(outcomes=outcomes, output_marks=marks, failure=failure)
     return Results(outcomes=outcomes, output_marks=marks)
 
 
 def _read_line(line: bytes) -> tuple[int, CaseOutcome, int]:
-    fields = decode(line)
+    fields = _decode(line)
     if not isinstance(fields, list):
         raise ProtocolViolation("a result is not a list")
     index, kind, content, mark = _exactly(cast("list[object]", fields))

@@ -6,24 +6,26 @@ of a path is looked at before it is used; nothing else runs in the sandbox meanw
 
 import base64
 import binascii
+import errno
+import os
 import shlex
 from collections.abc import Awaitable, Callable
 
 from arena.errors import NotFound
-from arena.sandbox.errors import LimitReached, SandboxFailed, UnsafeFile
+from arena.sandbox.errors import LimitReached, SandboxFailed, UnsafeFile, WorkspaceFull
 from arena.sandbox.paths import checked
 from arena.sandbox.ports import ExecResult
 
 LINK, MISSING, LARGE = 91, 92, 93
+NO_SPACE = os.strerror(errno.ENOSPC)
 # A single argument of a program is at most 128 KiB long on Linux.
 CHUNK_BYTES = 72_000
 
 Run = Callable[[str], Awaitable[ExecResult]]
 
 
-async def write_by_command(run: Run, folder: str, path: str, content: str | bytes) -> None:
+async def write_by_command(run: Run, folder: str, path: str, data: bytes) -> None:
     """Put a regular file at `path` under `folder`."""
-    data = content.encode() if isinstance(content, str) else content
     walk = _walk(folder, checked(path), 'mkdir "$d"')
     empty = ': > "$f"'
     await _done(run, f"{walk}; {_regular()}; {empty}", path)
@@ -65,6 +67,8 @@ async def _done(run: Run, script: str, path: str) -> ExecResult:
     result = await run(script)
     if result.exit_code == 0:
         return result
+    if NO_SPACE in result.stderr:
+        raise WorkspaceFull(path)
     if result.exit_code == MISSING:
         raise NotFound(f"there is no file {path!r} in the sandbox")
     if result.exit_code == LARGE:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from arena.errors import NotFound
+from arena.errors import InvalidInput, NotFound
 from arena.sandbox import (
     InvalidPath,
     Limit,
@@ -125,6 +125,16 @@ async def test_a_file_larger_than_the_limit_is_not_read(provider) -> None:
         await sandbox.read_file("large")
 
 
+async def test_a_full_sandbox_is_a_limit(provider) -> None:
+    sandbox = await provider.create()
+    await sandbox.exec("for n in 1 2 3; do head -c 120000000 /dev/zero > $n; done 2> /dev/null")
+    with pytest.raises(LimitReached, match="no room") as reached:
+        await sandbox.write_file("more", b"x" * 200_000)
+    assert reached.value.limit == "workspace_size"
+    await sandbox.exec("rm 1")
+    await sandbox.write_file("more", b"x")
+
+
 async def test_a_command_that_takes_too_long_is_ended(provider) -> None:
     sandbox = await provider.create()
     result = await sandbox.exec("echo before; sleep 600", timeout=1.0)
@@ -136,6 +146,26 @@ async def test_a_command_that_takes_too_long_is_ended(provider) -> None:
 async def test_the_sandboxes_own_timeout_is_the_default(provider) -> None:
     sandbox = await provider.create(timeout=1.0)
     assert (await sandbox.exec("sleep 600")).limit is Limit.WALL_TIME
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 1e10, 0.0, -5.0])
+async def test_a_timeout_that_is_none_is_refused(provider, seconds) -> None:
+    sandbox = await provider.create()
+    with pytest.raises(InvalidInput, match="timeout"):
+        await sandbox.exec("true", timeout=seconds)
+    with pytest.raises(InvalidInput, match="timeout"):
+        await provider.create(timeout=seconds)
+    assert (await sandbox.exec("echo after")).stdout == "after\n"
+
+
+async def test_text_that_cannot_be_written_is_refused(provider) -> None:
+    sandbox = await provider.create()
+    with pytest.raises(InvalidInput, match="surrogate"):
+        await sandbox.write_file("a", "x\ud800")
+    for command in ("echo \ud800", "echo \0", "x" * 200_000):
+        with pytest.raises(InvalidInput, match="command"):
+            await sandbox.exec(command)
+    assert (await sandbox.exec("echo after")).stdout == "after\n"
 
 
 async def test_output_over_the_limit_is_cut_and_named(provider) -> None:

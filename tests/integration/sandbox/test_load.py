@@ -227,3 +227,21 @@ def f(name):
         ]
         outcomes = await asyncio.gather(*map(provider.call, calls))
     assert [outcome.cases[0].value for outcome in outcomes] == [[], [], [], []]
+
+
+async def test_large_honest_results_are_right() -> None:
+    cases = [
+        TestCase(input=["text"], expected="a,[" * 2_000_000),
+        TestCase(input=["list"], expected=list(range(200_000))),
+    ]
+    source = "def f(kind): return 'a,[' * 2_000_000 if kind == 'text' else list(range(200_000))"
+    async with NamespaceProvider(Limits()) as provider:
+        assert calc_score(await run_tests(provider, source, "f", cases)) == 100
+
+
+async def test_a_result_of_countless_values_is_over_the_limit() -> None:
+    source = "def f(): return [[]] * 700_000"
+    async with NamespaceProvider(Limits()) as provider:
+        [result] = await run_tests(provider, source, "f", [TestCase(input=[], expected=1)])
+    assert result.limit is Limit.RESULT
+    assert "result_size" in str(result.error)

@@ -118,6 +118,34 @@ async def test_a_limit_is_named() -> None:
     assert "wall_time" in str(results[0].error)
 
 
+HUNGRY = {
+    "python": ("python", "x = bytearray(4 << 30)"),
+    "python, bit by bit": ("python", "x = []\nwhile True: x.append(bytearray(b'x' * (1 << 20)))"),
+    "node": ("javascript", "const a = []; while (true) a.push(new Array(10000).fill(1.5));"),
+    "node, outside its heap": ("javascript", "const a = []; while (true) a.push(Buffer.alloc(1 << 24, 1));"),
+    "c": ("c", "#include <stdlib.h>\n#include <string.h>\n"
+          "int main(void) { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }"),
+    "c++": ("cpp", "#include <vector>\nint main() { std::vector<char> v(4L << 30, 1); return v[9]; }"),
+    "perl": ("perl", "my @a; while (1) { push @a, 'x' x (1 << 20) }"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "source"), HUNGRY.values(), ids=HUNGRY.keys())
+async def test_too_little_memory_is_named(provider, language, source) -> None:
+    results = await run_tests(provider, source, None, CASES, language=language)
+    assert results[0].limit is Limit.MEMORY, results[0]
+    assert "over the limit: memory" in str(results[0].error)
+
+
+async def test_another_failure_is_not_a_want_of_memory(provider) -> None:
+    crash = "int main(void) { *(volatile int *)0 = 1; }"
+    results = await run_tests(provider, crash, None, CASES, language="c")
+    assert results[0].limit is None
+    caught = "try: x = bytearray(4 << 30)\nexcept MemoryError: print([6])"
+    results = await run_tests(provider, caught, None, CASES, language="python")
+    assert results[0].passed
+
+
 async def test_a_language_of_ones_own(provider, tmp_path) -> None:
     file = tmp_path / "languages.toml"
     file.write_text('[awk]\nfile = "main.awk"\nrun = "awk -f main.awk"\nneeds = ["awk"]\n')

@@ -304,3 +304,23 @@ async def test_a_function_in_a_compiled_language_is_refused(provider) -> None:
 async def test_a_name_that_is_none_is_refused(provider) -> None:
     with pytest.raises(InvalidInput, match="not a name"):
         await run_tests(provider, RIGHT, "x) || process.exit(", seed_cases())
+
+
+ADD = "def add(a, b):\n    return a + b"
+MARKDOWN = {
+    "a longer example": f"```python\n{ADD}\n```\n```python\nx = add(int(input()), 2)\nassert x == 5, 'or not'\n```\n",
+    "commands": f"```python\n{ADD}\n```\n```bash\npip install everything-that-is-needed --quiet\n```\n",
+    "a helper": "```python\ndef plus(a, b):\n    return a + b\n```\n```python\ndef add(a, b): return plus(a, b)\n```\n",
+    "line ends": f"Here:\n```python\n{ADD}\n```\n".replace("\n", "\r\n"),
+    "never closed": f"Here:\n```python\n{ADD}\n",
+    "in a list": "1. Here:\n   ```python\n   def add(a, b):\n       return a + b\n   ```\n",
+    "tagged as text": f"```text\n{ADD}\n```\n",
+    "tagged with a version": f"```python3.11\n{ADD}\n```\n",
+}
+
+
+@pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN.keys())
+async def test_a_right_function_is_found_in_markdown(provider, text) -> None:
+    cases = [TestCase(input=[1, 2], expected=3)]
+    results = await run_tests(provider, text, "add", cases)
+    assert calc_score(results) == 100, results

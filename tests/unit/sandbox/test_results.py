@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from arena.sandbox.errors import ProtocolViolation
 from arena.sandbox.limits import Limit
 from arena.sandbox.ports import CaseOutcome
-from arena.sandbox.results import complete, decode, read_results
+from arena.sandbox.results import MAX_VALUES, complete, decode, read_results
 
 
 def test_results_in_order_are_taken() -> None:
@@ -90,3 +92,38 @@ def test_depth_is_a_violation(depth) -> None:
 def test_an_endless_number_is_a_violation() -> None:
     with pytest.raises(ProtocolViolation):
         decode("9" * 10_000)
+
+
+MANY = {
+    "lists": "[" + "[]," * (MAX_VALUES // 2) + "[]]",
+    "objects": "[" + '{"":0},' * (MAX_VALUES // 2) + "0]",
+    "numbers": "[" + "0," * MAX_VALUES + "0]",
+    "texts": '["' + '","' * MAX_VALUES + '"]',
+    # Whoever takes the escaped quote for the end of the text sees nothing but texts.
+    "numbers between quotes": '["\\"",' + "0," * MAX_VALUES + '"\\""]',
+    "numbers behind a backslash": '["\\\\",' + "0," * MAX_VALUES + '"\\\\"]',
+}
+
+
+@pytest.mark.parametrize("value", MANY.values(), ids=MANY.keys())
+def test_more_values_than_anybody_should_decode_are_over_the_limit(value) -> None:
+    results = read_results(b'[0,"value",1,0]\n[1,"value",%s,0]\n' % value.encode(), 2)
+    assert results.failure is not None
+    assert results.failure.limit is Limit.RESULT
+    assert not results.outcomes
+    with pytest.raises(ProtocolViolation, match="values"):
+        decode(value)
+
+
+LARGE = {
+    "a text of commas": "," * (8 << 20),
+    "a text of quotes and brackets": '"[\\' * (1 << 20),
+    "numbers": list(range(200_000)),
+    "short texts": [str(n) for n in range(200_000)],
+}
+
+
+@pytest.mark.parametrize("value", LARGE.values(), ids=LARGE.keys())
+def test_large_values_are_taken(value) -> None:
+    results = read_results(b'[0,"value",%s,0]\n' % json.dumps(value).encode(), 1)
+    assert [outcome.value == value for outcome in results.outcomes] == [True]

@@ -3,7 +3,7 @@
 It is process 1 of its namespace, which no signal from inside can end, and closed to inspection by
 its children. The supervisor speaks to it over a socket:
 
-    exec wall_ms cpu_s command   + stdout, stderr    -> ended status cpu_us late
+    exec wall_ms cpu_s command   + stdout, stderr    -> ended status cpu_us late peak_kib
     write path                   + content           -> done | refused reason
     read path limit              + sink              -> done | refused reason
 """
@@ -84,7 +84,7 @@ def _exec(rest: bytes, descriptors: list[int]) -> bytes:
         _, status, usage = os.wait4(pid, 0)
     _bury_all()
     cpu_us = int((usage.ru_utime + usage.ru_stime) * 1_000_000)
-    return b"ended %d %d %d" % (status, cpu_us, late)
+    return b"ended %d %d %d %d" % (status, cpu_us, late, usage.ru_maxrss)
 
 
 def _wait(pid: int, clock: Clock) -> tuple[int, Any]:

@@ -66,16 +66,16 @@ class Group:
             with contextlib.suppress(ProcessLookupError):
                 (folder / "cgroup.procs").write_text(str(pid))
 
-    def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended a process of the group for its memory."""
+    def memory_kills(self) -> int:
+        """How many processes of the group the kernel has ended for their memory so far."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 with contextlib.suppress(OSError):
                     for line in (folder / name).read_text().splitlines():
                         key, _, value = line.partition(" ")
-                        if key == "oom_kill" and int(value) > 0:
-                            return True
-        return False
+                        if key == "oom_kill":
+                            return int(value)
+        return 0
 
     def remove(self) -> None:
         """Remove the group; its last process may need a moment to be gone."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from arena.errors import InvalidInput
+from arena.sandbox.arguments import checked_seconds
 from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, ToolchainMissing
 from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.box import Box, Kind
@@ -113,10 +114,11 @@ class NamespaceProvider:
             raise InvalidInput(
                 f"the namespace provider has no images (asked for {image!r}); use docker"
             )
+        seconds = checked_seconds(timeout, self.limits.wall_seconds)
         for attempt in range(2):
             zygote = await self._fleet(Kind.WORKSPACE).zygote()
             try:
-                workspace = await Workspace.open(zygote, self.limits, timeout)
+                workspace = await Workspace.open(zygote, self.limits, seconds)
             except SandboxFailed:
                 if attempt:
                     raise

@@ -6,11 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from arena.sandbox.errors import SandboxFailed
 from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.namespace.streams import Drain
 from arena.sandbox.namespace.zygote import Ended, Ticket, Zygote
 from arena.sandbox.ports import CaseOutcome, FunctionOutcome
@@ -22,8 +24,9 @@ READY = b'{"ready":1}\n'
 PATIENCE_SECONDS = 0.005
 LINGER_SECONDS = 0.05
 """How long a child may outlive its last result before it is killed."""
-SMALL, LARGE = 1 << 15, 1 << 20
-OUT_OF_MEMORY_SIGNS = ("heap limit", "out of memory", "Array buffer allocation failed")
+SMALL, LARGE = 1 << 15, 1 << 16
+# One at a time: a second thread would decode no sooner, and hold twice the memory.
+READER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large results")
 
 
 class Pipes:
@@ -173,15 +176,15 @@ async def outcome_of(run: Run, limits: Limits, count: int, engine: str) -> Funct
     await _last_word(run)
     if _is_complete(run, count):
         _let_go(run)
-        results = await _read(bytes(run.pipes.result.data[len(READY) :]), count)
+        results = await _read(run.pipes.result.data, count)
         failure = CaseOutcome(error="ended without a result")
     else:
         end = await ended(run, limits.wall_seconds)
-        data = bytes(run.pipes.result.data)
+        data = run.pipes.result.data
         if not data.startswith(READY):
-            raise SandboxFailed(f"the child could not be isolated: {data[:300]!r}, {end}")
+            raise SandboxFailed(f"the child could not be isolated: {bytes(data[:300])!r}, {end}")
         failure = why(run, end, limits)
-        results = _explained(run, await _read(data[len(READY) :], count), failure)
+        results = _explained(run, await _read(data, count), failure)
     cases = complete(results, count, failure)
     if run.pipes.stdout.over or run.pipes.stderr.over:
         over = CaseOutcome(error=f"over the limit: {Limit.OUTPUT.value}", limit=Limit.OUTPUT)
@@ -194,10 +197,14 @@ async def outcome_of(run: Run, limits: Limits, count: int, engine: str) -> Funct
     )
 
 
-async def _read(body: bytes, count: int) -> Results:
-    if len(body) > LARGE:
-        return await asyncio.to_thread(read_results, body, count)
-    return read_results(body, count)
+async def _read(data: bytearray, count: int) -> Results:
+    if len(data) > LARGE:
+        return await asyncio.get_running_loop().run_in_executor(READER, _read_now, data, count)
+    return _read_now(data, count)
+
+
+def _read_now(data: bytearray, count: int) -> Results:
+    return read_results(bytes(memoryview(data)[len(READY) :]), count)
 
 
 def _explained(run: Run, results: Results, failure: CaseOutcome) -> Results:
@@ -239,10 +246,8 @@ def limit_of(run: Run, end: Ended, limits: Limits) -> Limit | None:
         # can be far behind; only the memory killer strikes without regard to time.
         spent = end.cpu_seconds >= limits.cpu_seconds / 2
         return Limit.CPU_TIME if spent else Limit.MEMORY
-    if end.signal is not None or end.exit_code:
-        tail = bytes(run.pipes.stderr.data[-4000:]).decode(errors="replace")
-        if any(sign in tail for sign in OUT_OF_MEMORY_SIGNS):
-            return Limit.MEMORY
+    if (end.signal is not None or end.exit_code) and complains_of_memory(run.pipes.stderr.text()):
+        return Limit.MEMORY
     return None
 
 

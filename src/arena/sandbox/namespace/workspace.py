@@ -12,10 +12,18 @@ import uuid
 from collections.abc import Sequence
 from typing import Self
 
-from arena.errors import InvalidInput, NotFound
-from arena.sandbox.errors import LimitReached, SandboxDestroyed, SandboxFailed, UnsafeFile
+from arena.errors import NotFound
+from arena.sandbox.arguments import checked_command, checked_seconds, content_bytes
+from arena.sandbox.errors import (
+    LimitReached,
+    SandboxDestroyed,
+    SandboxFailed,
+    UnsafeFile,
+    WorkspaceFull,
+)
 from arena.sandbox.harness.clocks import PATIENCE
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.memory import complains_of_memory
 from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.greetings import channel_pair, receive_greeting
 from arena.sandbox.namespace.runs import GRACE_SECONDS, Run, spawn
@@ -24,8 +32,9 @@ from arena.sandbox.namespace.zygote import Zygote
 from arena.sandbox.paths import checked
 from arena.sandbox.ports import ExecResult
 
-MAX_COMMAND_BYTES = 100_000
 FILE_SECONDS = 60.0
+FULL = 7 / 8
+"""A program that fails with so much of its memory in use has failed for want of more."""
 
 
 class Workspace:
@@ -43,7 +52,7 @@ class Workspace:
         self._id = uuid.uuid4().hex
 
     @classmethod
-    async def open(cls, zygote: Zygote, limits: Limits, timeout: float | None) -> Self:
+    async def open(cls, zygote: Zygote, limits: Limits, timeout: float) -> Self:
         """Clone the workspace's first process and wait until its walls stand."""
         ours, theirs = channel_pair(socket.SOCK_SEQPACKET)
         try:
@@ -53,7 +62,7 @@ class Workspace:
             raise
         finally:
             theirs.close()
-        workspace = cls(run, ours, limits, limits.wall_seconds if timeout is None else timeout)
+        workspace = cls(run, ours, limits, timeout)
         try:
             await workspace._wait_until_ready()
         except SandboxFailed:
@@ -78,7 +87,7 @@ class Workspace:
 
     async def write_file(self, path: str, content: str | bytes) -> None:
         """Put a regular file at `path`; follows no link."""
-        data = content.encode() if isinstance(content, str) else content
+        data = content_bytes(content)
         if len(data) > self._limits.workspace_file_bytes:
             raise LimitReached(f"{path!r} is {len(data)} bytes long", limit="file_size")
         descriptor = os.memfd_create("content")
@@ -113,9 +122,8 @@ class Workspace:
 
     async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
         """Run `command` with a shell; everything it started has ended when this returns."""
-        if len(command.encode()) > MAX_COMMAND_BYTES or "\0" in command:
-            raise InvalidInput(f"a command is at most {MAX_COMMAND_BYTES} bytes, without NUL")
-        wall = self._timeout if timeout is None else timeout
+        command = checked_command(command)
+        wall = checked_seconds(timeout, self._timeout)
         stdout, stderr = Drain(self._limits.output_bytes), Drain(self._limits.output_bytes)
         loop = asyncio.get_running_loop()
         try:
@@ -123,6 +131,7 @@ class Workspace:
                 for drain in (stdout, stderr):
                     drain.watch(loop)
                 started = time.monotonic()
+                kills = self._memory_kills()
                 order = f"exec {max(1, round(wall * 1000))} {self._limits.cpu_seconds} {command}"
                 writers = [stdout.writer, stderr.writer]
                 patience = (1 + PATIENCE) * wall + GRACE_SECONDS
@@ -131,13 +140,19 @@ class Workspace:
         finally:
             stdout.finish()
             stderr.finish()
-        return self._result(answer, stdout, stderr, duration_ms)
+        was_killed = self._memory_kills() > kills
+        return self._result(answer, stdout, stderr, duration_ms, was_killed)
 
-    def _result(self, answer: str, stdout: Drain, stderr: Drain, duration_ms: float) -> ExecResult:
+    def _memory_kills(self) -> int:
+        return 0 if self._group is None else self._group.memory_kills()
+
+    def _result(
+        self, answer: str, stdout: Drain, stderr: Drain, duration_ms: float, was_killed: bool
+    ) -> ExecResult:
         word, *figures = answer.split()
         if word != "ended":
             raise SandboxFailed(f"the command could not be started: {answer}")
-        status, cpu_us, late = map(int, figures)
+        status, cpu_us, late, peak_kib = map(int, figures)
         signalled = os.WIFSIGNALED(status)
         number = os.WTERMSIG(status) if signalled else 0
         limit = None
@@ -145,11 +160,15 @@ class Workspace:
             limit = Limit.OUTPUT
         elif late:
             limit = Limit.WALL_TIME
+        elif status and was_killed:
+            limit = Limit.MEMORY
         elif number in (signal.SIGXCPU, signal.SIGKILL) or os.WEXITSTATUS(status) in (137, 152):
             spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds / 2
             limit = Limit.CPU_TIME if spent else None
-            if self._group is not None and self._group.ran_out_of_memory():
-                limit = Limit.MEMORY
+        elif status:
+            # A limit per process shows only as memory that is refused, and nobody counts those.
+            is_full = peak_kib * 1024 >= FULL * self._limits.memory_bytes
+            limit = Limit.MEMORY if is_full or complains_of_memory(stderr.text()) else None
         return ExecResult(
             stdout=stdout.text(),
             stderr=stderr.text(),
@@ -223,6 +242,8 @@ def _check_file(answer: str, path: str) -> None:
     reason = answer.removeprefix("refused ")
     if reason == os.strerror(errno.ENOENT):
         raise NotFound(f"there is no file {path!r} in the sandbox")
+    if reason == os.strerror(errno.ENOSPC):
+        raise WorkspaceFull(path)
     if "too large" in reason:
         raise LimitReached(f"{path!r} is {reason}", limit="file_size")
     raise UnsafeFile(f"{path!r} cannot be used: {reason}")
