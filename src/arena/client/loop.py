@@ -11,12 +11,14 @@ that was killed and started again neither executes nor submits anything a second
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
 from arena import schemas
+from arena.client.calling import called
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
 from arena.client.loop_options import EventName, LoopEvent, LoopOptions
@@ -74,6 +76,8 @@ class AgentLoop:
         self.journal = journal or Journal()
         self._execute = execute
         self._evaluate = evaluate
+        # Its own, one for each task it may do: asyncio's are few, and others need them.
+        self._threads = ThreadPoolExecutor(max(1, self.options.max_concurrent), "arena-execute")
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._state = _State()
         self._wake = asyncio.Event()
@@ -224,12 +228,10 @@ class AgentLoop:
             return False
         if self._evaluate is None:
             return True
-        is_wanted = self._evaluate(task)
-        if inspect.isawaitable(is_wanted):
-            is_wanted = await is_wanted
+        is_wanted = bool(await called(self._evaluate, task))
         if not is_wanted:
             self._state.declined.add(task.id)
-        return bool(is_wanted)
+        return is_wanted
 
     # One task
 
@@ -286,8 +288,7 @@ class AgentLoop:
 
     async def _answer(self, task: schemas.Task) -> str | Result:
         assert self._execute is not None
-        answer = self._execute(task)
-        return await answer if inspect.isawaitable(answer) else answer
+        return await called(self._execute, task, threads=self._threads)
 
     async def _submit(self, task: schemas.Task, entry: Entry) -> schemas.Receipt | None:
         """Hand the result in, once: whoever was cut off before looks first whether it is in."""

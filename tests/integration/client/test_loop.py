@@ -1,6 +1,7 @@
 """The loop of an agent: what it takes on, what it does with it, and what it never does twice."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,25 @@ async def test_it_never_asks_for_more_than_it_can_do(reader: Client, agent: Clie
     for _ in range(3):
         await loop.step()
         assert (await reader.tasks(applicant="my-solver")).count == 2
+
+
+async def test_plain_functions_work_on_as_many_tasks_at_a_time_as_they_may(
+    reader: Client, agent: Client
+):
+    """Each waits for all the others: one after the other, none would ever be done."""
+    count = 8  # more than asyncio has threads for on a small machine
+    for _ in range(count):
+        await posted(reader, assignment="first")
+    together = threading.Barrier(count)
+
+    def execute(task: Task) -> str:
+        together.wait(30)
+        return ADD
+
+    options = LoopOptions(max_concurrent=count, poll_seconds=0.2, retries=0)
+    watched = Watched(AgentLoop(agent, execute=execute, options=options))
+    watched.loop.on("failed", lambda event: watched.loop.stop())
+    await watched.until("submitted", count)
 
 
 async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Client):
