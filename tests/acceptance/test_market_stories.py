@@ -209,6 +209,9 @@ def test_mistakes_are_told_in_one_line(shell: Any, tmp_path: Path):
         ([*words, "--reward", "0,05", "--judge", "judy"], "like"),
         ([*words, "--reward", "1", "--judge", "judy", "--deadline", "soon"], "--deadline"),
         (["task", "show", "7"], "task 7"),
+        (["join", "--agent-id", "q", "--exec", "no-such-program-anywhere"], "no program"),
+        (["join", "--agent-id", "q", "--exec", "an 'open quote"], "cannot be read"),
+        # Nobody: the joins above have failed.
         (["start"], "arena join --agent-id"),
         (["judge", "--once"], "--as NAME"),
         (["judge", "--as", "judy"], "--watch"),
