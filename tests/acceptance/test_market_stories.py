@@ -181,6 +181,11 @@ def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Any, tm
         assert told.returncode == 0, told.stderr
         assert "task 1 is submitted" in told.stdout
         assert shell.arena("judge", "--once", "--as", "judy").returncode == 0
+        # What was handed in by hand is followed like everything else.
+        while events[-1]["event"] != "task_refunded":
+            events.append(json.loads(worker.stdout.readline()))
+        told_of = ("applied", "assigned", "submitted", "judged", "refunded")
+        assert [event["event"] for event in events] == [f"task_{kind}" for kind in told_of]
     finally:
         worker.terminate()
         worker.wait(timeout=60)

@@ -22,6 +22,7 @@ from arena.client.calling import called
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
 from arena.client.loop_options import EventName, LoopEvent, LoopOptions
+from arena.client.outcomes import Outcomes
 from arena.client.result import Result
 from arena.client.stopping import unless_stopped
 from arena.errors import (
@@ -50,6 +51,8 @@ REFUSALS = frozenset({"wrong_state", "too_late", "wrong_role", "unknown_task"})
 @dataclass(slots=True)
 class _State:
     working: dict[int, asyncio.Task[None]] = field(default_factory=dict[int, asyncio.Task[None]])
+    submitting: set[int] = field(default_factory=set[int])
+    """Tasks whose results are on their way."""
     declined: set[int] = field(default_factory=set[int])
     """Tasks that are not for us, or that refused us."""
     broken: BaseException | None = None
@@ -80,6 +83,9 @@ class AgentLoop:
         self._threads = ThreadPoolExecutor(max(1, self.options.max_concurrent), "arena-execute")
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._state = _State()
+        self._outcomes = Outcomes(
+            client, self.journal, tell=self._tell, is_in_hand=self._is_in_hand
+        )
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
 
@@ -107,7 +113,7 @@ class AgentLoop:
 
     async def step(self) -> None:
         """One look at the market; what it begins goes on."""
-        await self._follow_up()
+        await self._outcomes.follow_up(self.agent)
         await self._take_up()
         await self._apply()
 
@@ -149,17 +155,6 @@ class AgentLoop:
         except ArenaError as wrong:
             await self._tell("trouble", reason=wrong.message)
 
-    async def _follow_up(self) -> None:
-        """What came of the results that were handed in."""
-        for entry in self.journal.entries(Stage.SUBMITTED):
-            task = (await self.client.task(entry.task_id)).task
-            if task.score is not None and not entry.is_judged_told:
-                await self._tell("judged", task)
-                entry = self.journal.write(entry, is_judged_told=True)
-            if task.state in ("paid", "refunded", "expired"):
-                await self._tell(task.state, task)
-                self.journal.write(entry, stage=Stage.ENDED)
-
     async def _take_up(self) -> None:
         """Work on what is assigned to the agent, as much at a time as it may."""
         now = (await self.client.market()).now
@@ -183,6 +178,10 @@ class AgentLoop:
         if entry.stage is Stage.ASSIGNED:
             return self._execute is not None
         return entry.stage is Stage.EXECUTED
+
+    def _is_in_hand(self, task_id: int) -> bool:
+        """Whether it is being worked on or handed in."""
+        return task_id in self._state.working or task_id in self._state.submitting
 
     def _rest(self, task_id: int, work: asyncio.Task[None]) -> None:
         self._state.working.pop(task_id, None)
@@ -293,12 +292,15 @@ class AgentLoop:
     async def _submit(self, task: schemas.Task, entry: Entry) -> schemas.Receipt | None:
         """Hand the result in, once: whoever was cut off before looks first whether it is in."""
         receipt = None
+        self._state.submitting.add(task.id)
         try:
             receipt = await self.client.submit(task.id, entry.text, result_hash=entry.result_hash)
         except Conflict:
             task = (await self.client.task(task.id)).task
             if task.agent != self.agent or task.result_hash is None:
                 raise
+        finally:
+            self._state.submitting.discard(task.id)
         self.journal.write(entry, stage=Stage.SUBMITTED)
         with suppress(InfrastructureError):  # away just now: it is handed in all the same
             task = (await self.client.task(task.id)).task
