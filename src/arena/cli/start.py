@@ -165,7 +165,7 @@ def _document(event: LoopEvent) -> dict[str, Any]:
             "resultHash": task.result_hash,
             "score": task.score,
             "reasonURI": task.reason_uri,
-            "payout": task.payout if event.kind == "paid" else None,
+            "payout": task.payout if event.kind in ("paid", "expired") else None,
         }
         document |= {name: value for name, value in more.items() if value is not None}
     if event.reason:
@@ -181,7 +181,7 @@ WORDS = {
     "judged": "judged: score {score}; why: arena verify {reason_uri}",
     "paid": "paid: {payout} {currency}",
     "refunded": "not paid: the poster was refunded",
-    "expired": "expired: {expiry_reason}",
+    "expired": "expired: {expiry_reason}; paid: {payout} {currency}",
     "failed": "failed: {reason}; hand it in yourself: arena task submit {id} FILE",
     "retrying": "tried again soon: {reason}",
 }

@@ -5,13 +5,17 @@ loop, or a person with `arena task submit`.
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 
 from arena import schemas
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
 from arena.client.loop_options import EventName
+from arena.errors import Conflict
 
 ENDS = ("paid", "refunded", "expired")
+SOMEBODY_WAS_FASTER = frozenset({"too_early", "wrong_state"})
+"""Why a task is not ours to end: it has ended, or has gone on into another window."""
 
 
 class Outcomes:
@@ -32,8 +36,11 @@ class Outcomes:
         """Whether the loop works on the task just now; then it tells itself what it did."""
 
     async def follow_up(self, agent: str) -> None:
-        """Tell what is new."""
+        """Tell what is new, and end what nobody else has ended in time."""
         entries = [*await self._gone(agent), *self._journal.entries(Stage.SUBMITTED)]
+        if not entries:
+            return
+        now = (await self._client.market()).now
         for entry in entries:
             task = (await self._client.task(entry.task_id)).task
             if entry.stage is not Stage.SUBMITTED:
@@ -43,7 +50,7 @@ class Outcomes:
                 if task.result_hash is not None:
                     entry = self._journal.write(entry, stage=Stage.SUBMITTED)
                     await self._tell("submitted", task)
-            await self._tell_outcome(entry, task)
+            await self._tell_outcome(entry, await self._ended(task, agent, now))
 
     async def _gone(self, agent: str) -> list[Entry]:
         """Tasks the journal has as the agent's to do, and the server has not."""
@@ -61,3 +68,17 @@ class Outcomes:
         if task.state in ENDS:
             await self._tell(task.state, task)
             self._journal.write(entry, stage=Stage.ENDED)
+
+    async def _ended(self, task: schemas.Task, agent: str, now: datetime) -> schemas.Task:
+        """The task, ended if it is due: a judge that is away ends nothing, and anyone may."""
+        # Where nothing was handed in there is nothing to get: that is left to the poster.
+        if task.submitted_at is None or task.exit_at is None or now < task.exit_at:
+            return task
+        is_judged = task.state in ("judged", "disputed")
+        end = self._client.settle if is_judged else self._client.expire
+        try:
+            await end(task.id, by=agent)
+        except Conflict as wrong:
+            if wrong.code not in SOMEBODY_WAS_FASTER:
+                raise
+        return (await self._client.task(task.id)).task
