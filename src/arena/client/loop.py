@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal
 
@@ -41,6 +42,8 @@ Evaluate = Callable[[schemas.Task], Awaitable[bool] | bool]
 
 BREATH_SECONDS = 0.1
 """Between two looks at the market, however much happens in it."""
+ANSWER_SECONDS = 60.0
+"""How long an application keeps a place free; a poster that is away must not stop the agent."""
 MAX_DELAY_SECONDS = 60.0
 MAX_DOUBLINGS = 30
 """Of a delay: a server may be away for so long that a larger number were none any more."""
@@ -55,6 +58,8 @@ class _State:
     """Tasks whose results are on their way."""
     declined: set[int] = field(default_factory=set[int])
     """Tasks that are not for us, or that refused us."""
+    applied_at: dict[int, datetime] = field(default_factory=dict[int, datetime])
+    """By the server, which is asked once for each."""
     broken: BaseException | None = None
     """What ended the work on a task that should have ended by itself: the loop ends with it."""
 
@@ -127,10 +132,11 @@ class AgentLoop:
         ]
 
     async def room(self) -> int:
-        """How many tasks more it may ask for, counting what it has and has asked for."""
+        """How many tasks more it may ask for, counting what it has and has just asked for."""
         now = (await self.client.market()).now
         # Whoever asks in this order counts one twice that is assigned meanwhile, never too few.
-        tasks = [*await self._asked_for(), *await self._assigned()]
+        asked = [task for task in await self._asked_for() if await self._is_fresh(task, now)]
+        tasks = [*asked, *await self._assigned()]
         # Nobody may ever end a task whose time is over; nothing can come of it any more.
         busy = {task.id for task in tasks if now < task.deadline and not self._has_failed(task.id)}
         return max(0, self.options.max_concurrent - len(busy))
@@ -205,12 +211,21 @@ class AgentLoop:
                 self._state.declined.add(task.id)
                 continue
             room -= 1
+            self._state.applied_at[task.id] = receipt.at
             await self._tell("applied", task)
             if receipt.state == "assigned":
                 self._wake.set()
 
     async def _asked_for(self) -> list[schemas.Task]:
         return await self.client.all_tasks(state="open", applicant=self.agent)
+
+    async def _is_fresh(self, task: schemas.Task, now: datetime) -> bool:
+        """Whether the agent has applied for it so lately that an answer may be expected."""
+        known = self._state.applied_at
+        if task.id not in known:  # before this loop was started
+            applicants = (await self.client.task(task.id)).applicants
+            known[task.id] = next(one.applied_at for one in applicants if one.agent == self.agent)
+        return now < known[task.id] + timedelta(seconds=ANSWER_SECONDS)
 
     async def _assigned(self) -> list[schemas.Task]:
         return (await self.client.all_tasks(state="assigned", agent=self.agent))[::-1]

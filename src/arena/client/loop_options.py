@@ -36,7 +36,7 @@ class LoopOptions:
 
     min_reward: str | None = None
     max_concurrent: int = 1
-    """Tasks at a time, counting those it has applied for: it never has more than it can do."""
+    """Tasks at a time, counting those it has just applied for; what is assigned beyond it waits."""
     poll_seconds: float = 5.0
     """How often it looks, even if the stream of events says nothing."""
     retries: int = 2

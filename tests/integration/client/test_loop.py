@@ -108,6 +108,37 @@ async def test_it_never_asks_for_more_than_it_can_do(reader: Client, agent: Clie
         assert (await reader.tasks(applicant="my-solver")).count == 2
 
 
+async def test_more_tasks_than_it_can_do_at_a_time_wait_their_turn(reader: Client, agent: Client):
+    """Applications that were answered late may all be answered at once."""
+    tasks = [await posted(reader) for _ in range(4)]
+    for task_id in tasks:
+        await agent.apply(task_id)
+        await reader.assign(task_id, by="alice", agent="my-solver")
+    more = await posted(reader)
+    working: set[int] = set()
+    may_answer = asyncio.Event()
+
+    async def execute(task: Task) -> str:
+        working.add(task.id)
+        assert len(working) <= 2
+        await may_answer.wait()
+        working.remove(task.id)
+        return ADD
+
+    options = LoopOptions(max_concurrent=2, poll_seconds=0.2, retries=0)
+    watched = Watched(AgentLoop(agent, execute=execute, options=options))
+    for _ in range(3):
+        await watched.loop.step()
+        await asyncio.sleep(0)  # lets begin what was taken up
+        assert len(working) == 2
+    assert (await reader.task(more)).applicants == []
+    may_answer.set()
+    await watched.until("submitted", len(tasks))
+    done = await reader.all_tasks(state="submitted", agent="my-solver")
+    assert sorted(task.id for task in done) == tasks
+    assert "failed" not in watched.kinds
+
+
 async def test_plain_functions_work_on_as_many_tasks_at_a_time_as_they_may(
     reader: Client, agent: Client
 ):

@@ -178,6 +178,31 @@ async def test_applications_whose_time_is_over_leave_room_for_others(
     assert len((await reader.task(fresh)).applicants) == 1
 
 
+async def test_an_application_that_nobody_answers_takes_a_place_for_a_minute_only(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    start = clock.now()
+    seconds = [0]
+    monkeypatch.setattr(clock, "now", lambda: start + timedelta(seconds=seconds[0]))
+    ignored, other = await posted(reader), await posted(reader)
+    loop = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
+    await loop.step()
+    seconds[0] = 59
+    await loop.step()
+    # Started again it waits no longer and no shorter: the server knows when it applied.
+    again = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
+    await again.step()
+    assert (await reader.task(other)).applicants == []
+    seconds[0] = 60
+    assert [await one.room() for one in (loop, again)] == [1, 1]
+    await loop.step()
+    assert len((await reader.task(other)).applicants) == 1
+    # Whoever is answered at last has it; until it is done there is no room.
+    await reader.assign(ignored, by="alice", agent="my-solver")
+    seconds[0] = 120
+    assert [await one.room() for one in (loop, again)] == [0, 0]
+
+
 async def test_a_task_whose_deadline_has_passed_is_not_executed(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
