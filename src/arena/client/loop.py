@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, Literal
 
 from arena import schemas
+from arena.client.backoff import Restraint, grown
 from arena.client.calling import called
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
@@ -45,8 +46,6 @@ BREATH_SECONDS = 0.1
 ANSWER_SECONDS = 60.0
 """How long an application keeps a place free; a poster that is away must not stop the agent."""
 MAX_DELAY_SECONDS = 60.0
-MAX_DOUBLINGS = 30
-"""Of a delay: a server may be away for so long that a larger number were none any more."""
 REFUSALS = frozenset({"wrong_state", "too_late", "wrong_role", "unknown_task"})
 """Why a task that was open a moment ago cannot be had: taken, ended, full, or not ours to do."""
 
@@ -88,6 +87,7 @@ class AgentLoop:
         self._threads = ThreadPoolExecutor(max(1, self.options.max_concurrent), "arena-execute")
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._state = _State()
+        self._restraint = Restraint(self.options.hold_back_seconds)
         self._outcomes = Outcomes(
             client, self.journal, tell=self._tell, is_in_hand=self._is_in_hand
         )
@@ -196,12 +196,12 @@ class AgentLoop:
         self._wake.set()
 
     async def _apply(self) -> None:
-        """Ask for as many open tasks as there is room for."""
-        room = await self.room()
-        if room <= 0:
+        """Ask for as many open tasks as there is room for, unless the last ones failed."""
+        if self._restraint.is_on or (room := await self.room()) <= 0:
             return
         for task in await self.candidates():
-            if room <= 0:
+            # Looked at again: one that is being done may have failed meanwhile.
+            if room <= 0 or self._restraint.is_on:
                 return
             try:
                 receipt = await self.client.apply(task.id)
@@ -281,8 +281,9 @@ class AgentLoop:
                 return await self._failed(task, entry, wrong.message)
             except ArenaError as wrong:
                 # Too late, or not ours: to execute it again would not help. The result is kept.
-                return await self._give_up(task, entry, wrong.message)
+                return await self._fail(task, entry, wrong.message)
             else:
+                self._restraint.succeeded()
                 # Not written again: meanwhile more may be known of it.
                 return replace(entry, stage=Stage.SUBMITTED)
 
@@ -291,8 +292,16 @@ class AgentLoop:
         attempts = entry.attempts + 1
         tried = replace(entry, attempts=attempts, reason=reason, text=None, result_hash=None)
         if attempts > self.options.retries:
-            return await self._give_up(task, tried, reason)
+            return await self._fail(task, tried, reason)
         return self.journal.write(tried, stage=Stage.ASSIGNED)
+
+    async def _fail(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
+        """Give up what was tried; the next task would most likely end the same way."""
+        # First of all: once it is given up it takes no room any more.
+        told = self._restraint.failed()
+        entry = await self._give_up(task, entry, reason)
+        await self._tell("holding_back", reason=told)
+        return entry
 
     async def _give_up(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
         # Written before it is told: whatever a listener does, it is not executed again.
@@ -325,8 +334,8 @@ class AgentLoop:
 
     async def _pause(self, task: schemas.Task, reason: str, number: int) -> None:
         await self._tell("retrying", task, reason)
-        delay = self.options.retry_delay_seconds * 2 ** min(number - 1, MAX_DOUBLINGS)
-        await asyncio.sleep(min(delay, MAX_DELAY_SECONDS))
+        first = self.options.retry_delay_seconds
+        await asyncio.sleep(grown(first, number, most_seconds=MAX_DELAY_SECONDS))
 
     async def _tell(
         self, kind: EventName, task: schemas.Task | None = None, reason: str | None = None

@@ -16,6 +16,7 @@ EventName = Literal[
     "refunded",
     "expired",
     "failed",
+    "holding_back",
     "trouble",
 ]
 
@@ -27,7 +28,7 @@ class LoopEvent:
     kind: EventName
     task: schemas.Task | None = None
     reason: str | None = None
-    """Why it failed, or is tried again."""
+    """Why it failed, is tried again, or asks for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +44,5 @@ class LoopOptions:
     """How often an execution that failed is tried again."""
     retry_delay_seconds: float = 1.0
     """Before the first retry; it doubles with each."""
+    hold_back_seconds: float = 10.0
+    """After a task that failed no new one is asked for so long; it doubles with each in a row."""

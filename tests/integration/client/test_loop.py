@@ -168,10 +168,10 @@ async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Cl
 
     options = LoopOptions(poll_seconds=0.2, retries=2, retry_delay_seconds=0.01)
     watched = Watched(AgentLoop(agent, execute=execute, options=options))
-    await watched.until("failed")
+    await watched.until("holding_back")
     assert len(calls) == 3
-    assert watched.kinds[-3:] == ["retrying", "retrying", "failed"]
-    assert watched.events[-1].reason == "no idea"
+    assert watched.kinds[-4:] == ["retrying", "retrying", "failed", "holding_back"]
+    assert watched.events[-2].reason == "no idea"
     # It is not lost: whoever can may still hand in a result.
     await watched.loop.complete_task_externally(task_id, ADD)
     assert (await reader.task(task_id)).task.state == "submitted"
