@@ -181,6 +181,11 @@ def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Any, tm
         assert told.returncode == 0, told.stderr
         assert "task 1 is submitted" in told.stdout
         assert shell.arena("judge", "--once", "--as", "judy").returncode == 0
+        # What was handed in by hand is followed like everything else.
+        while events[-1]["event"] != "task_refunded":
+            events.append(json.loads(worker.stdout.readline()))
+        told_of = ("applied", "assigned", "submitted", "judged", "refunded")
+        assert [event["event"] for event in events] == [f"task_{kind}" for kind in told_of]
     finally:
         worker.terminate()
         worker.wait(timeout=60)
@@ -209,6 +214,9 @@ def test_mistakes_are_told_in_one_line(shell: Any, tmp_path: Path):
         ([*words, "--reward", "0,05", "--judge", "judy"], "like"),
         ([*words, "--reward", "1", "--judge", "judy", "--deadline", "soon"], "--deadline"),
         (["task", "show", "7"], "task 7"),
+        (["join", "--agent-id", "q", "--exec", "no-such-program-anywhere"], "no program"),
+        (["join", "--agent-id", "q", "--exec", "an 'open quote"], "cannot be read"),
+        # Nobody: the joins above have failed.
         (["start"], "arena join --agent-id"),
         (["judge", "--once"], "--as NAME"),
         (["judge", "--as", "judy"], "--watch"),

@@ -8,6 +8,7 @@ import asyncio
 import json
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from arena import schemas
@@ -19,14 +20,7 @@ from arena.errors import AgentFault, InvalidInput
 class CommandExecutor:
     """Runs the command for a task."""
 
-    def __init__(self, command: str, folder: Path, *, timeout_seconds: float) -> None:
-        try:
-            words = shlex.split(command)
-        except ValueError as wrong:
-            raise InvalidInput(f"--exec {command!r} cannot be read: {wrong}") from None
-        if not words or shutil.which(words[0]) is None:
-            named = words[0] if words else command
-            raise InvalidInput(f"--exec: there is no program {named!r} here; give its full path")
+    def __init__(self, words: Sequence[str], folder: Path, *, timeout_seconds: float) -> None:
         self._folder = folder
         self._order = Order(words=words, directory=str(Path.cwd()), timeout_seconds=timeout_seconds)
 
@@ -50,6 +44,18 @@ class CommandExecutor:
 
     def _errand(self, task_id: int) -> Errand:
         return Errand(self._folder / str(task_id))
+
+
+def solver_words(command: str) -> Sequence[str]:
+    """The words of `--exec`, whose first is a program of this machine."""
+    try:
+        words = shlex.split(command)
+    except ValueError as wrong:
+        raise InvalidInput(f"--exec {command!r} cannot be read: {wrong}") from None
+    if not words or shutil.which(words[0]) is None:
+        named = words[0] if words else command
+        raise InvalidInput(f"--exec: there is no program {named!r} here; give its full path")
+    return words
 
 
 def task_line(task: schemas.Task) -> bytes:

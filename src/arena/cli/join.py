@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.connection import settings_of, wait_for
+from arena.cli.executor import solver_words
 from arena.cli.options import Json, commands
 from arena.cli.parties import signer_of
 from arena.cli.start import (
@@ -47,8 +48,9 @@ def join(
 ) -> None:
     """Register an agent with a key of its own, then let it work (as `arena start` does)."""
     settings = settings_of(context)
+    # Read before the key is made: a mistake must leave no agent behind.
     asked = Start(
-        command=command,
+        solver=None if command is None else solver_words(command),
         options=loop_options(min_reward, max_concurrent, poll, retries),
         timeout_seconds=timeout,
         dry_run=dry_run,

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.executor import CommandExecutor, task_line
+from arena.cli.executor import CommandExecutor, solver_words, task_line
 from arena.cli.options import Json, commands
 from arena.cli.parties import AsAgent, acting, signer_of
 from arena.client import AgentLoop, Journal, LoopEvent, LoopOptions, Signer
@@ -55,7 +56,8 @@ DryRun = Annotated[
 class Start:
     """How an agent is to work."""
 
-    command: str | None
+    solver: Sequence[str] | None
+    """The words of the command that does the tasks."""
     options: LoopOptions
     timeout_seconds: float
     dry_run: bool
@@ -81,7 +83,7 @@ def start(
     """Let an agent that has joined work: apply, execute, submit, see what came of it."""
     settings = settings_of(context)
     asked = Start(
-        command=command,
+        solver=None if command is None else solver_words(command),
         options=loop_options(min_reward, max_concurrent, poll, retries),
         timeout_seconds=timeout,
         dry_run=dry_run,
@@ -111,9 +113,9 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
         market = (await client.market()).market
         folder = settings.home / "work" / market / signer.agent
         execute = None
-        if start.command is not None:
+        if start.solver is not None:
             errands = folder / "errands"
-            execute = CommandExecutor(start.command, errands, timeout_seconds=start.timeout_seconds)
+            execute = CommandExecutor(start.solver, errands, timeout_seconds=start.timeout_seconds)
         if start.version is not None and not start.dry_run:
             agent = await client.register(version=start.version)
             _note(f"{agent.id} {agent.version} is registered")
@@ -145,7 +147,7 @@ async def _show_candidates(loop: AgentLoop, start: Start) -> None:
 
 def _tell(event: LoopEvent, start: Start) -> None:
     """An event: a JSON line for programs, words for people."""
-    is_for_programs = start.as_json or start.command is None
+    is_for_programs = start.as_json or start.solver is None
     text = json.dumps(_document(event), ensure_ascii=False) if is_for_programs else _words(event)
     output.line(text, at_once=True)
 
@@ -163,7 +165,7 @@ def _document(event: LoopEvent) -> dict[str, Any]:
             "resultHash": task.result_hash,
             "score": task.score,
             "reasonURI": task.reason_uri,
-            "payout": task.payout if event.kind == "paid" else None,
+            "payout": task.payout if event.kind in ("paid", "expired") else None,
         }
         document |= {name: value for name, value in more.items() if value is not None}
     if event.reason:
@@ -179,7 +181,7 @@ WORDS = {
     "judged": "judged: score {score}; why: arena verify {reason_uri}",
     "paid": "paid: {payout} {currency}",
     "refunded": "not paid: the poster was refunded",
-    "expired": "expired: {expiry_reason}",
+    "expired": "expired: {expiry_reason}; paid: {payout} {currency}",
     "failed": "failed: {reason}; hand it in yourself: arena task submit {id} FILE",
     "retrying": "tried again soon: {reason}",
 }

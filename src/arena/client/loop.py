@@ -11,15 +11,20 @@ that was killed and started again neither executes nor submits anything a second
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal
 
 from arena import schemas
+from arena.client.backoff import Restraint, grown
+from arena.client.calling import called
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
 from arena.client.loop_options import EventName, LoopEvent, LoopOptions
+from arena.client.outcomes import Outcomes
 from arena.client.result import Result
 from arena.client.stopping import unless_stopped
 from arena.errors import (
@@ -38,9 +43,9 @@ Evaluate = Callable[[schemas.Task], Awaitable[bool] | bool]
 
 BREATH_SECONDS = 0.1
 """Between two looks at the market, however much happens in it."""
+ANSWER_SECONDS = 60.0
+"""How long an application keeps a place free; a poster that is away must not stop the agent."""
 MAX_DELAY_SECONDS = 60.0
-MAX_DOUBLINGS = 30
-"""Of a delay: a server may be away for so long that a larger number were none any more."""
 REFUSALS = frozenset({"wrong_state", "too_late", "wrong_role", "unknown_task"})
 """Why a task that was open a moment ago cannot be had: taken, ended, full, or not ours to do."""
 
@@ -48,8 +53,12 @@ REFUSALS = frozenset({"wrong_state", "too_late", "wrong_role", "unknown_task"})
 @dataclass(slots=True)
 class _State:
     working: dict[int, asyncio.Task[None]] = field(default_factory=dict[int, asyncio.Task[None]])
+    submitting: set[int] = field(default_factory=set[int])
+    """Tasks whose results are on their way."""
     declined: set[int] = field(default_factory=set[int])
     """Tasks that are not for us, or that refused us."""
+    applied_at: dict[int, datetime] = field(default_factory=dict[int, datetime])
+    """By the server, which is asked once for each."""
     broken: BaseException | None = None
     """What ended the work on a task that should have ended by itself: the loop ends with it."""
 
@@ -74,8 +83,14 @@ class AgentLoop:
         self.journal = journal or Journal()
         self._execute = execute
         self._evaluate = evaluate
+        # Its own, one for each task it may do: asyncio's are few, and others need them.
+        self._threads = ThreadPoolExecutor(max(1, self.options.max_concurrent), "arena-execute")
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._state = _State()
+        self._restraint = Restraint(self.options.hold_back_seconds)
+        self._outcomes = Outcomes(
+            client, self.journal, tell=self._tell, is_in_hand=self._is_in_hand
+        )
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
 
@@ -103,7 +118,7 @@ class AgentLoop:
 
     async def step(self) -> None:
         """One look at the market; what it begins goes on."""
-        await self._follow_up()
+        await self._outcomes.follow_up(self.agent)
         await self._take_up()
         await self._apply()
 
@@ -117,10 +132,11 @@ class AgentLoop:
         ]
 
     async def room(self) -> int:
-        """How many tasks more it may ask for, counting what it has and has asked for."""
+        """How many tasks more it may ask for, counting what it has and has just asked for."""
         now = (await self.client.market()).now
         # Whoever asks in this order counts one twice that is assigned meanwhile, never too few.
-        tasks = [*await self._asked_for(), *await self._assigned()]
+        asked = [task for task in await self._asked_for() if await self._is_fresh(task, now)]
+        tasks = [*asked, *await self._assigned()]
         # Nobody may ever end a task whose time is over; nothing can come of it any more.
         busy = {task.id for task in tasks if now < task.deadline and not self._has_failed(task.id)}
         return max(0, self.options.max_concurrent - len(busy))
@@ -144,17 +160,6 @@ class AgentLoop:
             raise  # these do not pass by themselves
         except ArenaError as wrong:
             await self._tell("trouble", reason=wrong.message)
-
-    async def _follow_up(self) -> None:
-        """What came of the results that were handed in."""
-        for entry in self.journal.entries(Stage.SUBMITTED):
-            task = (await self.client.task(entry.task_id)).task
-            if task.score is not None and not entry.is_judged_told:
-                await self._tell("judged", task)
-                entry = self.journal.write(entry, is_judged_told=True)
-            if task.state in ("paid", "refunded", "expired"):
-                await self._tell(task.state, task)
-                self.journal.write(entry, stage=Stage.ENDED)
 
     async def _take_up(self) -> None:
         """Work on what is assigned to the agent, as much at a time as it may."""
@@ -180,6 +185,10 @@ class AgentLoop:
             return self._execute is not None
         return entry.stage is Stage.EXECUTED
 
+    def _is_in_hand(self, task_id: int) -> bool:
+        """Whether it is being worked on or handed in."""
+        return task_id in self._state.working or task_id in self._state.submitting
+
     def _rest(self, task_id: int, work: asyncio.Task[None]) -> None:
         self._state.working.pop(task_id, None)
         if not work.cancelled() and work.exception() is not None:
@@ -187,12 +196,12 @@ class AgentLoop:
         self._wake.set()
 
     async def _apply(self) -> None:
-        """Ask for as many open tasks as there is room for."""
-        room = await self.room()
-        if room <= 0:
+        """Ask for as many open tasks as there is room for, unless the last ones failed."""
+        if self._restraint.is_on or (room := await self.room()) <= 0:
             return
         for task in await self.candidates():
-            if room <= 0:
+            # Looked at again: one that is being done may have failed meanwhile.
+            if room <= 0 or self._restraint.is_on:
                 return
             try:
                 receipt = await self.client.apply(task.id)
@@ -202,12 +211,21 @@ class AgentLoop:
                 self._state.declined.add(task.id)
                 continue
             room -= 1
+            self._state.applied_at[task.id] = receipt.at
             await self._tell("applied", task)
             if receipt.state == "assigned":
                 self._wake.set()
 
     async def _asked_for(self) -> list[schemas.Task]:
         return await self.client.all_tasks(state="open", applicant=self.agent)
+
+    async def _is_fresh(self, task: schemas.Task, now: datetime) -> bool:
+        """Whether the agent has applied for it so lately that an answer may be expected."""
+        known = self._state.applied_at
+        if task.id not in known:  # before this loop was started
+            applicants = (await self.client.task(task.id)).applicants
+            known[task.id] = next(one.applied_at for one in applicants if one.agent == self.agent)
+        return now < known[task.id] + timedelta(seconds=ANSWER_SECONDS)
 
     async def _assigned(self) -> list[schemas.Task]:
         return (await self.client.all_tasks(state="assigned", agent=self.agent))[::-1]
@@ -224,12 +242,10 @@ class AgentLoop:
             return False
         if self._evaluate is None:
             return True
-        is_wanted = self._evaluate(task)
-        if inspect.isawaitable(is_wanted):
-            is_wanted = await is_wanted
+        is_wanted = bool(await called(self._evaluate, task))
         if not is_wanted:
             self._state.declined.add(task.id)
-        return bool(is_wanted)
+        return is_wanted
 
     # One task
 
@@ -265,8 +281,9 @@ class AgentLoop:
                 return await self._failed(task, entry, wrong.message)
             except ArenaError as wrong:
                 # Too late, or not ours: to execute it again would not help. The result is kept.
-                return await self._give_up(task, entry, wrong.message)
+                return await self._fail(task, entry, wrong.message)
             else:
+                self._restraint.succeeded()
                 # Not written again: meanwhile more may be known of it.
                 return replace(entry, stage=Stage.SUBMITTED)
 
@@ -275,8 +292,16 @@ class AgentLoop:
         attempts = entry.attempts + 1
         tried = replace(entry, attempts=attempts, reason=reason, text=None, result_hash=None)
         if attempts > self.options.retries:
-            return await self._give_up(task, tried, reason)
+            return await self._fail(task, tried, reason)
         return self.journal.write(tried, stage=Stage.ASSIGNED)
+
+    async def _fail(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
+        """Give up what was tried; the next task would most likely end the same way."""
+        # First of all: once it is given up it takes no room any more.
+        told = self._restraint.failed()
+        entry = await self._give_up(task, entry, reason)
+        await self._tell("holding_back", reason=told)
+        return entry
 
     async def _give_up(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
         # Written before it is told: whatever a listener does, it is not executed again.
@@ -286,18 +311,20 @@ class AgentLoop:
 
     async def _answer(self, task: schemas.Task) -> str | Result:
         assert self._execute is not None
-        answer = self._execute(task)
-        return await answer if inspect.isawaitable(answer) else answer
+        return await called(self._execute, task, threads=self._threads)
 
     async def _submit(self, task: schemas.Task, entry: Entry) -> schemas.Receipt | None:
         """Hand the result in, once: whoever was cut off before looks first whether it is in."""
         receipt = None
+        self._state.submitting.add(task.id)
         try:
             receipt = await self.client.submit(task.id, entry.text, result_hash=entry.result_hash)
         except Conflict:
             task = (await self.client.task(task.id)).task
             if task.agent != self.agent or task.result_hash is None:
                 raise
+        finally:
+            self._state.submitting.discard(task.id)
         self.journal.write(entry, stage=Stage.SUBMITTED)
         with suppress(InfrastructureError):  # away just now: it is handed in all the same
             task = (await self.client.task(task.id)).task
@@ -307,8 +334,8 @@ class AgentLoop:
 
     async def _pause(self, task: schemas.Task, reason: str, number: int) -> None:
         await self._tell("retrying", task, reason)
-        delay = self.options.retry_delay_seconds * 2 ** min(number - 1, MAX_DOUBLINGS)
-        await asyncio.sleep(min(delay, MAX_DELAY_SECONDS))
+        first = self.options.retry_delay_seconds
+        await asyncio.sleep(grown(first, number, most_seconds=MAX_DELAY_SECONDS))
 
     async def _tell(
         self, kind: EventName, task: schemas.Task | None = None, reason: str | None = None

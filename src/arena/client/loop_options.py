@@ -16,6 +16,7 @@ EventName = Literal[
     "refunded",
     "expired",
     "failed",
+    "holding_back",
     "trouble",
 ]
 
@@ -27,7 +28,7 @@ class LoopEvent:
     kind: EventName
     task: schemas.Task | None = None
     reason: str | None = None
-    """Why it failed, or is tried again."""
+    """Why it failed, is tried again, or asks for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +37,12 @@ class LoopOptions:
 
     min_reward: str | None = None
     max_concurrent: int = 1
-    """Tasks at a time, counting those it has applied for: it never has more than it can do."""
+    """Tasks at a time, counting those it has just applied for; what is assigned beyond it waits."""
     poll_seconds: float = 5.0
     """How often it looks, even if the stream of events says nothing."""
     retries: int = 2
     """How often an execution that failed is tried again."""
     retry_delay_seconds: float = 1.0
     """Before the first retry; it doubles with each."""
+    hold_back_seconds: float = 10.0
+    """After a task that failed no new one is asked for so long; it doubles with each in a row."""

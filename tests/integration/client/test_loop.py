@@ -1,6 +1,7 @@
 """The loop of an agent: what it takes on, what it does with it, and what it never does twice."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,56 @@ async def test_it_never_asks_for_more_than_it_can_do(reader: Client, agent: Clie
         assert (await reader.tasks(applicant="my-solver")).count == 2
 
 
+async def test_more_tasks_than_it_can_do_at_a_time_wait_their_turn(reader: Client, agent: Client):
+    """Applications that were answered late may all be answered at once."""
+    tasks = [await posted(reader) for _ in range(4)]
+    for task_id in tasks:
+        await agent.apply(task_id)
+        await reader.assign(task_id, by="alice", agent="my-solver")
+    more = await posted(reader)
+    working: set[int] = set()
+    may_answer = asyncio.Event()
+
+    async def execute(task: Task) -> str:
+        working.add(task.id)
+        assert len(working) <= 2
+        await may_answer.wait()
+        working.remove(task.id)
+        return ADD
+
+    options = LoopOptions(max_concurrent=2, poll_seconds=0.2, retries=0)
+    watched = Watched(AgentLoop(agent, execute=execute, options=options))
+    for _ in range(3):
+        await watched.loop.step()
+        await asyncio.sleep(0)  # lets begin what was taken up
+        assert len(working) == 2
+    assert (await reader.task(more)).applicants == []
+    may_answer.set()
+    await watched.until("submitted", len(tasks))
+    done = await reader.all_tasks(state="submitted", agent="my-solver")
+    assert sorted(task.id for task in done) == tasks
+    assert "failed" not in watched.kinds
+
+
+async def test_plain_functions_work_on_as_many_tasks_at_a_time_as_they_may(
+    reader: Client, agent: Client
+):
+    """Each waits for all the others: one after the other, none would ever be done."""
+    count = 8  # more than asyncio has threads for on a small machine
+    for _ in range(count):
+        await posted(reader, assignment="first")
+    together = threading.Barrier(count)
+
+    def execute(task: Task) -> str:
+        together.wait(30)
+        return ADD
+
+    options = LoopOptions(max_concurrent=count, poll_seconds=0.2, retries=0)
+    watched = Watched(AgentLoop(agent, execute=execute, options=options))
+    watched.loop.on("failed", lambda event: watched.loop.stop())
+    await watched.until("submitted", count)
+
+
 async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Client):
     task_id = await posted(reader, assignment="first")
     calls: list[int] = []
@@ -117,10 +168,10 @@ async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Cl
 
     options = LoopOptions(poll_seconds=0.2, retries=2, retry_delay_seconds=0.01)
     watched = Watched(AgentLoop(agent, execute=execute, options=options))
-    await watched.until("failed")
+    await watched.until("holding_back")
     assert len(calls) == 3
-    assert watched.kinds[-3:] == ["retrying", "retrying", "failed"]
-    assert watched.events[-1].reason == "no idea"
+    assert watched.kinds[-4:] == ["retrying", "retrying", "failed", "holding_back"]
+    assert watched.events[-2].reason == "no idea"
     # It is not lost: whoever can may still hand in a result.
     await watched.loop.complete_task_externally(task_id, ADD)
     assert (await reader.task(task_id)).task.state == "submitted"

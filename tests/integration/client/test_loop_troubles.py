@@ -178,6 +178,86 @@ async def test_applications_whose_time_is_over_leave_room_for_others(
     assert len((await reader.task(fresh)).applicants) == 1
 
 
+async def test_an_application_that_nobody_answers_takes_a_place_for_a_minute_only(
+    reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
+):
+    start = clock.now()
+    seconds = [0]
+    monkeypatch.setattr(clock, "now", lambda: start + timedelta(seconds=seconds[0]))
+    ignored, other = await posted(reader), await posted(reader)
+    loop = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
+    await loop.step()
+    seconds[0] = 59
+    await loop.step()
+    # Started again it waits no longer and no shorter: the server knows when it applied.
+    again = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
+    await again.step()
+    assert (await reader.task(other)).applicants == []
+    seconds[0] = 60
+    assert [await one.room() for one in (loop, again)] == [1, 1]
+    await loop.step()
+    assert len((await reader.task(other)).applicants) == 1
+    # Whoever is answered at last has it; until it is done there is no room.
+    await reader.assign(ignored, by="alice", agent="my-solver")
+    seconds[0] = 120
+    assert [await one.room() for one in (loop, again)] == [0, 0]
+
+
+async def test_a_solver_that_fails_does_not_take_one_task_after_the_other(
+    reader: Client, agent: Client
+):
+    first = await posted(reader, assignment="first")
+    second = await posted(reader, assignment="first")
+    may_answer = False
+
+    async def execute(task: Task) -> str:
+        if not may_answer:
+            raise RuntimeError("no idea")
+        return ADD
+
+    options = LoopOptions(poll_seconds=0.1, retries=0, hold_back_seconds=3600.0)
+    loop = AgentLoop(agent, execute=execute, options=options)
+    told: list[LoopEvent] = []
+    loop.on("*", told.append)
+
+    async def look() -> None:
+        await loop.step()
+        await asyncio.gather(*loop._state.working.values())
+
+    for _ in range(4):
+        await look()
+    assert [event.kind for event in told] == ["applied", "assigned", "failed", "holding_back"]
+    assert told[-1].reason == "a task failed, so no new one is asked for within 600 s"
+    assert (await reader.task(first)).task.state == "assigned"
+    assert (await reader.task(second)).applicants == []
+    # What it has, it still does; once that succeeds it asks for more.
+    may_answer = True
+    mine = await posted(reader)
+    await agent.apply(mine)
+    await reader.assign(mine, by="alice", agent="my-solver")
+    for _ in range(3):
+        await look()
+    assert (await reader.task(mine)).task.state == "submitted"
+    assert (await reader.task(second)).task.state == "submitted"
+
+
+async def test_it_holds_back_longer_with_each_failure_in_a_row(reader: Client, agent: Client):
+    answers = ["", "", ADD, ""]
+    for _ in answers:
+        await posted(reader, assignment="first")
+    options = LoopOptions(poll_seconds=0.1, retries=0, hold_back_seconds=0.01)
+    loop = AgentLoop(agent, execute=lambda task: answers[task.id - 1], options=options)
+    told: list[str] = []
+    loop.on("holding_back", lambda event: told.append(event.reason or ""))
+    await run_until(loop, lambda: len(told) == 3)
+    assert [text.split(",")[0] for text in told] == [
+        "a task failed",
+        "2 tasks in a row failed",
+        "a task failed",
+    ]
+    assert [text.split()[-2] for text in told] == ["0.01", "0.02", "0.01"]
+
+
 async def test_a_task_whose_deadline_has_passed_is_not_executed(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):

@@ -1,0 +1,74 @@
+"""Plain and async functions are called alike, and a plain one holds nobody up."""
+
+import asyncio
+import threading
+from contextvars import ContextVar
+from functools import partial
+
+import pytest
+
+from arena.client.calling import called
+
+who: ContextVar[str] = ContextVar("who", default="nobody")
+
+
+def plain(word: str) -> str:
+    return word.upper()
+
+
+async def waits(word: str) -> str:
+    await asyncio.sleep(0)
+    return word.upper()
+
+
+class Callable:
+    async def __call__(self, word: str) -> str:
+        return await waits(word)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        plain,
+        waits,
+        Callable(),
+        partial(waits),
+        lambda word: waits(word),  # plain itself, but what it gives has to be waited for
+    ],
+)
+async def test_every_kind_of_function_gives_its_answer(function):
+    assert await called(function, "yes") == "YES"
+
+
+async def test_plain_functions_run_beside_each_other():
+    together = threading.Barrier(2)
+
+    def meet(seconds: float) -> bool:
+        together.wait(seconds)
+        return True
+
+    assert await asyncio.gather(called(meet, 30), called(meet, 30)) == [True, True]
+
+
+async def test_an_async_function_stays_in_the_loop_and_a_plain_one_leaves_it():
+    async def here(_: None) -> int:
+        return threading.get_ident()
+
+    assert await called(here, None) == threading.get_ident()
+    assert await called(lambda _: threading.get_ident(), None) != threading.get_ident()
+
+
+async def test_a_plain_function_sees_the_callers_context():
+    who.set("my-solver")
+    assert await called(lambda _: who.get(), None) == "my-solver"
+
+
+async def test_what_a_plain_function_raises_is_raised():
+    def broken(_: None) -> None:
+        raise ValueError("no idea")
+
+    with pytest.raises(ValueError, match="no idea"):
+        await called(broken, None)
+    # A future cannot carry this one; it must not be waited for for ever.
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await asyncio.wait_for(called(next, iter(())), 30)
