@@ -18,7 +18,7 @@ from arena.sandbox.errors import (
     ToolchainMissing,
     UnsafeFile,
 )
-from arena.sandbox.languages import Language, Languages, check_language
+from arena.sandbox.languages import Language, Languages
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.ports import (
     CaseResult,
@@ -31,7 +31,7 @@ from arena.sandbox.ports import (
     TestCase,
 )
 from arena.sandbox.providers import provider_named
-from arena.sandbox.submission import checked_name, normal_language
+from arena.sandbox.submission import check_language, checked_name, normal_language
 from arena.sandbox.values import UNDEFINED, MapValue, SetValue, equal
 
 __all__ = [

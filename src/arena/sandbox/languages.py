@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import cast
 
 from arena.errors import InvalidInput, NotFound
-from arena.sandbox.submission import normal_language
 
 KEYS = {"file", "compile", "run", "needs", "package"}
 REQUIRED = {"file", "run"}
@@ -56,15 +55,6 @@ class Languages:
         if name not in self.table:
             raise NotFound.among("language", name, self.table)
         return self.table[name]
-
-
-def check_language(name: str) -> str:
-    """The language's one name, or InvalidInput with the nearest that there is."""
-    language = normal_language(name)
-    try:
-        return Languages.builtin().named(language).name
-    except NotFound as unknown:
-        raise InvalidInput(unknown.message) from None
 
 
 @cache

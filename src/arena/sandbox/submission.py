@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from arena.errors import InvalidInput
+from arena.errors import InvalidInput, NotFound
 from arena.sandbox.definitions import FUNCTIONS, defines, offered, used
 from arena.sandbox.languages import Languages
 from arena.sandbox.markdown import Block, fenced_blocks
@@ -73,6 +73,15 @@ def normal_language(name: str) -> str:
     # A version means something only behind a name that is known: 'cobol85' is one word.
     known = bare in ALIASES or bare in ALIASES.values()
     return ALIASES.get(lowered) or (ALIASES.get(bare, bare) if known else lowered)
+
+
+def check_language(name: str) -> str:
+    """The language's one name, or InvalidInput with the nearest that there is."""
+    language = normal_language(name)
+    try:
+        return Languages.builtin().named(language).name
+    except NotFound as unknown:
+        raise InvalidInput(unknown.message) from None
 
 
 def read_submission(
