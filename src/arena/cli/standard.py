@@ -17,6 +17,16 @@ app = commands("Standards.")
 
 MAX_BYTES = 64 * 1024**2
 
+PublicFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where the public part goes (default: NAME.public.json beside the file).",
+    ),
+]
+
 
 @app.callback()
 def main() -> None:
@@ -29,15 +39,7 @@ def seal_standard(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A test_cases standard; - for standard input.")
     ],
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where the public part goes (default: NAME.public.json beside the file).",
-        ),
-    ] = None,
+    to: PublicFile = None,
     private: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where the private part goes (default: into the home)."),
@@ -56,10 +58,7 @@ def seal_standard(
     private part; with the verdict its cases are shown, and anybody can check that they are those
     that were sealed.
     """
-    if to is None:
-        if file == "-":
-            raise InvalidInput("name the file for the public part: -o FILE")
-        to = Path(file).with_suffix(".public.json")
+    to = to or _beside(file)
     document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
     commitments = [opening.commitment for opening in openings]
     home = SealedFolder(settings_of(context).sealed_folder)
@@ -91,3 +90,10 @@ def seal_standard(
     output.line(f"{private}: the hidden cases; keep it to yourself until the verdict")
     if not is_at_home:
         output.line(f"whoever judges puts it at {home.path(commitments)}")
+
+
+def _beside(file: str) -> Path:
+    """Where the public part goes where nobody says."""
+    if file == "-":
+        raise InvalidInput("name the file for the public part: -o FILE")
+    return Path(file).with_suffix(".public.json")

@@ -34,7 +34,9 @@ MinReward = Annotated[
 ]
 MaxConcurrent = Annotated[
     int,
-    typer.Option(min=1, max=100, metavar="N", help="Tasks at a time, applied for or assigned."),
+    typer.Option(
+        min=1, max=100, metavar="N", help="Tasks at a time, assigned or just applied for."
+    ),
 ]
 Poll = Annotated[
     float,

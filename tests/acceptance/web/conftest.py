@@ -56,6 +56,11 @@ LOOKS = (
 )
 """Every look at a page, and the rules it is checked by."""
 
+in_both_looks = pytest.mark.parametrize(
+    "visit", [DESK, PHONE], ids=["desk-light", "phone-dark"], indirect=True
+)
+"""A flow is driven on a desk in light colours, and on a phone in dark ones."""
+
 # What is measured by script fits some frames after the window: only what stays is a fault.
 WIDTHS = """async () => {
     const wide = () => document.documentElement.scrollWidth > window.innerWidth
@@ -223,6 +228,6 @@ def passing_visit(window: Visit) -> Iterator[Visit]:
 
 
 @pytest.fixture
-def visit(visit_as: Callable[..., Visit]) -> Visit:
-    """The dashboard on a desk, in light colours."""
-    return visit_as(DESK)
+def visit(visit_as: Callable[..., Visit], request: pytest.FixtureRequest) -> Visit:
+    """The dashboard on a desk, in light colours; or in the look of `in_both_looks`."""
+    return visit_as(getattr(request, "param", DESK))

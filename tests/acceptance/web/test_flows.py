@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from acceptance.web.conftest import DESK, PHONE, Look, Visit
+from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks
 
 BOTH = pytest.mark.parametrize("look", [DESK, PHONE], ids=["desk", "phone"])
 
@@ -56,6 +56,7 @@ def test_submit_feedback(visit_as: Callable[..., Visit], server: httpx.Client, l
     expect(page.get_by_role("region", name="Ratings")).to_contain_text(comment)
 
 
+@in_both_looks
 def test_a_rating_that_is_skipped_is_none(visit: Visit, server: httpx.Client):
     before = server.get("/api/benchmarks/feedback").json()["count"]
     page = visit.go()
@@ -65,6 +66,7 @@ def test_a_rating_that_is_skipped_is_none(visit: Visit, server: httpx.Client):
     assert server.get("/api/benchmarks/feedback").json()["count"] == before
 
 
+@in_both_looks
 def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
     page = visit.go("/leaderboard")
     board = page.get_by_role("table", name="Leaderboard")
@@ -84,6 +86,7 @@ def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
     expect(board.get_by_role("row").filter(has_text="scribe")).to_have_count(3)
 
 
+@in_both_looks
 def test_results_are_filtered_in_the_address(visit: Visit, server: httpx.Client):
     run = newest_run(server, "scribe")
     page = visit.go(f"/runs/{run['id']}")
@@ -112,6 +115,7 @@ def test_results_are_filtered_in_the_address(visit: Visit, server: httpx.Client)
     expect(results.get_by_text("2 results fit the filter")).to_be_visible()
 
 
+@in_both_looks
 def test_flaky_tests_and_faults_of_the_infrastructure_are_told_apart(
     visit: Visit, server: httpx.Client
 ):
@@ -125,6 +129,7 @@ def test_flaky_tests_and_faults_of_the_infrastructure_are_told_apart(
     expect(page.get_by_text("0 results in all")).to_be_visible()
 
 
+@in_both_looks
 def test_a_run_is_seen_going_on_and_cancelled_only_after_a_question(
     visit: Visit, server: httpx.Client
 ):

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from acceptance.conftest import Shell
-from acceptance.web.conftest import Visit
+from acceptance.web.conftest import Visit, in_both_looks
 from acceptance.web.rooms import add_files, add_rooms
 
 SCRIBES = "/compare?agents=scribe:1.0.0,scribe:1.1.0,scribe:2.0.0"
@@ -67,6 +68,7 @@ def test_every_page_is_readable_and_within_the_window(passing_visit: Visit, addr
     passing_visit.check_every_look()
 
 
+@in_both_looks
 def test_agents_are_compared_in_plain_words(visit: Visit):
     page = visit.go(SCRIBES)
     expect(
@@ -81,6 +83,7 @@ def test_agents_are_compared_in_plain_words(visit: Visit):
     expect(card.get_by_role("row").nth(1)).to_contain_text("−16.7")
 
 
+@in_both_looks
 def test_only_the_differences_are_an_address(visit: Visit):
     page = visit.go(SCRIBES)
     matrix = page.get_by_role("table", name="Tests against agents")
@@ -95,6 +98,7 @@ def test_only_the_differences_are_an_address(visit: Visit):
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("is missing")
 
 
+@in_both_looks
 def test_agents_are_chosen_from_a_picker(visit: Visit):
     page = visit.go("/compare")
     expect(page.get_by_text("Choose two agents or more")).to_be_visible()
@@ -106,6 +110,7 @@ def test_agents_are_chosen_from_a_picker(visit: Visit):
     expect(page).to_have_url(re.compile(r"scribe%3A1\.0\.0%2Cscribe%3A2\.0\.0"))
 
 
+@in_both_looks
 def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Path):
     page = visit.go("/catalog")
     told = page.get_by_role("alert")
@@ -114,12 +119,16 @@ def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Pa
     audit.get_by_role("button", name="Show all").click()
     expect(audit).to_contain_text("std_echo: mere echo")
     test = "{id: good, name: Good, prompt: q, expected: {contains: [xyz]}}"
-    mended = f"category: mended\ntests:\n  - {test}\n"
-    (home / "benchmarks" / "zz_broken.yaml").write_text(mended)
+    file = home / "benchmarks" / "zz_broken.yaml"
+    broken = file.read_text()
+    file.write_text(f"category: mended\ntests:\n  - {test}\n")
     expect(told).to_have_count(0)
     expect(page.get_by_role("link", name="Good", exact=True)).to_be_visible()
+    file.write_text(broken)
+    expect(told).to_contain_text("zz_broken.yaml")
 
 
+@in_both_looks
 def test_a_filter_of_the_catalog_is_an_address(visit: Visit):
     page = visit.go("/catalog?category=standards&tag=code")
     rows = page.get_by_role("table", name="Tests", exact=True).get_by_role("row")
@@ -131,6 +140,7 @@ def test_a_filter_of_the_catalog_is_an_address(visit: Visit):
     expect(rows).to_have_count(2)
 
 
+@in_both_looks
 def test_a_test_tells_what_the_runs_say_of_it(visit: Visit):
     page = visit.go("/catalog/tests/word_02")
     card = page.get_by_role("region", name="What the runs say")
@@ -174,6 +184,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
 ):
     page = visit.go("/reviews")
     page.get_by_role("link", name="task 4").click()
+    expect(page.get_by_text("answers count before")).to_be_visible()
     items = page.get_by_role("region", name="Checklist").locator("ol > li")
     expect(items).to_have_count(3)
     # A key that is held down is one answer.
@@ -205,6 +216,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
     assert server.get("/api/tasks/4").json()["task"]["state"] == "refunded"
 
 
+@in_both_looks
 def test_a_task_shows_its_life_and_its_money(visit: Visit):
     page = visit.go("/market?state=paid")
     rows = page.get_by_role("table", name="Tasks").get_by_role("row")
@@ -228,6 +240,7 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     expect(terms.get_by_role("row", name="Without a verdict")).to_contain_text("back to the poster")
 
 
+@in_both_looks
 def test_a_task_leads_to_its_evidence(visit: Visit):
     page = visit.go("/market/tasks/1")
     content = page.get_by_role("region", name="Content")
@@ -247,6 +260,7 @@ def test_a_task_leads_to_its_evidence(visit: Visit):
     expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
 
 
+@in_both_looks
 def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
     page = visit.go("/market/tasks/3")
     verdict = page.get_by_role("region", name="Verdict")
@@ -262,7 +276,8 @@ def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
 def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
     visit: Visit, server: httpx.Client
 ):
-    task = server.get("/api/tasks/5").json()["task"]
+    story = server.get("/api/tasks/5").json()
+    task = story["task"]
     page = visit.go("/market/tasks/5")
     verdict = page.get_by_role("region", name="Verdict")
     expect(verdict).to_contain_text(re.compile("carol is to give it before.*After that dave"))
@@ -273,19 +288,16 @@ def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
     visit.go("/market/tasks/5")
     expect(verdict).to_contain_text("Nobody gave it in time.")
 
-    def expired(route: Route) -> None:
-        # An hour passes for no test.
-        answer = route.fetch()
-        story = answer.json()
-        story["task"] |= {"state": "expired", "expiry_reason": "no_verdict", "exit_at": None}
-        route.fulfill(response=answer, json=story)
-
-    page.route("**/api/tasks/5?*", expired)
+    # An hour passes for no test.
+    story["task"] |= {"state": "expired", "expiry_reason": "no_verdict", "exit_at": None}
+    page.route("**/api/tasks/5?*", lambda route: route.fulfill(json=story))
     visit.go("/market/tasks/5")
     expect(verdict).to_contain_text("Nobody gave it in time.")
     expect(verdict.locator("time")).to_have_count(0)
+    page.unroute_all(behavior="ignoreErrors")
 
 
+@in_both_looks
 def test_an_agent_without_a_file_is_told_of_too(visit: Visit):
     page = visit.go("/leaderboard")
     page.get_by_role("table", name="Leaderboard").get_by_role("link", name="worker").click()
@@ -331,12 +343,14 @@ def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):
     assert "e-" not in chart.inner_text()
 
 
+@in_both_looks
 def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.Client):
     page = visit.go("/market?state=open")
     expect(page.get_by_role("table", name="Balances")).to_be_visible()
+    description = f"Write reversed{uuid4().hex[:8]}(text)."
     news = {
         "poster": "alice",
-        "description": "Write reversed(text).",
+        "description": description,
         "evaluation": {"type": "contains", "contains": ["def"]},
         "reward": "0.01",
         "deadline": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
@@ -344,4 +358,4 @@ def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.
     }
     posted = server.post("/api/tasks", json=news)
     assert posted.status_code == 200, posted.text
-    expect(page.get_by_role("link", name="Write reversed(text).")).to_be_visible()
+    expect(page.get_by_role("link", name=description)).to_be_visible()

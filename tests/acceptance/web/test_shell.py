@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from acceptance.web.conftest import DESK, PHONE, Look, Visit
+from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks
 
 TABS = ("Agents", "Benchmarks", "Leaderboard", "Compare", "Catalog", "Reviews", "Market", "Judges")
 
@@ -50,6 +50,7 @@ def test_focus_follows_to_the_new_page(visit: Visit):
     expect(page.get_by_role("heading", level=1, name="Leaderboard")).to_be_focused()
 
 
+@in_both_looks
 def test_a_chosen_team_is_part_of_the_address_and_of_every_request(visit: Visit):
     asked: list[str] = []
     page = visit.go()

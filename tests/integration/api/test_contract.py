@@ -70,7 +70,7 @@ def test_every_answer_is_a_described_one(server: str, path: str, method: str):
     for mode in GenerationMode:
 
         @bounded(
-            max_examples=6,
+            max_examples=4,
             phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),
             database=None,

@@ -46,7 +46,7 @@ def test_hypothesis_finds_no_history_that_breaks_an_invariant(tmp_path: Path):
         run_state_machine_as_test(
             machine_over(world, done),
             settings=settings(
-                max_examples=8,
+                max_examples=5,
                 stateful_step_count=STEPS,
                 database=None,
                 # What goes wrong is told as it was found: making it small takes minutes.

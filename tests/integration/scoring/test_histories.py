@@ -45,7 +45,7 @@ async def places(tmp_path: Path, postgres_url: str) -> AsyncIterator[list[Place]
 
 
 @settings(
-    max_examples=20,
+    max_examples=12,
     # Without shrinking, which takes minutes with two databases; a history is short anyway.
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

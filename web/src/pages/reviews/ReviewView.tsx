@@ -8,6 +8,7 @@ import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
+import { When } from "../../ui/When";
 import { AgreementCard } from "./AgreementCard";
 import { Checklist } from "./Checklist";
 import { subjectHref } from "./QueueView";
@@ -36,12 +37,19 @@ export function ReviewView({ reviewId }: { reviewId: string }) {
           items answered by {review.reviewers_needed}{" "}
           {review.reviewers_needed === 1 ? "reviewer" : "reviewers"}
           {review.reviewers_needed > 1 && `, ${review.rule}`}
+          {review.due_at && (
+            <>
+              {" "}
+              · answers count before <When at={review.due_at} />
+            </>
+          )}
         </>
       }
     >
       {review.trouble && (
         <Text role="alert">
-          There is no verdict yet: <Untrusted text={review.trouble} />
+          {review.status === "cancelled" ? "There is no verdict" : "There is no verdict yet"}:{" "}
+          <Untrusted text={review.trouble} />
         </Text>
       )}
       <section aria-label="Asked">
