@@ -6,7 +6,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable
 from decimal import Context, Decimal
-from typing import Any, cast
+from typing import Any
 
 import regex
 
@@ -16,6 +16,7 @@ from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Patte
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
 from arena.models.usage import storable
+from arena.sandbox import fenced_blocks
 
 
 def check(standard: Simple, text: str) -> tuple[Finding, ...]:
@@ -103,11 +104,11 @@ def _refuse_constant(name: str) -> None:
 
 
 def _unfenced(text: str) -> str:
-    """The inside of the text's only Markdown fence, or the text itself."""
-    fences = regex.findall(
-        r"^```[\w-]*[ \t]*\r?\n(.*?)^```", text, flags=regex.DOTALL | regex.MULTILINE
-    )
-    return cast(str, fences[0]) if len(fences) == 1 else text
+    """The inside of the text's only Markdown fence, or of its only one with JSON; or the text."""
+    blocks = fenced_blocks(text)
+    named = [block for block in blocks if block.tag.lower() == "json"]
+    only = named if len(named) == 1 else blocks
+    return only[0].body if len(only) == 1 else text
 
 
 NUMBER = regex.compile(

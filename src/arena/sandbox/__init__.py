@@ -20,6 +20,7 @@ from arena.sandbox.errors import (
 )
 from arena.sandbox.languages import Language, Languages
 from arena.sandbox.limits import Limit, Limits
+from arena.sandbox.markdown import fenced_blocks
 from arena.sandbox.ports import (
     CaseResult,
     ExecResult,
@@ -65,6 +66,7 @@ __all__ = [
     "check_language",
     "checked_name",
     "equal",
+    "fenced_blocks",
     "normal_language",
     "provider_named",
     "run_tests",

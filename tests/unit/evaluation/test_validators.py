@@ -153,6 +153,9 @@ def test_a_pattern_that_takes_too_long_fails_with_that_reason(
         '```json\n{"n": 1}\n```',
         'Here it is:\n```\n{"n": 1}\n```\nAnything else?',
         '```json\r\n{"n": 1}\r\n```',
+        '1. It is:\n   ```json\n   {"n": 1}\n   ```',
+        '```json\n{"n": 1}',
+        'Run:\n```sh\nls\n```\nIt says:\n```JSON\n{"n": 1}\n```',
     ],
 )
 def test_json_may_stand_in_a_fence(answer: str) -> None:
