@@ -13,6 +13,12 @@ Connect = Callable[..., Client]
 
 
 @pytest.fixture
+def dialect() -> str:
+    """One will do: a client cannot tell databases apart, and the market's own tests use both."""
+    return "sqlite"
+
+
+@pytest.fixture
 async def connect(settings: Settings) -> AsyncIterator[Connect]:
     """Makes clients of one server: of a reader, or of an agent by its name."""
     app = create_app(settings)
