@@ -99,6 +99,11 @@ class Visit:
         self.settle()
         return self.page
 
+    def reload(self) -> None:
+        """Load the page anew and wait for all of it: what still loads moves what is clicked."""
+        self.page.reload()
+        self.settle()
+
     def settle(self) -> None:
         """Wait until nothing is loading any more."""
         self.page.locator("main h1").first.wait_for()

@@ -82,7 +82,7 @@ def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
     page.get_by_role("option", name="letters").click()
     expect(page).to_have_url(re.compile(r"category=letters"))
     expect(board.get_by_role("row").filter(has_text="qa-web-manager")).to_have_count(0)
-    page.reload()
+    visit.reload()
     expect(board.get_by_role("row").filter(has_text="scribe")).to_have_count(3)
 
 
@@ -98,7 +98,7 @@ def test_results_are_filtered_in_the_address(visit: Visit, server: httpx.Client)
     results.get_by_role("combobox", name="Category").click()
     page.get_by_role("option", name="words").click()
     expect(results.get_by_text("2 results fit the filter")).to_be_visible()
-    page.reload()
+    visit.reload()
     expect(results.get_by_text("2 results fit the filter")).to_be_visible()
     results.get_by_role("link", name="Word 7").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Word 7")

@@ -91,7 +91,7 @@ def test_only_the_differences_are_an_address(visit: Visit):
     page.get_by_label("Only where they differ").check()
     expect(matrix.get_by_role("row")).to_have_count(18)
     expect(page).to_have_url(re.compile("differing=true"))
-    page.reload()
+    visit.reload()
     expect(page.get_by_label("Only where they differ")).to_be_checked()
     expect(matrix.get_by_role("row")).to_have_count(18)
     matrix.get_by_role("link", name="failed").first.click()

@@ -30,7 +30,7 @@ def test_every_tab_is_an_address_of_its_own(visit_as: Callable[..., Visit], look
         expect(current).to_have_text(name)
         visit.check_no_overflow()
     address = page.url
-    page.reload()
+    visit.reload()
     expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text(TABS[-1])
     expect(page).to_have_url(address)
 
@@ -63,7 +63,7 @@ def test_a_chosen_team_is_part_of_the_address_and_of_every_request(visit: Visit)
     page.get_by_role("link", name="Benchmarks", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="Benchmarks")).to_be_visible()
     expect(page).to_have_url(re.compile("/agent-dashboard/teams/a%2Fb%20%C3%BC/benchmarks$"))
-    page.reload()
+    visit.reload()
     expect(page.get_by_role("button", name="Team: a/b ü")).to_be_visible()
     calls = [url for url in asked if "/api/" in url]
     assert calls
@@ -75,7 +75,7 @@ def test_colours_can_be_switched_and_stay(visit: Visit):
     page.get_by_role("button", name="Switch to dark colours").click()
     html = page.locator("html")
     expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
-    page.reload()
+    visit.reload()
     expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
 
 

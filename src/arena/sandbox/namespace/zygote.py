@@ -18,7 +18,8 @@ from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.greetings import receive_greeting
 from arena.sandbox.namespace.launch import Started, launch
 
-WARM_UP_SECONDS = 30.0
+WARM_UP_SECONDS = 120.0
+"""A machine may be very busy; one that refuses says so at once."""
 GENTLE_SECONDS = 2.0
 ORDER = struct.Struct("=QQ")
 CHILDREN_AT_ONCE = 8
