@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Callable
 
-from arena.sandbox.errors import SandboxDestroyed
+from arena.sandbox.errors import SandboxDestroyed, SandboxUnavailable
 from arena.sandbox.namespace.box import Box
 from arena.sandbox.namespace.launch import Started, launch
-from arena.sandbox.namespace.zygote import Zygote
+from arena.sandbox.namespace.zygote import NO_SIGN, Zygote
 
 MAX_SPAWNS = 20_000
 """After so many children a zygote is replaced, so that nothing can pile up in it."""
+PAUSE_SECONDS = 1.0
+"""Before a box that ended without a word is started again."""
 
 
 class Fleet:
@@ -47,8 +49,7 @@ class Fleet:
                     self._zygotes.remove(zygote)
                     self._retired.append(zygote)
             if len(self._zygotes) < self.size:
-                fresh = Zygote(self.box)
-                await fresh.start(self.launch)
+                fresh = await self._started()
                 if self._closed:
                     await fresh.close()
                     raise SandboxDestroyed("this provider has been closed; make a new one")
@@ -56,6 +57,23 @@ class Fleet:
             for zygote in [old for old in self._retired if old.busy == 0]:
                 self._retired.remove(zygote)
                 await zygote.close()
+
+    async def _started(self) -> Zygote:
+        """A new one; a box that ends without a word is started once more.
+
+        Where the machine refuses something it says so. Silence is a moment without a process or
+        memory to spare.
+        """
+        fresh = Zygote(self.box)
+        try:
+            await fresh.start(self.launch)
+        except SandboxUnavailable as wrong:
+            if wrong.report[0].detail != NO_SIGN:
+                raise
+            await asyncio.sleep(PAUSE_SECONDS)
+            fresh = Zygote(self.box)
+            await fresh.start(self.launch)
+        return fresh
 
     async def close(self) -> None:
         """End all of them."""

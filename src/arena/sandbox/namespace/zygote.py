@@ -20,6 +20,7 @@ from arena.sandbox.namespace.launch import Started, launch
 
 WARM_UP_SECONDS = 120.0
 """A machine may be very busy; one that refuses says so at once."""
+NO_SIGN = "the zygote gave no sign of life"
 GENTLE_SECONDS = 2.0
 ORDER = struct.Struct("=QQ")
 CHILDREN_AT_ONCE = 8
@@ -129,7 +130,7 @@ class Zygote:
         step = ProbeStep(
             name=f"box for {self.box.kind.value}",
             works=False,
-            detail=detail or "the zygote gave no sign of life",
+            detail=detail or NO_SIGN,
             remedy="see `arena sandbox check`; user namespaces may be switched off",
         )
         return SandboxUnavailable(f"the box cannot be started: {step.detail}", report=[step])
