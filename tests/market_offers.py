@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from arena import clock
 from arena.client import Client
-from arena.schemas import TaskPost
+from arena.content import cid_of
+from arena.schemas import TaskJudge, TaskPost
 
 ADD = "def add(a, b):\n    return a + b\n"
 STANDARD = {
@@ -38,3 +39,17 @@ async def posted(client: Client, **terms: object) -> int:
 async def held(client: Client, account: str) -> str:
     """What somebody has."""
     return (await client.balance(account)).balances[0].amount
+
+
+async def judged(reader: Client, task_id: int, score: int) -> None:
+    """Judge what was handed in, as judy."""
+    task = (await reader.task(task_id)).task
+    assert task.agent and task.result_hash
+    verdict = TaskJudge(
+        by="judy",
+        score=score,
+        winner=task.agent,
+        result_hash=task.result_hash,
+        reason_uri=cid_of(b"why"),
+    )
+    await reader.judge(task_id, verdict)

@@ -10,8 +10,8 @@ from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions, Res
 from arena.client.journal import Stage
 from arena.content import cid_of
 from arena.errors import Conflict, InvalidInput
-from arena.schemas import Task, TaskJudge
-from market_offers import ADD, held, posted
+from arena.schemas import Task
+from market_offers import ADD, held, judged, posted
 
 QUICK = LoopOptions(poll_seconds=0.2, retry_delay_seconds=0.01)
 
@@ -48,19 +48,6 @@ class Watched:
         await running
 
 
-async def judge(reader: Client, task_id: int, score: int) -> None:
-    task = (await reader.task(task_id)).task
-    assert task.agent and task.result_hash
-    verdict = TaskJudge(
-        by="judy",
-        score=score,
-        winner=task.agent,
-        result_hash=task.result_hash,
-        reason_uri=cid_of(b"why"),
-    )
-    await reader.judge(task_id, verdict)
-
-
 @pytest.mark.parametrize(("score", "end"), [(60, "paid"), (59, "refunded")])
 async def test_it_applies_executes_submits_and_hears_the_end(
     reader: Client, agent: Client, score: int, end: str
@@ -73,7 +60,7 @@ async def test_it_applies_executes_submits_and_hears_the_end(
         return ADD
 
     watched = Watched(AgentLoop(agent, execute=execute, options=QUICK))
-    watched.loop.on("submitted", lambda event: judge(reader, event.task.id, score))
+    watched.loop.on("submitted", lambda event: judged(reader, event.task.id, score))
     await watched.until(end)
     assert watched.kinds == ["applied", "assigned", "submitted", "judged", end]
     assert [task.id for task in seen] == [task_id]
@@ -226,7 +213,7 @@ async def test_a_restart_at_any_stage_executes_and_submits_nothing_twice(
     # The submission had arrived, but its answer had not: it counts, and is not sent again.
     watched = Watched(AgentLoop(agent, execute=execute, journal=Journal(tmp_path), options=QUICK))
     assert await watched.loop.complete_task_externally(task_id, ADD) is None
-    await judge(reader, task_id, 100)
+    await judged(reader, task_id, 100)
     again = loop()
     await again.until("paid")
     assert again.kinds == ["judged", "paid"]

@@ -10,9 +10,7 @@ import pytest
 from arena import clock
 from arena.client import AgentLoop, Client, Journal, LoopEvent
 from arena.client.journal import Stage
-from arena.content import cid_of
-from arena.schemas import TaskJudge
-from market_offers import ADD, held, posted
+from market_offers import ADD, held, judged, posted
 
 Pass = Callable[[float], None]
 SPLIT = {
@@ -44,19 +42,6 @@ def listened(loop: AgentLoop) -> list[LoopEvent]:
 
 def kinds(told: list[LoopEvent]) -> list[str]:
     return [event.kind for event in told]
-
-
-async def judged(reader: Client, task_id: int, score: int) -> None:
-    task = (await reader.task(task_id)).task
-    assert task.agent and task.result_hash
-    verdict = TaskJudge(
-        by="judy",
-        score=score,
-        winner=task.agent,
-        result_hash=task.result_hash,
-        reason_uri=cid_of(b"why"),
-    )
-    await reader.judge(task_id, verdict)
 
 
 async def handed_in(reader: Client, agent: Client, **terms: Any) -> tuple[AgentLoop, int]:
