@@ -21,7 +21,7 @@ from arena.sandbox import (
     run_tests,
 )
 from arena.sandbox.namespace import fleet, launch
-from arena.sandbox.namespace.box import Kind
+from arena.sandbox.namespace.box import Box, Kind
 from arena.sandbox.namespace.cgroups import PREFIX, find_cgroups
 from arena.sandbox.namespace.provider import NamespaceProvider
 from integration.sandbox.machine import need, need_isolation
@@ -384,3 +384,21 @@ def boxes() -> set[int]:
                 if ours and b"bwrap" in line.split(b"\0")[0]:
                     found.add(int(entry.name))
     return found
+
+
+async def test_a_box_that_ends_without_a_word_is_started_once_more() -> None:
+    async with NamespaceProvider() as provider:
+        members = provider._fleet(Kind.WORKSPACE)
+        begun: list[int] = []
+
+        def launch_twice(box: Box) -> launch.Started:
+            started = launch.launch(box)
+            begun.append(started.process.pid)
+            if len(begun) == 1:
+                os.killpg(started.process.pid, signal.SIGKILL)
+            return started
+
+        members.launch = launch_twice
+        sandbox = await provider.create()
+        assert (await sandbox.exec("echo up")).stdout == "up\n"
+    assert len(begun) == 2
