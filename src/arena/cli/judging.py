@@ -30,7 +30,7 @@ from arena.content import (
 )
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation import (
-    Means,
+    Resources,
     ReviewNeeded,
     Standard,
     Submission,
@@ -68,7 +68,7 @@ class JudgeFlow:
         self,
         client: Client,
         judge: str,
-        means: Means,
+        resources: Resources,
         store: LocalStore,
         *,
         sandbox: str,
@@ -76,7 +76,7 @@ class JudgeFlow:
     ) -> None:
         self._client = client
         self._judge = judge
-        self._means = means
+        self._resources = resources
         self._store = store
         self._sandbox = sandbox
         self._tell = tell
@@ -136,7 +136,7 @@ class JudgeFlow:
         result = await self._fetch(task.result_hash)
         # What is not text is judged as what can be read of it; the hash names the bytes.
         submission = Submission(output=result.decode("utf-8", "replace"))
-        verdict = await evaluate(standard, submission, self._means)
+        verdict = await evaluate(standard, submission, self._resources)
         is_text = submission.output.encode() == result
         named = task.result_hash if is_text else None
         record = await self._record(task.evaluation_cid, submission, verdict, named=named)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.faults import InvalidStandard
 from arena.evaluation.graded import with_hidden_cases
-from arena.evaluation.means import NotJudged
+from arena.evaluation.resources import NotJudged
 from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
 from arena.evaluation.text import excerpt

@@ -9,7 +9,7 @@ from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
-from arena.evaluation import Means, ReviewNeeded, Submission, Verdict, evaluate
+from arena.evaluation import Resources, ReviewNeeded, Submission, Verdict, evaluate
 from arena.models.pricing import priced
 from arena.runs.judged import judged
 from arena.runs.run import Item, Result
@@ -52,7 +52,7 @@ class Way:
 
     connector: Connector
     limiter: Limiter
-    means: Means
+    resources: Resources
     recorder: Recorder | None = None
 
 
@@ -75,7 +75,7 @@ async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> 
         return _result(item, attempt, asked, outcome)
     try:
         submission = Submission(output=outcome.output)
-        verdict = await evaluate(item.test.standard, submission, way.means)
+        verdict = await evaluate(item.test.standard, submission, way.resources)
         cid = None
         if way.recorder is not None:
             cid = await way.recorder.keep(item.test, submission, verdict)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.evaluation import NOTHING
+from arena.evaluation import NO_RESOURCES
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
 from arena.scoring import ExecutionStatus
@@ -18,7 +18,7 @@ AT_ONCE = Retries(count=2, delay_seconds=0.0)
 
 
 def way(connector: "Scripted") -> Way:
-    return Way(connector=connector, limiter=Limiter(Limits()), means=NOTHING)
+    return Way(connector=connector, limiter=Limiter(Limits()), resources=NO_RESOURCES)
 
 
 class Scripted:

@@ -12,7 +12,7 @@ from arena.evaluation.judge.cache import AnswerCache, Kept
 from arena.evaluation.judge.config import JudgeConfig, Panel
 from arena.evaluation.judge.prompt import Brief, new_delimiter, response_format
 from arena.evaluation.judgement import Vote, total
-from arena.evaluation.means import JudgeError
+from arena.evaluation.resources import JudgeError
 from arena.models.client import ModelClient
 from arena.models.completion import Completion
 from arena.models.faults import ModelFault, Refused, Unreachable
