@@ -17,7 +17,7 @@ from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
-from arena.store import Database, open_database
+from arena.store.database import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,9 @@ class Arena:
 async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
     """Everything, open until the block ends."""
     async with AsyncExitStack() as closing:
-        database = await open_database(settings.database)
+        database = Database(settings.database)
         closing.push_async_callback(database.close)
+        await database.open()
         scores = Scores(database, Weights(**settings.weights) if settings.weights else None)
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")

@@ -21,7 +21,7 @@ from arena.reviews.review import (
     ReviewStatus,
     SubjectKind,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class Reviews:
         self._bell = asyncio.Event()
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
-    @whole
+    @shielded
     async def open(self, new: NewReview) -> None:
         """Open a review; a subject that has one already keeps it."""
         async with self._database.writing() as connection:

@@ -16,7 +16,7 @@ from arena.runs.records import LostLease
 from arena.runs.run import Item, Result, Run, RunError
 from arena.runs.verdicts import Recorder
 from arena.runs.writer import ResultWriter, pause
-from arena.store import Database
+from arena.store.database import Database
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from arena.reviews import (
     records,
 )
 from arena.reviews.review import MAX_REVIEWERS
-from arena.store import Database
+from arena.store.database import Database
 from reviewing import TEAM, said
 
 ITEMS = ["a", "b", "c", "d", "e"]

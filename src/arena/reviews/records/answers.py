@@ -20,14 +20,14 @@ from arena.reviews.review import (
     check_items,
     dotted_place,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import ReviewAnswers, Reviews
 
 Key = tuple[Place, int, str]
 """Which item, and who answered it."""
 
 
-@whole
+@shielded
 async def add_answers(
     database: Database, review_id: UUID, team_id: str, reviewer: str, answers: Sequence[Answer]
 ) -> Review:
