@@ -64,6 +64,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with AsyncExitStack() as closing:
             house = await closing.enter_async_context(open_arena(settings))
+            await house.database.open()  # a server without its database must not start
             app.state.arena = house
             app.state.team_watch = TeamWatch(house)
             if serves:
