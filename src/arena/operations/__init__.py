@@ -5,6 +5,6 @@ called in this process (`InProcess`: the command line without `--server`), serve
 API makes a route of it) and sent over HTTP (`arena.client.Client`). A body talks to the rooms
 through `self.arena` and works for `self.team`.
 
-`GUIDE.md` in this folder shows how to write one. Files are named for the noun they are about;
+Files are named for the noun they are about;
 `operations.py` puts them together. Nothing here imports FastAPI or an HTTP library.
 """
