@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from arena.agents import Registry
     from arena.catalog import Audits, LiveCatalog
     from arena.content import LocalStore
-    from arena.evaluation import Means, SealedFolder
-    from arena.evaluation.judge import Judge
+    from arena.evaluation import Resources, SealedFolder
+    from arena.evaluation.judge import ModelJudge
     from arena.market import Market, TaskReviews
     from arena.reviews import Review, Reviews
     from arena.runs import Runs
@@ -73,7 +73,7 @@ class Arena:
         """Which tests an agent that does nothing passes."""
         from arena.catalog import Audits
 
-        return Audits(self.means)
+        return Audits(self.resources)
 
     @cached_property
     def registry(self) -> "Registry":
@@ -97,7 +97,7 @@ class Arena:
         return sandbox
 
     @cached_property
-    def judge(self) -> "Judge":
+    def judge(self) -> "ModelJudge":
         """The models that judge."""
         from arena.evaluation.judge import open_judge
 
@@ -106,12 +106,12 @@ class Arena:
         return judge
 
     @cached_property
-    def means(self) -> "Means":
+    def resources(self) -> "Resources":
         """What judging needs."""
-        from arena.evaluation import Means, SealedFolder
+        from arena.evaluation import Resources, SealedFolder
 
         unseal = SealedFolder(self.settings.sealed_folder)
-        return Means(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
+        return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
 
     @cached_property
     def runs(self) -> "Runs":
@@ -124,7 +124,7 @@ class Arena:
             database=self.database,
             changes=Changes(),
             token=owner.token,
-            means=self.means,
+            resources=self.resources,
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
@@ -163,7 +163,7 @@ class Arena:
             SubjectKind.RUN: lambda *given: self.runs.settle(*given),
             SubjectKind.TASK: lambda *given: self.task_reviews.settle(*given),
         }
-        return Reviews(self.database, self.means, settlers, sealed_for=self._sealed_for)
+        return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)
 
     def _sealed_for(self, review: "Review") -> "SealedFolder":
         """The private parts that a review may open: its verdict shows the hidden cases to its team.
