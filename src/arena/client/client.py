@@ -15,8 +15,9 @@ from uuid import UUID
 import httpx
 
 from arena import schemas
-from arena.client.connection import PAGE, Connection, quoted
+from arena.client.connection import PAGE, quoted
 from arena.client.market import MarketCalls
+from arena.client.signing import Signer
 from arena.operations.operations import Operations
 
 Outcome = Literal["passed", "failed", "awaiting"]
@@ -31,9 +32,12 @@ class Client(Operations, MarketCalls):
         *,
         team_id: str | None = None,
         token: str | None = None,
+        signer: Signer | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        Connection.__init__(self, url, team_id=team_id, token=token, transport=transport)
+        MarketCalls.__init__(
+            self, url, team_id=team_id, token=token, signer=signer, transport=transport
+        )
         Operations.__init__(self, self)
 
     async def watch_team(self) -> AsyncIterator[schemas.Progress | schemas.Change]:
