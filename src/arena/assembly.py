@@ -7,7 +7,7 @@ them takes longer than the command itself. So the imports stand in the propertie
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from arena.settings import Settings
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from arena.evaluation.judge import ModelJudge
     from arena.market import Market, TaskReviews
     from arena.reviews import Review, Reviews
+    from arena.reviews.reviews import Settler
     from arena.runs import Runs
     from arena.sandbox import SandboxProvider
     from arena.scoring.scores import Scores
@@ -159,9 +160,9 @@ class Arena:
         from arena.reviews import Reviews, SubjectKind
 
         # Looked up when a review is settled: a list of reviews needs neither runs nor market.
-        settlers: dict[SubjectKind, Any] = {
-            SubjectKind.RUN: lambda *given: self.runs.settle(*given),
-            SubjectKind.TASK: lambda *given: self.task_reviews.settle(*given),
+        settlers: dict[SubjectKind, Settler] = {
+            SubjectKind.RUN: lambda details, verdict: self.runs.settle(details, verdict),
+            SubjectKind.TASK: lambda details, verdict: self.task_reviews.settle(details, verdict),
         }
         return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)
 

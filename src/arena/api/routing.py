@@ -4,7 +4,7 @@ import inspect
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import Body, Depends, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -167,11 +167,11 @@ async def _written(events: Events) -> AsyncGenerator[str]:
     async with aclosing(events):
         async for event in events:
             head = "" if event.id is None else f"id: {event.id}\n"
-            kind: type = type(event.data)
+            kind = cast(type[object], type(event.data))
             data = _adapter(kind).dump_json(event.data, by_alias=True).decode()
             yield f"{head}event: {event.name}\ndata: {data}\n\n"
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
+def _adapter(kind: type[object]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
