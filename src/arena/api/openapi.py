@@ -69,6 +69,8 @@ def _complete(document: dict[str, Any]) -> None:
         schemas[shape.__name__] = described
     for replaced in ("HTTPValidationError", "ValidationError"):
         schemas.pop(replaced, None)
+    # By address: an operation that moves to another file must not move here.
+    document["paths"] = dict(sorted(document["paths"].items()))
     operations = operations_of(Operations)
     streamed = (kind for one in operations for kind in (one.wire.events or {}).values())
     bodies = (one.body for one in operations if one.body)
