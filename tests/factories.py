@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from arena import clock
-from arena.agents import Usage
 from arena.catalog import Test
+from arena.models.usage import Usage
 from arena.runs.run import Result
 from arena.scoring import ExecutionStatus
 

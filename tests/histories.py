@@ -14,8 +14,8 @@ from uuid import UUID, uuid5
 from hypothesis import strategies as st
 
 from arena import clock
-from arena.agents import Usage
 from arena.assembly import Arena
+from arena.models.usage import Usage
 from arena.runs import records
 from arena.runs.run import Result
 from arena.scoring import (

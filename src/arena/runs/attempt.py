@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from arena import clock
-from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
+from arena.agents.connector import AgentBusy, Answer, Connector, Question
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
 from arena.evaluation import Resources, ReviewNeeded, Submission, Verdict, evaluate
-from arena.models.pricing import priced
+from arena.models.turns import Turns
+from arena.models.usage import Usage, priced
 from arena.runs.judged import judged
 from arena.runs.run import Item, Result
 from arena.runs.verdicts import Recorder
@@ -51,7 +52,7 @@ class Way:
     """How an agent is reached, whose turn it is, and how its answers are judged."""
 
     connector: Connector
-    limiter: Limiter
+    limiter: Turns
     resources: Resources
     recorder: Recorder | None = None
 

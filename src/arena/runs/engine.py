@@ -6,9 +6,11 @@ import logging
 from dataclasses import dataclass, field
 from typing import cast
 
-from arena.agents import Agent, Limiter, Limits, connect
+from arena.agents.agent import AgentDefinition, AgentLimits
+from arena.agents.connectors import connect
 from arena.errors import InfrastructureError
 from arena.evaluation import Resources
+from arena.models.turns import Turns
 from arena.runs import records
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes
@@ -46,12 +48,12 @@ class Engine:
     """How many people have to answer each item of a checklist."""
     recorder: Recorder | None = None
     """Where the records of verdicts go."""
-    limiters: dict[tuple[str, Limits], Limiter] = field(
-        default_factory=dict[tuple[str, Limits], Limiter]
+    limiters: dict[tuple[str, AgentLimits], Turns] = field(
+        default_factory=dict[tuple[str, AgentLimits], Turns]
     )
     """One for each agent: runs of one agent share what it allows, as its file says it now."""
 
-    async def execute(self, run: Run, agent: Agent) -> Run:
+    async def execute(self, run: Run, agent: AgentDefinition) -> Run:
         """Do all that is left of a run whose lease this executor holds; return how it ended."""
         work = _Work(self, run, agent)
         trouble: str | None = None
@@ -82,7 +84,7 @@ class Engine:
 class _Work:
     """The execution of one run, from the first item to the last."""
 
-    def __init__(self, engine: Engine, run: Run, agent: Agent) -> None:
+    def __init__(self, engine: Engine, run: Run, agent: AgentDefinition) -> None:
         self._engine = engine
         self._run = run
         self._agent = agent
@@ -101,7 +103,9 @@ class _Work:
             raise GiveUp(wrong.message) from wrong
         limits = self._agent.limits
         key = self._agent.reference, limits
-        limiter = self._engine.limiters.setdefault(key, Limiter(limits))
+        limiter = self._engine.limiters.setdefault(
+            key, Turns(max_concurrency=limits.max_concurrency, per_minute=limits.per_minute)
+        )
         way = Way(
             connector=connector,
             limiter=limiter,

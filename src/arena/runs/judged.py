@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from arena.agents import Usage
 from arena.catalog import Test
 from arena.evaluation import Verdict
+from arena.models.usage import Usage
 from arena.scoring import CostContribution, cost_contribution
 from arena.text import storable
 

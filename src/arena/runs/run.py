@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
-from arena.agents import Usage
 from arena.catalog import Test
 from arena.errors import Conflict
+from arena.models.usage import Usage
 from arena.scoring import CostContribution, ExecutionStatus
 
 Outcome = Literal["passed", "failed", "awaiting"]

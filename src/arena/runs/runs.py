@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from arena.agents import Agent, Registry
+from arena.agents.agent import AgentDefinition
+from arena.agents.registry import Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation import Verdict
@@ -316,7 +317,7 @@ class Runs:
         return await self._begin(taken, agent)
 
     @shielded
-    async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
+    async def _begin(self, claimed: Awaitable[Run], agent: AgentDefinition) -> Run:
         """Execute a run once it is claimed; whole, or a run might be claimed that nobody does."""
         run = await claimed
         task = asyncio.create_task(self._engine.execute(run, agent), name=f"run {run.id}")
@@ -331,7 +332,7 @@ class Runs:
             log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
 
 
-def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Test]:
+def _chosen(catalog: Catalog, agent: AgentDefinition, request: RunRequest) -> Sequence[Test]:
     """The tests the run is to have; an error where there is none or one is unknown."""
     for test_id in request.test_ids:
         if test_id not in catalog.by_id:

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from arena.agents import Usage
+from arena.models.usage import Usage
 
 
 class ExecutionStatus(StrEnum):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.agents.semver import precedence
+from arena.agents.agent import precedence
 from arena.errors import InvalidInput
 from arena.scoring import records
 from arena.scoring.comparison import Comparison, compare

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 from sqlalchemy import delete, select
 
-from arena.agents import Usage
 from arena.assembly import Arena
+from arena.models.usage import Usage
 from arena.runs import records
 from arena.runs.records import NewRun
 from arena.scoring import Vote

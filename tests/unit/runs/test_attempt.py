@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
+from arena.agents.connector import AgentBusy, Answer, Question
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 from arena.evaluation import NO_RESOURCES
+from arena.models.turns import Turns
+from arena.models.usage import Usage
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
 from arena.scoring import ExecutionStatus
@@ -18,7 +20,7 @@ AT_ONCE = Retries(count=2, delay_seconds=0.0)
 
 
 def way(connector: "Scripted") -> Way:
-    return Way(connector=connector, limiter=Limiter(Limits()), resources=NO_RESOURCES)
+    return Way(connector=connector, limiter=Turns(max_concurrency=4), resources=NO_RESOURCES)
 
 
 class Scripted:

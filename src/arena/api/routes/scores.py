@@ -7,14 +7,13 @@ from typing import Annotated
 from fastapi import Query
 
 from arena import clock, schemas
-from arena.agents import Usage
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput, NotFound
-from arena.models.pricing import priced
+from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.scoring import (
     Comparison,

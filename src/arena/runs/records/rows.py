@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 from sqlalchemy import Row, Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.agents import Usage
 from arena.errors import NotFound
+from arena.models.usage import Usage
 from arena.runs.run import Outcome, RecordedResult, Result, Run, RunStatus
 from arena.scoring import CostContribution, ExecutionStatus
 from arena.store.tables import Runs
