@@ -14,7 +14,7 @@ from arena.market import Market, TaskReviews
 from arena.reviews import Review, Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
 from arena.sandbox import SandboxProvider, provider_named
-from arena.scoring import Weights
+from arena.scoring.scorecard import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
 from arena.store import Database, open_database

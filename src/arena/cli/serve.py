@@ -16,7 +16,7 @@ from arena.api.access import check_address
 from arena.cli.connection import settings_of, wait_for
 from arena.cli.options import AgentsDir, TestsDir, commands
 from arena.errors import InfrastructureError
-from arena.scoring import Weights
+from arena.scoring.scorecard import Weights
 from arena.settings import Settings
 
 app = commands()
