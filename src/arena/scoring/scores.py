@@ -19,7 +19,7 @@ from arena.scoring.records import board, evidence, outcomes, recalculation
 from arena.scoring.records.sums import stored_weights
 from arena.scoring.scorecard import Weights
 from arena.scoring.trials import TrialCounts, Trials, summarise
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 MAX_BATCH = 1000
 
@@ -32,7 +32,7 @@ class Scores:
         self._weights = weights
         """The weights to store at the start; None keeps those that are stored."""
 
-    @whole
+    @shielded
     async def open(self) -> None:
         """Store the weights of the settings, if they name any."""
         # A shell without weights in its settings must not undo a server's weights.
@@ -45,7 +45,7 @@ class Scores:
             async with self._database.writing() as connection:
                 await recalculation.store_weights(connection, self._weights)
 
-    @whole
+    @shielded
     async def submit_feedback(
         self,
         subject: Subject,
@@ -73,7 +73,7 @@ class Scores:
             await evidence.add_feedback(connection, subject, feedback)
         return feedback
 
-    @whole
+    @shielded
     async def feedback(
         self,
         team_id: str,
@@ -96,7 +96,7 @@ class Scores:
                 before=before,
             )
 
-    @whole
+    @shielded
     async def report_executions(
         self, team_id: str, batch: Sequence[tuple[Subject, Execution]]
     ) -> ExecutionsReported:
@@ -106,7 +106,7 @@ class Scores:
         async with self._database.writing() as connection:
             return await evidence.report_executions(connection, team_id, batch)
 
-    @whole
+    @shielded
     async def leaderboard(
         self, team_id: str, wanted: BoardFilter | None = None, *, limit: int = 20, offset: int = 0
     ) -> Leaderboard:
@@ -116,19 +116,19 @@ class Scores:
                 connection, team_id, wanted or BoardFilter(), limit, offset
             )
 
-    @whole
+    @shielded
     async def last_change(self, team_id: str) -> datetime | None:
         """When a score of the team last changed."""
         async with self._database.reading() as connection:
             return await board.last_change(connection, team_id)
 
-    @whole
+    @shielded
     async def entry(self, subject: Subject) -> BoardEntry | None:
         """One agent version's entry; None where there is no evidence about it."""
         async with self._database.reading() as connection:
             return await board.board_entry(connection, subject)
 
-    @whole
+    @shielded
     async def newest(self, team_id: str, agent_id: str) -> Subject | None:
         """The newest version of an agent that has any evidence."""
         async with self._database.reading() as connection:
@@ -137,7 +137,7 @@ class Scores:
             return None
         return Subject(team_id=team_id, agent_id=agent_id, version=max(versions, key=precedence))
 
-    @whole
+    @shielded
     async def compare(self, subjects: Sequence[Subject]) -> Comparison:
         """The agents side by side, on the tests that they all ran in their latest full runs."""
         known: dict[str, tuple[BoardEntry, list[TrialCounts]]] = {}
@@ -150,7 +150,7 @@ class Scores:
                     known[str(subject)] = entry, counts
         return compare([str(subject) for subject in subjects], known)
 
-    @whole
+    @shielded
     async def matrix(
         self,
         subjects: Sequence[Subject],
@@ -182,7 +182,7 @@ class Scores:
             differing=len(differing),
         )
 
-    @whole
+    @shielded
     async def standing(self, team_id: str, test_id: str, digest: str) -> Standing:
         """How a test went with each agent version in its latest full run.
 
@@ -192,13 +192,13 @@ class Scores:
             found = await outcomes.test_records(connection, team_id, test_id)
         return standing(test_id, digest, found)
 
-    @whole
+    @shielded
     async def pareto(self, team_id: str) -> Pareto:
         """Accuracy against cost of the team's agents."""
         async with self._database.reading() as connection:
             return pareto(await outcomes.cost_points(connection, team_id))
 
-    @whole
+    @shielded
     async def trials(self, run_id: UUID) -> Trials | None:
         """How often each test of a run passed; None where every test has one trial."""
         async with self._database.reading() as connection:
@@ -206,7 +206,7 @@ class Scores:
                 return None
             return summarise(await outcomes.test_counts(connection, run_id))
 
-    @whole
+    @shielded
     async def recalculate(
         self, team_id: str | None, subject: Subject | None = None
     ) -> list[Subject]:
