@@ -60,7 +60,7 @@ class Arena:
         from arena.scoring.scores import Scores
 
         weights = self.settings.weights
-        return Scores(self.database, Weights(**weights) if weights else None)
+        return Scores(self.database, Weights.from_settings(weights) if weights else None)
 
     @cached_property
     def catalog(self) -> "LiveCatalog":

@@ -9,6 +9,7 @@ taken over the components that have data,
     provisional   = Σ parts < Σ parts of all four        (before rounding)
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -65,6 +66,11 @@ class Weights:
                 f"the weights add up to {total}, must add up to 1: "
                 + ", ".join(f"{name} {getattr(self, name)}" for name in COMPONENT_NAMES)
             )
+
+    @classmethod
+    def from_settings(cls, named: Mapping[str, Decimal]) -> "Weights":
+        """The defaults with the weights that the settings name in their place."""
+        return cls(**{name: float(weight) for name, weight in named.items()})
 
     @classmethod
     def from_parts(cls, **parts: int) -> "Weights":
