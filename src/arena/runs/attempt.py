@@ -15,7 +15,7 @@ from arena.models.usage import Usage, priced
 from arena.runs.judged import judged
 from arena.runs.run import Item, Result
 from arena.runs.verdicts import Recorder
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 from arena.text import storable
 
 MAX_DELAY_SECONDS = 30.0

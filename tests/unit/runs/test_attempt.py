@@ -11,7 +11,7 @@ from arena.models.turns import Turns
 from arena.models.usage import Usage
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 from factories import a_test
 
 RUN = UUID(int=1)
