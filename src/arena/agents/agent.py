@@ -62,7 +62,7 @@ class AgentKeys:
 class AgentDefinition(AgentKeys):
     """One version of one agent, as its file defines it. It stays inside: it says what to start."""
 
-    name: str
+    name: str = ""
     source: Path | None = None
     """The file it was read from."""
 

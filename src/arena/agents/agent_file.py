@@ -92,17 +92,18 @@ def _adapter() -> TypeAdapter[AgentKeys]:
 
 def _connector_fault(value: object) -> Fault | None:
     """What is wrong with the type of the connector, which decides about its other keys."""
-    if not isinstance(value, dict) or "connector" not in value:
+    file = cast(dict[str, object], value) if isinstance(value, dict) else {}
+    if "connector" not in file:
         return None
-    connector = _member(value, "connector")
-    if not isinstance(connector, dict):
-        message = f"must be a mapping, is {type_name(connector)}"
+    if not isinstance(file["connector"], dict):
+        message = f"must be a mapping, is {type_name(file['connector'])}"
         return Fault(path=("connector",), message=message)
+    connector = cast(dict[str, object], file["connector"])
     known = connector_types()
     if "type" not in connector:
         message = f"needs the key 'type': one of {', '.join(sorted(known))}"
         return Fault(path=("connector",), message=message)
-    kind: object = connector["type"]
+    kind = connector["type"]
     if isinstance(kind, str) and kind in known:
         return None
     message = f"unknown type {json.dumps(kind)[:40]}{nearest(str(kind), known)}"
@@ -123,12 +124,8 @@ def _known_keys(at: KeyPath) -> Iterable[str]:
 
 
 def _given_id(value: object, data: bytes) -> str | None:
-    given = _member(value, "id")
+    given = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
     if isinstance(given, str):
         return given
     found = _ID_LINE.search(data)
     return found[1].decode() if found else None
-
-
-def _member(value: object, key: str) -> object:
-    return cast(dict[str, object], value).get(key) if isinstance(value, dict) else None

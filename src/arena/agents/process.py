@@ -182,7 +182,7 @@ def describe_end(code: int, stderr: str) -> str:
         except ValueError:
             how = f"the agent was killed by signal {-code}"
     else:
-        how = f"the agent exited with code {code}"
+        how = f"the agent ended with exit code {code}"
     return f"{how}: {stderr}" if stderr else how
 
 

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -206,16 +206,18 @@ SPECS: Mapping[str, type[CommandSpec | PythonSpec | HttpSpec | OpenAISpec | A2AS
 _OTHER = "other"
 
 
-def _tag(value: Any) -> str:
-    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return kind if kind in SPECS else _OTHER
+def _tag(value: object) -> str:
+    keys = cast(dict[str, object], value) if isinstance(value, dict) else {}
+    kind = keys.get("type")
+    return kind if isinstance(kind, str) and kind in SPECS else _OTHER
 
 
-def _split_options(value: Any) -> Any:
+def _split_options(value: object) -> object:
     if not isinstance(value, dict):
         return value
-    options = {key: option for key, option in value.items() if key != "type"}
-    return {"type": value.get("type"), "options": options}
+    keys = cast(dict[str, object], value)
+    options = {key: option for key, option in keys.items() if key != "type"}
+    return {"type": keys.get("type"), "options": options}
 
 
 ConnectorSpec = Annotated[

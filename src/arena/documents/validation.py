@@ -1,6 +1,7 @@
 """What pydantic finds wrong with a document, as faults: where, and what to write instead."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +91,7 @@ def faults_of(
             hint = nearest(str(path[-1]), known(path[:-1]))
             yield Fault(path=path, message=f"unknown key {path[-1]!r}{hint}", of_key=True)
         elif kind == "string_pattern_mismatch" and patterns:
-            message = f"must be {patterns[details['ctx']['pattern']]}"
+            message = f"must be {patterns[details.get('ctx', {})['pattern']]}"
             yield Fault(path=path, message=message)
         else:
             context: dict[str, Any] = {**details.get("ctx", {}), "type": type_name(given)}
@@ -105,7 +106,7 @@ def _hint(kind: str, given: object) -> str:
     """What to do about a value that YAML reads as another type than meant."""
     if kind == "string_type" and isinstance(given, bool | int | float):
         return ": quote it"
-    is_quoted = isinstance(given, str) and len(given) < MAX_SHOWN
-    if is_quoted and kind.endswith("_type") and not isinstance(plain_value(given), str):
-        return ": remove the quotes"
+    if kind.endswith("_type") and isinstance(given, str) and len(given) < MAX_SHOWN:
+        with suppress(ValueError):
+            return "" if isinstance(plain_value(given), str) else ": remove the quotes"
     return ""

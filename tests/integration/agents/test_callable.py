@@ -266,5 +266,5 @@ async def test_a_function_that_writes_into_the_line_of_its_answers_has_crashed(b
             return "never read"
         """
     )
-    with pytest.raises(AgentCrashed, match="wrote into the line"):
+    with pytest.raises(AgentCrashed, match="wrote into the pipe"):
         await ask(connector)
