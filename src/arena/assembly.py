@@ -10,9 +10,16 @@ from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
 from arena.evaluation import Resources, SealedFolder
 from arena.evaluation.judge import ModelJudge, open_judge
+from arena.feed import Feed
 from arena.market import Market, TaskReviews
 from arena.reviews import Review, Reviews, SubjectKind
-from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
+from arena.runs.engine import Engine
+from arena.runs.executor import RunExecutor
+from arena.runs.owner import Owner
+from arena.runs.records.reader import RunReader
+from arena.runs.session import AgentSessions, Retries
+from arena.runs.verdicts import Recorder
+from arena.runs.watcher import RunWatcher
 from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
@@ -34,7 +41,10 @@ class Arena:
     task_reviews: TaskReviews
     resources: Resources
     judge: ModelJudge
-    runs: Runs
+    feed: Feed
+    runs: RunReader
+    executor: RunExecutor
+    watcher: RunWatcher
     reviews: Reviews
     scores: Scores
 
@@ -52,18 +62,22 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         registry = Registry([settings.home / "agents", *settings.agents])
         content = LocalStore(settings.content_folder)
         resources, judge = open_resources(settings, closing)
+        feed = Feed()
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
-            changes=Changes(),
+            feed=feed,
             token=owner.token,
             resources=resources,
             recorder=Recorder(store=content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
-            retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
+            sessions=AgentSessions(
+                Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds)
+            ),
         )
-        runs = Runs(database, catalog, registry, owner, engine)
-        closing.push_async_callback(runs.close)
+        runs = RunReader(database)
+        executor = RunExecutor(engine, catalog, registry, owner)
+        closing.push_async_callback(executor.close)
         market = Market(database, content)
         task_reviews = TaskReviews(
             database,
@@ -72,7 +86,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             sandbox=settings.sandbox,
             reviewers_needed=settings.reviewers_needed,
         )
-        settlers = {SubjectKind.RUN: runs.settle, SubjectKind.TASK: task_reviews.settle}
+        settlers = {SubjectKind.RUN: executor.settle, SubjectKind.TASK: task_reviews.settle}
         reviews = Reviews(database, resources, settlers, sealed_for=partial(_sealed_for, settings))
         yield Arena(
             settings=settings,
@@ -85,7 +99,10 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             task_reviews=task_reviews,
             resources=resources,
             judge=judge,
+            feed=feed,
             runs=runs,
+            executor=executor,
+            watcher=RunWatcher(runs, feed),
             reviews=reviews,
             scores=scores,
         )

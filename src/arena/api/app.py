@@ -29,7 +29,6 @@ from arena.api.routes import (
     tests,
     verdicts,
 )
-from arena.api.team_watch import TeamWatch
 from arena.assembly import open_arena
 from arena.dashboard import dashboard_router
 from arena.settings import Settings
@@ -63,10 +62,9 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         async with AsyncExitStack() as closing:
             house = await closing.enter_async_context(open_arena(settings))
             app.state.arena = house
-            app.state.team_watch = TeamWatch(house)
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
-                await closing.enter_async_context(house.runs.resuming())
+                await closing.enter_async_context(house.executor.resuming())
                 await closing.enter_async_context(house.reviews.settling())
             yield
 
