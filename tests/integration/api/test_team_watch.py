@@ -73,6 +73,7 @@ async def test_a_run_that_ended_behind_newer_ones_is_told(
 
 
 async def test_a_hundred_watchers_ask_as_often_as_one(house: Arena):
+    await house.database.open()
     async with AsyncExitStack() as closing:
         watchers = [
             await closing.enter_async_context(aclosing(watch_team(house, TEAM))) for _ in range(100)

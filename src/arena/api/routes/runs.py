@@ -10,13 +10,14 @@ from fastapi import Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
-from arena.api import paging, streaming
+from arena.api import streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
+from arena.operations import paging
 from arena.runs.executor import RunRequest
 from arena.runs.run import Progress, Result, ResultEvent, Run, RunEvent, RunStatus
 
