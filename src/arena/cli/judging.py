@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, cast
 
 from arena import schemas
+from arena.backoff import backoff_seconds
 from arena.client import Client
 from arena.content import (
     V0,
@@ -41,8 +42,6 @@ from arena.evaluation.record import contents_of, keep_record
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
-MAX_DOUBLINGS = 10
-"""Enough to come to the longest wait; people may take so long that more were no number at all."""
 
 
 @dataclass(slots=True)
@@ -55,7 +54,7 @@ class _Waiting:
     def postpone(self, task_id: int, now: datetime) -> None:
         number = self.count.get(task_id, 0)
         self.count[task_id] = number + 1
-        seconds = min(FIRST_WAIT_SECONDS * 2 ** min(number, MAX_DOUBLINGS), MAX_WAIT_SECONDS)
+        seconds = backoff_seconds(FIRST_WAIT_SECONDS, number + 1, most_seconds=MAX_WAIT_SECONDS)
         self.until[task_id] = now + timedelta(seconds=seconds)
 
     def is_postponed(self, task_id: int, now: datetime) -> bool:

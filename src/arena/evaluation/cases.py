@@ -12,7 +12,6 @@ from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
 from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Submission, Verdict
-from arena.models.usage import storable
 from arena.sandbox import (
     CaseOptions,
     CaseResult,
@@ -22,6 +21,7 @@ from arena.sandbox import (
     check_language,
     run_tests,
 )
+from arena.text import storable
 
 RUNNABLE = "the code can be run"
 """The one criterion of a submission that never came to its cases."""
