@@ -15,7 +15,7 @@ from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import AgentFault, InfrastructureError
 from arena.models.usage import Usage
-from arena.runs import ask
+from arena.runs.session import ask
 
 router = room_router("/api/agents", "agents")
 
