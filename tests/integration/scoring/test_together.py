@@ -88,7 +88,7 @@ async def recalculated_in_sql(house: Arena, team: str, agent: str) -> None:
 def broken_scores(house: Arena) -> Iterator[list[str]]:
     """Writing scores fails, as on a full disk; the list tells what was being done."""
     seen: list[str] = []
-    engine = house.database._engine.sync_engine
+    engine = house.database._engines.writer.sync_engine
 
     def refuse(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         if "UPDATE agent_scores" in statement or "INSERT INTO agent_scores" in statement:
@@ -171,7 +171,7 @@ async def test_a_vote_costs_the_same_number_of_statements_however_long_the_histo
     subject = one_subject(era, "a")
     counts: list[int] = []
     statements: list[str] = []
-    engine = house.database._engine.sync_engine
+    engine = house.database._engines.writer.sync_engine
 
     def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         statements.append(statement)
