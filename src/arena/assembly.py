@@ -13,7 +13,8 @@ from arena.evaluation.judge import Judge, open_judge
 from arena.market import Market, TaskReviews
 from arena.reviews import Review, Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
-from arena.sandbox import SandboxProvider, provider_named
+from arena.sandbox.ports import SandboxProvider
+from arena.sandbox.providers import provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings

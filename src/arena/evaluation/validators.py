@@ -16,7 +16,7 @@ from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Patte
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
 from arena.models.usage import storable
-from arena.sandbox import fenced_blocks
+from arena.sandbox.markdown import fenced_blocks
 
 
 def check(standard: Simple, text: str) -> tuple[Finding, ...]:

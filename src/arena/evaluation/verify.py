@@ -34,7 +34,7 @@ from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdi
 from arena.evaluation.sealed import unopened
 from arena.evaluation.standard import Checklist, JudgePrompt, Standard, TestCases
 from arena.evaluation.verdict import Submission, Verdict
-from arena.sandbox import SandboxProvider
+from arena.sandbox.ports import SandboxProvider
 
 Outcome = Literal["holds", "differs", "cannot_be_replayed"]
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
