@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 from evidence import TEAM, Size, fill_postgresql, fill_sqlite, name
 
@@ -27,7 +27,7 @@ from arena.api import create_app
 from arena.assembly import Arena
 from arena.cli.in_process import AppTransport
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 
 Ask = Callable[["Place"], Awaitable[None]]
 WARM_UP = 20
@@ -38,7 +38,7 @@ class Place:
     """An Arena of some size, and a way to ask it."""
 
     house: Arena
-    api: httpx.AsyncClient
+    api: httpx2.AsyncClient
     versions: int
     random: random.Random
 
@@ -94,7 +94,9 @@ async def measure(small: Place, large: Place, ask: Ask, rounds: int) -> tuple[fl
 @asynccontextmanager
 async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
     """An Arena of that size, made anew."""
-    await (await open_database(settings.database)).close()
+    database = Database(settings.database)
+    await database.open()
+    await database.close()
     began = time.perf_counter()
     if settings.database_url is None:
         fill_sqlite(str(settings.home / "arena.db"), size)
@@ -104,7 +106,7 @@ async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
     app = create_app(settings)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(
+        httpx2.AsyncClient(
             transport=AppTransport(app),
             base_url="http://localhost/api/benchmarks",
             params={"team_id": TEAM},

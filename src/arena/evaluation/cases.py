@@ -7,16 +7,16 @@ from dataclasses import replace
 from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.faults import InvalidStandard
 from arena.evaluation.graded import with_hidden_cases
-from arena.evaluation.means import NotJudged
+from arena.evaluation.resources import NotJudged
 from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
 from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Submission, Verdict
-from arena.models.usage import storable
 from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
 from arena.sandbox.languages import check_language
 from arena.sandbox.ports import CaseResult, SandboxProvider
 from arena.sandbox.values import MapValue, SetValue
+from arena.text import storable
 
 RUNNABLE = "the code can be run"
 """The one criterion of a submission that never came to its cases."""

@@ -29,7 +29,7 @@ from arena.runs.run import (
     RunError,
     RunStatus,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 log = logging.getLogger(__name__)
 
@@ -203,10 +203,6 @@ class Runs:
         """What of a run could not be executed."""
         return await records.list_errors(self._database, run_id)
 
-    async def costs(self, team_id: str) -> Sequence[Run]:
-        """For each agent version the run that its benchmark score comes from."""
-        return await records.benchmark_runs(self._database, team_id)
-
     async def wait(self, run_id: UUID) -> Run:
         """The run when it has ended, if it is executed here; else the run as it is."""
         task = self._tasks.get(run_id)
@@ -315,7 +311,7 @@ class Runs:
         taken = records.take_over(self._database, run.id, self._owner.token, gone)
         return await self._begin(taken, agent)
 
-    @whole
+    @shielded
     async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
         """Execute a run once it is claimed; whole, or a run might be claimed that nobody does."""
         run = await claimed

@@ -5,6 +5,7 @@ import re
 from arena.errors import InvalidInput
 from arena.sandbox.errors import InvalidPath, LimitReached
 from arena.sandbox.limits import Limits
+from arena.text import text_problem, utf8
 
 MAX_SECONDS = 86_400.0
 MAX_COMMAND_BYTES = 100_000
@@ -26,7 +27,7 @@ def checked_seconds(timeout: float | None, default: float) -> float:
 
 def checked_command(command: str) -> str:
     """`command`, if a shell can be given it."""
-    if len(_encoded(command, "a command")) > MAX_COMMAND_BYTES or "\0" in command:
+    if len(utf8(command, "the command")) > MAX_COMMAND_BYTES or "\0" in command:
         raise InvalidInput(
             f"a command is at most {MAX_COMMAND_BYTES} bytes, without NUL; write a file and run it"
         )
@@ -42,7 +43,7 @@ def checked_name(name: str) -> str:
 
 def checked_content(path: str, content: str | bytes, limits: Limits) -> bytes:
     """`content` as the bytes of a file that is not too large."""
-    data = _encoded(content, "the content of a file") if isinstance(content, str) else content
+    data = utf8(content, "the content of a file") if isinstance(content, str) else content
     if len(data) > limits.workspace_file_bytes:
         raise LimitReached(
             f"{path!r} has {len(data)} bytes, the limit is {limits.workspace_file_bytes}",
@@ -63,13 +64,11 @@ def checked_path(path: str) -> str:
 def _problem(path: str) -> str | None:
     if path.startswith("/"):
         return "it must be relative to the working folder"
-    if "\0" in path or "\n" in path:
-        return "it has a NUL or a line break"
-    try:
-        encoded = path.encode()
-    except UnicodeEncodeError:
-        return "it is not valid Unicode"
-    if len(encoded) > MAX_PATH_BYTES:
+    if problem := text_problem(path):
+        return f"it {problem}"
+    if "\n" in path:
+        return "it contains a line break"
+    if len(path.encode()) > MAX_PATH_BYTES:
         return f"it is longer than {MAX_PATH_BYTES} bytes"
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
@@ -77,13 +76,3 @@ def _problem(path: str) -> str | None:
     if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
         return f"a part of it is longer than {MAX_PART_BYTES} bytes"
     return None
-
-
-def _encoded(text: str, what: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            f"{what} is not valid Unicode: half of a surrogate pair at character {error.start}; "
-            "replace it, or give a file's content as bytes"
-        ) from None

@@ -28,10 +28,11 @@ from arena.market import (
     commitment_of,
 )
 from arena.market.proof import Act
-from arena.scoring import Subject, Weights
+from arena.scoring.history import Subject
+from arena.scoring.scorecard import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 from market_desk import ANSWER, STANDARD, TEAM, Desk
 
 
@@ -68,9 +69,9 @@ async def test_a_task_is_paid_for_work_that_passes(desk: Desk):
     assert (known.average_score, known.win_rate, known.attempts) == (60.0, 1.0, 1)
     scores = Scores(desk.database, Weights())
     subject = Subject(team_id=TEAM, agent_id="solver", version="1.0.0")
-    row = await scores.scored(subject)
+    row = await scores.entry(subject)
     assert row is not None
-    assert (row.sums.execution_count, row.sums.success_count) == (1, 1)
+    assert (row.execution_count, row.success_rate_score) == (1, 100.0)
 
 
 async def test_a_task_is_refunded_for_work_that_does_not_pass(desk: Desk):
@@ -213,7 +214,7 @@ async def test_of_many_judges_and_many_processes_exactly_one_settles(
     desk: Desk, settings: Settings
 ):
     task_id = await desk.submitted()
-    others = [await open_database(settings.database) for _ in range(2)]
+    others = [Database(settings.database) for _ in range(2)]
     markets = [desk.market, *(Market(database, desk.content) for database in others)]
     judgement = {"winner": "solver", "result_hash": cid_of(ANSWER), "reason_uri": "x"}
     ended = await asyncio.gather(
@@ -235,7 +236,7 @@ async def test_of_two_assignments_at_once_exactly_one_holds(desk: Desk, settings
     task_id = await desk.post()
     await desk.apply(task_id)
     await desk.apply(task_id, "rival")
-    other = await open_database(settings.database)
+    other = Database(settings.database)
     ended: list[Any] = await asyncio.gather(
         desk.assign(task_id),
         Market(other, desk.content).assign(TEAM, task_id, "rival", by="ann"),

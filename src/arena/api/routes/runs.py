@@ -9,13 +9,14 @@ from fastapi import Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
-from arena.api import paging, streaming
+from arena.api import streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
+from arena.operations import paging
 from arena.runs import RecordedResult, Run, RunEvent, RunRequest, RunStatus
 
 router = room_router("/api/benchmarks", "runs")
@@ -241,28 +242,9 @@ def shown_result(
 
 
 async def _trials(house: Arena, run: Run) -> schemas.Trials | None:
-    """What a run's repeats come to; None where nothing was asked twice."""
-    summary = await house.scores.trials(run.id)
-    if summary is None:
-        return None
-    k = summary.trials
-    return schemas.Trials(
-        k=k,
-        pass_at_k=summary.pass_at(k),
-        pass_all_k=summary.pass_all(k),
-        flaky=list(summary.flaky),
-        tests=[
-            schemas.TestTrials(
-                test_id=test.test_id,
-                trials=test.trials,
-                passed=test.passed,
-                pass_at_k=test.pass_at(k),
-                pass_all_k=test.pass_all(k),
-                flaky=test.is_flaky,
-            )
-            for test in summary.tests
-        ],
-    )
+    """The repeats of a run's tests; None where every test has one trial."""
+    trials = await house.scores.trials(run.id)
+    return None if trials is None else schemas.Trials.model_validate(trials)
 
 
 def _cost_per_pass(run: Run) -> float | None:

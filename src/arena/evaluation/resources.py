@@ -1,0 +1,60 @@
+"""What judging needs from outside: a place to run code, a model, the answers of people."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from arena.errors import Conflict, InfrastructureError
+from arena.evaluation.sealed import Opening
+from arena.evaluation.standard import Checklist, JudgePrompt
+from arena.evaluation.verdict import ItemAnswer, Submission, Verdict
+from arena.sandbox.ports import SandboxProvider
+
+Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
+"""A model's verdict by a standard's criteria; `JudgeError` where it gave none."""
+
+Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
+"""Finds the openings of a sealed standard by its commitments; None where they are not here."""
+
+PartPath = tuple[int, ...]
+"""Which part of a composite: (1, 0) is the first part of its second one; () is the whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What is at hand; a standard that needs what is missing cannot be judged."""
+
+    sandbox: SandboxProvider | None = None
+    judge: Judging | None = None
+    answers: Mapping[PartPath, Sequence[ItemAnswer]] = field(
+        default_factory=dict[PartPath, Sequence[ItemAnswer]]
+    )
+    """What people said to each checklist, item by item."""
+    unseal: Unsealing | None = None
+    """Where the hidden cases of sealed standards come from; it may read files."""
+
+
+NO_RESOURCES = Resources()
+"""Enough for the plain validators."""
+
+
+class NotJudged(InfrastructureError):
+    """The submission could not be judged."""
+
+    code = "not_judged"
+
+
+class JudgeError(NotJudged):
+    """The judge gave no valid answer."""
+
+    code = "judge_error"
+
+
+class ReviewNeeded(Conflict):
+    """People have to answer a checklist first."""
+
+    code = "review_needed"
+
+    def __init__(self, checklists: Mapping[PartPath, Checklist]) -> None:
+        self.checklists = dict(checklists)
+        count = sum(len(checklist.items) for checklist in self.checklists.values())
+        super().__init__(f"{count} {'item' if count == 1 else 'items'} to be reviewed by a person")

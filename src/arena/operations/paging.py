@@ -1,0 +1,58 @@
+"""Pages and cursors: a cursor says where a page ended, as a text that clients hand back unread."""
+
+import base64
+import binascii
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from arena.errors import InvalidInput
+
+Limit = Annotated[int, Field(ge=1, le=1000, description="How many at most.")]
+Cursor = Annotated[
+    str | None, Field(max_length=200, description="`next_cursor` of the page before.")
+]
+
+
+def encode(*parts: object) -> str:
+    """A cursor made of these parts."""
+    return base64.urlsafe_b64encode("|".join(map(str, parts)).encode()).decode().rstrip("=")
+
+
+def decode_number(cursor: str | None) -> int:
+    """The number a cursor holds; 0 where there is no cursor."""
+    if cursor is None:
+        return 0
+    try:
+        number = int(_decode(cursor))
+    except ValueError as error:
+        raise _invalid(cursor) from error
+    if not 0 <= number < 2**31:
+        raise _invalid(cursor)
+    return number
+
+
+def decode_moment(cursor: str | None) -> tuple[datetime, UUID] | None:
+    """The moment and the id a cursor holds."""
+    if cursor is None:
+        return None
+    moment, _, ident = _decode(cursor).partition("|")
+    try:
+        parsed, run_id = datetime.fromisoformat(moment).astimezone(UTC), UUID(ident)
+    except (ValueError, OverflowError) as error:
+        raise _invalid(cursor) from error
+    return parsed, run_id
+
+
+def _decode(cursor: str) -> str:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError) as error:
+        raise _invalid(cursor) from error
+
+
+def _invalid(cursor: str) -> InvalidInput:
+    return InvalidInput(f"cursor {cursor!r} is not one that Arena gave out")
