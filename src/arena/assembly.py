@@ -14,7 +14,7 @@ from arena.settings import Settings
 if TYPE_CHECKING:
     from arena.agents import Registry
     from arena.catalog import Audits, LiveCatalog
-    from arena.content import LocalStore
+    from arena.content.store import LocalStore
     from arena.evaluation import Resources, SealedFolder
     from arena.evaluation.judge import ModelJudge
     from arena.market import Market, TaskReviews
@@ -86,7 +86,7 @@ class Arena:
     @cached_property
     def content(self) -> "LocalStore":
         """Bytes by CID."""
-        from arena.content import LocalStore
+        from arena.content.store import LocalStore
 
         return LocalStore(self.settings.content_folder)
 

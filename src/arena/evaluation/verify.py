@@ -13,14 +13,9 @@ from functools import partial
 from typing import Literal, TypeVar, cast
 
 from arena import __version__
-from arena.content import (
-    ContentCorrupt,
-    ContentMalformed,
-    ContentMissing,
-    LocalStore,
-    NotCanonical,
-    read_json,
-)
+from arena.content.canonical import read_json
+from arena.content.errors import ContentCorrupt, ContentMalformed, ContentMissing, NotCanonical
+from arena.content.store import LocalStore
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
 from arena.evaluation.checklist import judge_checklist

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.catalog import Test
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.evaluation import Submission, Verdict, is_graded, keep_record
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import V0, cid_of, parse_cid
-from arena.content.cid import Cid
+from arena.content.cid import Cid, parse_cid
+from arena.content.tree import V0, cid_of
 from arena.errors import InvalidInput
 from cid_vectors import HELLO, HELLO_CID, NOT_HELLO_CID, VECTORS
 

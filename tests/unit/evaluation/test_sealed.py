@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation import InvalidStandard, NotJudged, Resources, Submission, evaluate
 from arena.evaluation.cases import score_of
