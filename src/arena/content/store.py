@@ -115,9 +115,7 @@ class LocalStore:
             except FileNotFoundError:
                 raise ContentMissing(f"{cid} is not in {self.folder}") from None
         if not cid.names(block):
-            raise ContentCorrupt(
-                f"{self._path(cid)} was damaged or changed: it does not match {cid}"
-            )
+            raise ContentCorrupt(f"{self._path(cid)} was damaged: it does not match {cid}")
         return block
 
     def _write(self, path: Path, data: bytes) -> None:

@@ -39,8 +39,8 @@ MAX_LINKS = 1024
 """The widest tree in use; Arena's own are narrower."""
 VARINT, BYTES = 0, 2
 FIELD_KINDS = {1: VARINT, 2: BYTES, 3: VARINT, 4: VARINT, 7: VARINT, 8: BYTES}
-"""The fields that the UnixFS data of a file may have, and their wire types; 7 and 8 are its mode and
-time, which Arena does not use."""
+"""The fields that the UnixFS data of a file may have, and their wire types; 7 and 8 are its mode
+and time, which Arena does not use."""
 
 
 def cut(data: bytes, profile: Profile = V1) -> Iterator[Block]:
