@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
     """The rooms, until the block ends."""
+    if settings.languages:
+        # Imported here, like every room: most processes do not need it.
+        from arena.sandbox.languages import add_languages
+
+        add_languages(settings.languages)
     async with AsyncExitStack() as closing:
         arena = Arena(settings, closing)
         if settings.weights:

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from arena.assembly import open_arena
 from arena.errors import InvalidInput, NotFound
 from arena.sandbox.languages import (
     add_languages,
@@ -10,6 +11,7 @@ from arena.sandbox.languages import (
     languages,
     normal_language,
 )
+from arena.settings import Settings
 
 NAMES = "python javascript typescript c cpp rust go java ruby perl php lua shell"
 
@@ -43,6 +45,13 @@ def test_a_file_adds_and_replaces(tmp_path) -> None:
     assert language_named("awk").run == "awk -f main.awk"
     assert normal_language("gawk") == check_language("GAWK5") == "awk"
     assert language_named("python").run == "python3 -O main.py" != before
+
+
+async def test_the_settings_can_name_such_a_file(tmp_path) -> None:
+    file = tmp_path / "more.toml"
+    file.write_text('[awk]\nfile = "main.awk"\nrun = "awk -f main.awk"\n')
+    async with open_arena(Settings(home=tmp_path, languages=file)):
+        assert check_language("awk") == "awk"
 
 
 @pytest.mark.parametrize(
