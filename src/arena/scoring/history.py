@@ -93,6 +93,14 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackCreated:
+    """A rating that was recorded."""
+
+    feedback_id: UUID
+    message: str = "Feedback submitted successfully"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackList:
     """A page of ratings, newest first."""
 
