@@ -8,8 +8,9 @@ from functools import partial
 from arena.agents import Registry
 from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
-from arena.evaluation import Resources, SealedFolder
-from arena.evaluation.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge, open_judge
+from arena.evaluation.resources import Resources
+from arena.evaluation.sealed import SealedFolder
 from arena.market import Market, TaskReviews
 from arena.reviews import Review, Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs

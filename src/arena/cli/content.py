@@ -13,7 +13,7 @@ from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
 from arena.content import LocalStore, read_archive, write_archive
 from arena.errors import InvalidInput
-from arena.evaluation import contents_of
+from arena.evaluation.record import contents_of
 
 app = commands("Content by CID.")
 

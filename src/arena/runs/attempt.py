@@ -9,7 +9,9 @@ from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
-from arena.evaluation import Resources, ReviewNeeded, Submission, Verdict, evaluate
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.verdict import Submission, Verdict
 from arena.models.pricing import priced
 from arena.runs.judged import judged
 from arena.runs.run import Item, Result

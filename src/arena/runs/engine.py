@@ -8,7 +8,7 @@ from typing import cast
 
 from arena.agents import Agent, Limiter, Limits, connect
 from arena.errors import InfrastructureError
-from arena.evaluation import Resources
+from arena.evaluation.resources import Resources
 from arena.runs import records
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from arena.agents import Usage
 from arena.catalog import Test
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.scoring import CostContribution, cost_contribution
 from arena.text import storable
 

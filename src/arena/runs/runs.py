@@ -11,7 +11,7 @@ from uuid import UUID
 from arena.agents import Agent, Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.reviews import ReviewDetails
 from arena.runs import records
 from arena.runs.changes import rung

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from arena.catalog import Test
 from arena.content import LocalStore
-from arena.evaluation import Submission, Verdict, is_graded, keep_record
+from arena.evaluation.record import keep_record
+from arena.evaluation.standard import is_graded
+from arena.evaluation.verdict import Submission, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from arena.evaluation import SealedFolder, seal, write_private_part
+from arena.evaluation.sealed import SealedFolder, commitment_of, seal, write_private_part
 
 HALF = "\ud800"
 EXACT = {"type": "exact", "value": "a"}
@@ -98,7 +98,7 @@ async def test_no_team_gets_the_hidden_cases_that_the_server_keeps(opened, tmp_p
     public, openings = seal({**cases(), "cases": [CASE, hidden]})
     folder = tmp_path / "home" / "sealed"
     folder.mkdir(parents=True)
-    commitments = [opening.commitment for opening in openings]
+    commitments = [commitment_of(opening) for opening in openings]
     private = write_private_part(openings)
     SealedFolder(folder).path(commitments).write_bytes(private)
     async with opened(tokens=(f"red:{token}",)) as client:

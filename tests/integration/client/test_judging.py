@@ -9,7 +9,7 @@ from arena.cli.judging import JudgeFlow
 from arena.client import Client
 from arena.content import LocalStore, canonical
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
-from arena.evaluation import Resources
+from arena.evaluation.resources import Resources
 from arena.schemas import ReviewAnswers
 from market_offers import ADD, held, posted
 

@@ -7,12 +7,12 @@ import pytest
 
 from arena.content import LocalStore
 from arena.errors import InvalidInput
-from arena.evaluation import JudgeError, Submission
-from arena.evaluation.judge.attack import attack
-from arena.evaluation.judge.calibration import calibrate
 from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.labels import read_labels
+from arena.evaluation.judge.measure import attack, calibrate
 from arena.evaluation.record import keep_record, read_record
+from arena.evaluation.resources import JudgeError
+from arena.evaluation.verdict import Submission
 from judging import STANDARD, completion, said
 
 DOCUMENT = {
@@ -66,7 +66,7 @@ async def test_a_judge_that_agrees_is_measured_as_perfect(judge, endpoint, label
     endpoint.follow(reads_scores(0))
     read = read_labels(labels(row(10, 20), row(50, 90), row(80, 40)))
     done: list[int] = []
-    made = await calibrate(judge, read, repeats=2, told=done.append)
+    made = await calibrate(judge, read, repeats=2, on_progress=done.append)
     assert (made.figures.kappa.value, made.figures.mean_error.value) == (1, 0)
     assert (made.figures.bias.value, made.figures.spread.value) == (0, 0)
     assert made.figures.flips.value == 0

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.evaluation import NO_RESOURCES
+from arena.evaluation.resources import NO_RESOURCES
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
 from arena.scoring import ExecutionStatus

@@ -1,7 +1,7 @@
 import json
 
 from arena.agents import Usage
-from arena.evaluation import Finding, Verdict
+from arena.evaluation.verdict import Finding, Verdict
 from arena.runs.judged import judged
 from factories import a_test
 

@@ -12,7 +12,7 @@ from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.content import LocalStore, read_archive, write_archive
-from arena.evaluation import contents_of
+from arena.evaluation.record import contents_of
 
 router = room_router("/api", "content")
 

@@ -8,7 +8,7 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
 from arena.catalog import Test
-from arena.evaluation import Submission
+from arena.evaluation.verdict import Submission
 from arena.reviews import NewReview, ReviewSubject, SubjectKind
 from arena.reviews.records import open_reviews
 from arena.runs.records.lease import held_row

@@ -7,7 +7,7 @@ from sqlalchemy import Row, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.catalog import Test
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.reviews import Review
 from arena.reviews.records import close_review
 from arena.runs.judged import Judged, judged
