@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arena.assembly import open_resources
+from arena.assembly import open_arena
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.judging import JudgeFlow
@@ -42,7 +42,7 @@ def judge_tasks(
 
 async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
     async with AsyncExitStack() as closing:
-        resources, _ = open_resources(settings, closing)
+        resources = (await closing.enter_async_context(open_arena(settings))).resources
         client = await closing.enter_async_context(connected(settings))
         store = LocalStore(settings.content_folder)
         flow = JudgeFlow(client, name, resources, store, sandbox=settings.sandbox, tell=_tell)
