@@ -43,6 +43,7 @@ TYPE_NAMES: dict[type, str] = {
 
 MESSAGES = {
     "string_type": "must be a string, is {type}",
+    "string_unicode": NOT_UNICODE,
     "bool_type": "must be true or false, is {type}",
     "int_type": "must be a whole number, is {type}",
     "tuple_type": "must be a list, is {type}",
@@ -282,7 +283,8 @@ Tolerance = Annotated[Number, Field(ge=0)]
 Weight = Annotated[Number, Field(ge=0, le=1e6)]
 """The limit keeps the sum of the weights a number."""
 PassScore = Annotated[Number, Field(gt=0, le=100)]
-Json = Annotated[Any, AfterValidator(_json)]
-"""Any value that JSON can hold."""
+IsJson = AfterValidator(_json)
+"""A value that JSON can hold, to its depth."""
+Json = Annotated[Any, IsJson]
 Distinct = AfterValidator(_distinct)
 """A list in which no text occurs twice."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, cast
 
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from arena.errors import nearest
 from arena.evaluation.fields import (
@@ -20,6 +20,7 @@ from arena.evaluation.fields import (
     Distinct,
     Fault,
     InvalidStandard,
+    IsJson,
     Json,
     PassScore,
     Path,
@@ -77,9 +78,9 @@ Language = Annotated[Text, converted(_known_language)]
 class Case(TestCase, Body):
     """One call of the submission's function, or one run of its program."""
 
-    input: Annotated[list[Any], Json] = field(default_factory=list[Any])
+    input: Annotated[list[Any], IsJson] = field(default_factory=list[Any])
     expected: Json
-    desc: Annotated[str, Json] = ""
+    desc: Annotated[StrictStr, IsJson] = ""
     tolerance: Tolerance | None = None
     language: Language | None = None
     """None leaves it to the standard, and then to the submission."""

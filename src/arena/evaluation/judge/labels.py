@@ -69,7 +69,7 @@ def read_labels(path: Path) -> list[Label]:
 
 def _label(line: bytes, folder: Path) -> Label:
     faults: list[Fault] = []
-    row = read(_Line, _json(line, "the line"), faults)
+    row = read(_Line, _json(line), faults)
     if row is None:
         told = (f"{dotted(f.path)}: {f.message}" if f.path else f.message for f in faults)
         raise InvalidInput("; ".join(told))
@@ -94,7 +94,7 @@ def _standard(value: object, folder: Path) -> JudgePrompt:
     if isinstance(value, str):
         path = folder / value
         try:
-            value = _json(path.read_bytes(), f"standard: {path}")
+            value = _json(path.read_bytes(), f"standard: {path} ")
         except OSError as error:
             raise InvalidInput(f"standard: {path} cannot be read: {error.strerror}") from None
     try:
@@ -106,10 +106,10 @@ def _standard(value: object, folder: Path) -> JudgePrompt:
     return standard
 
 
-def _json(data: bytes, name: str) -> object:
+def _json(data: bytes, name: str = "") -> object:
     try:
         return json.loads(data)
     except UnicodeDecodeError:
-        raise InvalidInput(f"{name} is not UTF-8") from None
+        raise InvalidInput(f"{name}is not UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{name} is not JSON: {error}") from None
+        raise InvalidInput(f"{name}is not JSON: {error}") from None
