@@ -10,7 +10,7 @@ from arena import clock
 from arena.agents import Usage
 from arena.catalog import Test
 from arena.runs.run import Result
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 
 
 def a_test(**changes: object) -> Test:

@@ -18,14 +18,8 @@ from arena.agents import Usage
 from arena.assembly import Arena
 from arena.runs import records
 from arena.runs.run import Result
-from arena.scoring import (
-    Execution,
-    ExecutionStatus,
-    Source,
-    Subject,
-    Vote,
-    cost_contribution,
-)
+from arena.scoring.components import cost_contribution
+from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
 from factories import a_result, a_test
 
 TOKEN = "executor"
@@ -186,8 +180,9 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
     match step:
         case Voted():
             about = uuid5(UUID(int=0), step.about) if step.about else None
-            vote = Vote(rating=step.rating, user_id=step.user, execution_id=about)
-            await house.scores.vote(step.who.subject(era), vote)
+            await house.scores.submit_feedback(
+                step.who.subject(era), rating=step.rating, user_id=step.user, execution_id=about
+            )
         case Reported():
             batch = [
                 (
@@ -197,7 +192,7 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
                 for place, (agent, version, status) in enumerate(step.executions)
             ]
             for _ in range(2):  # the second time it is known already
-                await house.scores.report(f"{era}-{step.team}", batch)
+                await house.scores.report_executions(f"{era}-{step.team}", batch)
         case Ran():
             return await run(house, era, step)
     return None

@@ -16,7 +16,7 @@ from arena.models.pricing import priced
 from arena.runs.judged import judged
 from arena.runs.run import Item, Result
 from arena.runs.verdicts import Recorder
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 from arena.text import storable
 
 MAX_DELAY_SECONDS = 30.0

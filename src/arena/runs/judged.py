@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from arena.agents import Usage
 from arena.catalog import Test
 from arena.evaluation.verdict import Verdict
-from arena.scoring import CostContribution, cost_contribution
+from arena.scoring.components import CostContribution, cost_contribution
 from arena.text import storable
 
 

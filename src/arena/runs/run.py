@@ -10,7 +10,8 @@ from uuid import UUID
 from arena.agents import Usage
 from arena.catalog import Test
 from arena.errors import Conflict
-from arena.scoring import CostContribution, ExecutionStatus
+from arena.scoring.components import CostContribution
+from arena.scoring.history import ExecutionStatus
 
 Outcome = Literal["passed", "failed", "awaiting"]
 """What came of a result; `awaiting` is one that people have yet to judge."""

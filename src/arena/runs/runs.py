@@ -203,10 +203,6 @@ class Runs:
         """What of a run could not be executed."""
         return await records.list_errors(self._database, run_id)
 
-    async def costs(self, team_id: str) -> Sequence[Run]:
-        """For each agent version the run that its benchmark score comes from."""
-        return await records.benchmark_runs(self._database, team_id)
-
     async def wait(self, run_id: UUID) -> Run:
         """The run when it has ended, if it is executed here; else the run as it is."""
         task = self._tasks.get(run_id)

@@ -9,7 +9,7 @@ from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 from arena.evaluation.resources import NO_RESOURCES
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 from factories import a_test
 
 RUN = UUID(int=1)

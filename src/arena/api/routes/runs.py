@@ -242,28 +242,9 @@ def shown_result(
 
 
 async def _trials(house: Arena, run: Run) -> schemas.Trials | None:
-    """What a run's repeats come to; None where nothing was asked twice."""
-    summary = await house.scores.trials(run.id)
-    if summary is None:
-        return None
-    k = summary.trials
-    return schemas.Trials(
-        k=k,
-        pass_at_k=summary.pass_at(k),
-        pass_all_k=summary.pass_all(k),
-        flaky=list(summary.flaky),
-        tests=[
-            schemas.TestTrials(
-                test_id=test.test_id,
-                trials=test.trials,
-                passed=test.passed,
-                pass_at_k=test.pass_at(k),
-                pass_all_k=test.pass_all(k),
-                flaky=test.is_flaky,
-            )
-            for test in summary.tests
-        ],
-    )
+    """The repeats of a run's tests; None where every test has one trial."""
+    trials = await house.scores.trials(run.id)
+    return None if trials is None else schemas.Trials.model_validate(trials)
 
 
 def _cost_per_pass(run: Run) -> float | None:

@@ -16,7 +16,6 @@ from arena.runs.records.results import (
 )
 from arena.runs.records.runs import (
     NewRun,
-    benchmark_runs,
     cancel,
     create_run,
     finish,
@@ -32,7 +31,6 @@ __all__ = [
     "NewRun",
     "add_error",
     "add_results",
-    "benchmark_runs",
     "cancel",
     "claim",
     "count_categories",

@@ -14,7 +14,7 @@ from arena.runs.run import (
     ResultFilter,
     ResultRow,
 )
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, Runs, RunTests
 

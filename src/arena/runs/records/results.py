@@ -14,8 +14,8 @@ from arena.reviews.records import open_reviews
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import OUTCOMES, from_result, to_result
 from arena.runs.run import Item, Outcome, RecordedResult, Result, ResultPage, RunError
-from arena.scoring import Execution, Source, Subject
-from arena.scoring.records import add_executions
+from arena.scoring.history import Execution, Source, Subject
+from arena.scoring.records.evidence import add_executions
 from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 

@@ -9,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.agents import Usage
 from arena.errors import NotFound
 from arena.runs.run import Outcome, RecordedResult, Result, Run, RunStatus
-from arena.scoring import CostContribution, ExecutionStatus
+from arena.scoring.components import CostContribution
+from arena.scoring.history import ExecutionStatus
 from arena.store.tables import Runs
 
 OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}

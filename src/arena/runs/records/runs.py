@@ -16,10 +16,11 @@ from arena.reviews.records import cancel_reviews
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
-from arena.scoring import MICROPOINTS, Subject, share_score
-from arena.scoring.records import set_benchmark
+from arena.scoring.components import MICROPOINTS, share_score
+from arena.scoring.history import Subject
+from arena.scoring.records.evidence import set_benchmark
 from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
+from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
 
 PAGE = 500
 """Tests that are written at once."""
@@ -142,19 +143,6 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
     )
     async with database.reading() as connection:
         return [(to_run(row), row.lease_token) for row in await connection.execute(query)]
-
-
-@shielded
-async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
-    """The runs that stand for the team's agents on the leaderboard."""
-    query = (
-        select(Runs.__table__)
-        .join(Scores, Scores.benchmark_run_id == Runs.id)
-        .where(Scores.team_id == team_id)
-        .order_by(Runs.agent_id, Runs.agent_version)
-    )
-    async with database.reading() as connection:
-        return [to_run(row) for row in await connection.execute(query)]
 
 
 @shielded
