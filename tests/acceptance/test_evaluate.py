@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import Resources
-from arena.evaluation.standard import read_standard_document
 from arena.evaluation.verdict import Submission
 from arena.sandbox.namespace.provider import NamespaceProvider
 

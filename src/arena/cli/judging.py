@@ -30,9 +30,10 @@ from arena.content import (
 )
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import contents_of, keep_record
 from arena.evaluation.resources import Resources, ReviewNeeded
-from arena.evaluation.standard import Standard, read_standard_document
+from arena.evaluation.standard import Standard
 from arena.evaluation.verdict import Submission, Verdict
 
 FIRST_WAIT_SECONDS = 5.0

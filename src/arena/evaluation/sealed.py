@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from arena.content import canonical, read_canonical
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.fields import dotted
-from arena.evaluation.standard import read_standard_document
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.verdict import Opening
 
 DOMAIN = b"arena.sealed-case/1\0"

@@ -27,17 +27,10 @@ from arena.evaluation.cases import judge_cases, recount
 from arena.evaluation.evaluate import combine, judge_checklist, validate
 from arena.evaluation.fields import InvalidStandard, Path, dotted
 from arena.evaluation.judge.panel import replay
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
 from arena.evaluation.sealed import unopened
-from arena.evaluation.standard import (
-    Checklist,
-    JudgePrompt,
-    Leaf,
-    PartPath,
-    Standard,
-    TestCases,
-    read_standard_document,
-)
+from arena.evaluation.standard import Checklist, JudgePrompt, Leaf, PartPath, Standard, TestCases
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
 from arena.sandbox import SandboxProvider

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid, read_json
 from arena.errors import InvalidInput
-from arena.evaluation.standard import MIN_PASS_SCORE, Standard, passes_from, read_standard_document
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import MIN_PASS_SCORE, Standard, passes_from
 from arena.market.errors import BadContent
 
 MAX_STANDARD_BYTES = 1024 * 1024

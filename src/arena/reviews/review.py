@@ -8,13 +8,8 @@ from functools import cached_property
 from uuid import UUID
 
 from arena.errors import InvalidInput
-from arena.evaluation.standard import (
-    Checklist,
-    PartPath,
-    Standard,
-    checklists,
-    read_standard_document,
-)
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import Checklist, PartPath, Standard, checklists
 from arena.evaluation.verdict import ItemAnswer, Submission
 
 RULE = "majority, a tie fails"

@@ -10,10 +10,10 @@ import pytest
 
 from arena.content import LocalStore, canonical, read_archive, write_archive
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import contents_of, keep_record
 from arena.evaluation.resources import Resources
 from arena.evaluation.sealed import seal
-from arena.evaluation.standard import read_standard_document
 from arena.evaluation.verdict import Submission
 from arena.evaluation.verify import verify
 from arena.sandbox.namespace.provider import NamespaceProvider

@@ -7,9 +7,9 @@ import pytest
 
 from arena.content import LocalStore, canonical
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import keep_record
 from arena.evaluation.resources import Resources
-from arena.evaluation.standard import read_standard_document
 from arena.evaluation.verdict import Submission
 from arena.evaluation.verify import verify
 from judging import WORK, vote

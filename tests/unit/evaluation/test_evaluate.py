@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from arena.evaluation import pattern
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.standard import Standard, read_standard
+from arena.evaluation.reading import read_standard
+from arena.evaluation.standard import Standard
 from arena.evaluation.verdict import Submission, Verdict
 
 TEXT = st.text("abc 123", max_size=12)

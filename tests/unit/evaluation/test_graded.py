@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from arena.evaluation.fields import InvalidStandard, dotted
+from arena.evaluation.reading import read_standard, read_standard_document
 from arena.evaluation.standard import (
     AllOf,
     Case,
@@ -15,8 +16,6 @@ from arena.evaluation.standard import (
     Part,
     TestCases,
     passes_from,
-    read_standard,
-    read_standard_document,
 )
 from arena.evaluation.validators import Contains
 

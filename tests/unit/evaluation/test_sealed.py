@@ -14,6 +14,7 @@ from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import score_of, with_hidden_cases
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.fields import InvalidStandard
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import NotJudged, Resources
 from arena.evaluation.sealed import (
     Opening,
@@ -25,7 +26,6 @@ from arena.evaluation.sealed import (
     unopened,
     write_private_part,
 )
-from arena.evaluation.standard import read_standard_document
 from arena.evaluation.verdict import Submission
 
 STANDARD = {

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.evaluation.fields import InvalidStandard, dotted
-from arena.evaluation.standard import MAX_DEPTH, VALIDATIONS, AllOf, AnyOf, Part, read_standard
+from arena.evaluation.reading import MAX_DEPTH, read_standard
+from arena.evaluation.standard import VALIDATIONS, AllOf, AnyOf, Part
 from arena.evaluation.validators import (
     Contains,
     ContainsAny,

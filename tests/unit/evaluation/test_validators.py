@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from arena.evaluation import pattern
-from arena.evaluation.standard import read_standard
+from arena.evaluation.reading import read_standard
 from arena.evaluation.text import fold
 from arena.evaluation.validators import (
     Contains,

@@ -15,6 +15,7 @@ from arena.errors import ArenaError, InvalidInput
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.judge.panel import replay
 from arena.evaluation.judge.prompt import brief
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import (
     NotARecord,
     contents_of,
@@ -23,7 +24,7 @@ from arena.evaluation.record import (
     write_record,
 )
 from arena.evaluation.resources import Resources
-from arena.evaluation.standard import JudgePrompt, read_standard_document
+from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Finding, ItemAnswer, Judgement, Submission, Verdict, Vote
 from arena.evaluation.verify import Verification, verify
 

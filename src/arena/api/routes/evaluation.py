@@ -16,10 +16,11 @@ from arena.api.room import room_router
 from arena.content import LocalStore, NotCanonical, canonical, read_json
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import keep_record
 from arena.evaluation.resources import Unsealing
 from arena.evaluation.sealed import read_private_part
-from arena.evaluation.standard import PartPath, Standard, checklists, read_standard_document
+from arena.evaluation.standard import PartPath, Standard, checklists
 from arena.evaluation.verdict import ItemAnswer, Opening, Submission
 
 router = room_router("/api", "evaluation")

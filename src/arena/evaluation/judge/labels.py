@@ -11,7 +11,8 @@ from pydantic import Field, StrictStr
 from arena.errors import InvalidInput, nearest
 from arena.evaluation.evaluate import weighted_mean
 from arena.evaluation.fields import Body, Fault, InvalidStandard, Number, dotted, read
-from arena.evaluation.standard import JudgePrompt, read_standard_document
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import JudgePrompt
 
 MAX_BYTES = 256 * 1024 * 1024
 MAX_FAULTS = 20

@@ -17,7 +17,8 @@ from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
-from arena.evaluation.standard import JudgePrompt, read_standard_document
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import JudgePrompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
