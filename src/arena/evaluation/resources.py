@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from arena.errors import Conflict, InfrastructureError
 from arena.evaluation.standard import Checklist, JudgePrompt, PartPath
 from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict
-from arena.sandbox import SandboxProvider
+from arena.sandbox.ports import SandboxProvider
 
 Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
 """A model's verdict by a standard's criteria; raises `JudgeError` where it gave none."""

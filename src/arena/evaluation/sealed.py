@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from arena.content import canonical, read_canonical
+from arena.content.canonical import canonical, read_canonical
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.fields import dotted
 from arena.evaluation.reading import read_standard_document

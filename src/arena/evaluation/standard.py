@@ -27,13 +27,9 @@ from arena.evaluation.fields import (
     converted,
 )
 from arena.evaluation.validators import VALIDATORS, Validator
-from arena.sandbox import (
-    FUNCTION_LANGUAGES,
-    TestCase,
-    check_language,
-    checked_name,
-    normal_language,
-)
+from arena.sandbox.arguments import checked_name
+from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
+from arena.sandbox.ports import TestCase
 
 MIN_PASS_SCORE = 60
 """The `pass_score` of a graded standard that names none."""

@@ -13,15 +13,9 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from arena import __version__
-from arena.content import (
-    ContentCorrupt,
-    ContentMalformed,
-    ContentMissing,
-    LocalStore,
-    NotCanonical,
-    canonical,
-    read_json,
-)
+from arena.content.canonical import canonical, read_json
+from arena.content.errors import ContentCorrupt, ContentMalformed, ContentMissing, NotCanonical
+from arena.content.store import LocalStore
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
 from arena.evaluation.evaluate import combine, judge_checklist, validate
@@ -33,7 +27,7 @@ from arena.evaluation.sealed import unopened
 from arena.evaluation.standard import Checklist, JudgePrompt, Leaf, PartPath, Standard, TestCases
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
-from arena.sandbox import SandboxProvider
+from arena.sandbox.ports import SandboxProvider
 
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
 """What another version of Arena, or of a language, may word differently."""

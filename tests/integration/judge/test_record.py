@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.content import LocalStore, canonical
+from arena.content.canonical import canonical
+from arena.content.store import LocalStore
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import keep_record

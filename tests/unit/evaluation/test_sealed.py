@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import score_of, with_hidden_cases
 from arena.evaluation.evaluate import evaluate
@@ -26,7 +26,7 @@ from arena.evaluation.sealed import (
     unopened,
     write_private_part,
 )
-from arena.evaluation.verdict import Submission
+from arena.evaluation.verdict import Finding, Submission
 
 STANDARD = {
     "type": "test_cases",
@@ -206,7 +206,8 @@ async def test_a_sealed_standard_is_never_judged_by_its_public_cases_alone():
     ],
 )
 def test_public_cases_of_a_sealed_standard_buy_nothing(passed: list[bool], public: int, score: int):
-    assert score_of(passed, public) == score
+    findings = [Finding(criterion="a case", passed=one, reason="") for one in passed]
+    assert score_of(findings, public) == score
 
 
 def test_the_standard_on_the_page_can_be_sealed():
