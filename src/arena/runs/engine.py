@@ -17,7 +17,10 @@ from arena import clock
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Question
 from arena.errors import AgentFault, AgentTimedOut, InfrastructureError
-from arena.evaluation import Resources, ReviewNeeded, Submission, evaluate, is_graded
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.standard import is_graded
+from arena.evaluation.verdict import Submission
 from arena.feed import Feed
 from arena.models.usage import Usage
 from arena.runs.item import Executed, Item

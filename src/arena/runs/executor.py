@@ -11,7 +11,7 @@ from arena.agents.agent import AgentDefinition
 from arena.agents.registry import Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.reviews import ReviewDetails
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner

@@ -11,8 +11,11 @@ from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Question
 from arena.agents.connectors import connect
 from arena.agents.spec import OpenAISpec
-from arena.evaluation import JudgePrompt, Resources, Submission, evaluate
-from arena.evaluation.judge import open_judge
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.judge.judge import open_judge
+from arena.evaluation.resources import Resources
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission
 from arena.settings import Settings
 from conftest import missing
 

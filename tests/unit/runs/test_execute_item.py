@@ -4,7 +4,7 @@ import pytest
 
 from arena.agents.connector import AgentBusy, Answer, Question
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.evaluation import NO_RESOURCES
+from arena.evaluation.resources import NO_RESOURCES
 from arena.models.turns import Turns
 from arena.models.usage import Usage
 from arena.runs.engine import execute_item
