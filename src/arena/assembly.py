@@ -14,9 +14,10 @@ from arena.settings import Settings
 if TYPE_CHECKING:
     from arena.agents import Registry
     from arena.catalog import Audits, LiveCatalog
-    from arena.content import LocalStore
-    from arena.evaluation import Resources, SealedFolder
-    from arena.evaluation.judge import ModelJudge
+    from arena.content.store import LocalStore
+    from arena.evaluation.judge.judge import ModelJudge
+    from arena.evaluation.resources import Resources
+    from arena.evaluation.sealed import SealedFolder
     from arena.feed import Feed
     from arena.market import Market, TaskReviews
     from arena.reviews import Review, Reviews
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from arena.runs.executor import RunExecutor
     from arena.runs.records.reader import RunReader
     from arena.runs.watcher import RunWatcher
-    from arena.sandbox import SandboxProvider
+    from arena.sandbox.ports import SandboxProvider
     from arena.scoring.scores import Scores
     from arena.store.database import Database
 
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
     """The rooms, until the block ends."""
+    if settings.languages:
+        # Imported here, like every room: most processes do not need it.
+        from arena.sandbox.languages import add_languages
+
+        add_languages(settings.languages)
     async with AsyncExitStack() as closing:
         arena = Arena(settings, closing)
         if settings.weights:
@@ -89,7 +95,7 @@ class Arena:
     @cached_property
     def content(self) -> "LocalStore":
         """Bytes by CID."""
-        from arena.content import LocalStore
+        from arena.content.store import LocalStore
 
         return LocalStore(self.settings.content_folder)
 
@@ -103,7 +109,7 @@ class Arena:
     @cached_property
     def judge(self) -> "ModelJudge":
         """The models that judge."""
-        from arena.evaluation.judge import open_judge
+        from arena.evaluation.judge.judge import open_judge
 
         judge = open_judge(self.settings)
         self._closing.push_async_callback(judge.close)
@@ -112,7 +118,8 @@ class Arena:
     @cached_property
     def resources(self) -> "Resources":
         """What judging needs."""
-        from arena.evaluation import Resources, SealedFolder
+        from arena.evaluation.resources import Resources
+        from arena.evaluation.sealed import SealedFolder
 
         unseal = SealedFolder(self.settings.sealed_folder)
         return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
@@ -201,7 +208,7 @@ class Arena:
         A team with a token chooses the standard of its task, so it gets only what was left for it;
         the tests of a run are the server's own.
         """
-        from arena.evaluation import SealedFolder
+        from arena.evaluation.sealed import SealedFolder
         from arena.reviews import SubjectKind
 
         folder = SealedFolder(self.settings.sealed_folder)
@@ -211,7 +218,7 @@ class Arena:
 
 def open_sandbox(settings: Settings) -> "SandboxProvider":
     """The provider that the settings name."""
-    from arena.sandbox import provider_named
+    from arena.sandbox.providers import provider_named
 
     options: dict[str, object] = {}
     if settings.sandbox == "daytona":
