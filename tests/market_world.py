@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import event
 
 from arena import clock
-from arena.content import LocalStore, cid_of
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.market import Act, Market, Proof, Statement, public_key_of, sign
 from arena.store.database import Database
 
@@ -42,7 +43,8 @@ class World:
         for data in RESULTS.values():
             self.content.put(data)
         self.statements_left: int | None = None
-        engine = self.database._engine.sync_engine
+        self.run(self.database.open())
+        engine = self.database._engines.base.sync_engine
         event.listen(engine, "before_cursor_execute", self._before_statement)
         if self.database.dialect == "sqlite":
             self._hurry()
@@ -78,7 +80,8 @@ class World:
 
             driver._execute = execute
 
-        engine = self.database._engine.sync_engine
+        self.run(self.database.open())
+        engine = self.database._engines.base.sync_engine
         event.listen(engine, "do_connect", any_thread)
         event.listen(engine, "connect", hurried)
         self.run(self.database._engine.dispose())

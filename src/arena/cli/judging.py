@@ -16,29 +16,19 @@ from typing import Any, cast
 from arena import schemas
 from arena.backoff import backoff_seconds
 from arena.client import Client
-from arena.content import (
-    V0,
-    V1,
-    ContentCorrupt,
-    LocalStore,
-    NotCanonical,
-    cid_of,
-    parse_cid,
-    read_archive,
-    read_json,
-    write_archive,
-)
+from arena.content.archive import read_archive, write_archive
+from arena.content.canonical import read_json
+from arena.content.cid import parse_cid
+from arena.content.errors import ContentCorrupt, NotCanonical
+from arena.content.store import LocalStore
+from arena.content.tree import V0, V1, cid_of
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
-from arena.evaluation import (
-    Resources,
-    ReviewNeeded,
-    Standard,
-    Submission,
-    Verdict,
-    evaluate,
-    read_standard_document,
-)
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import contents_of, keep_record
+from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.standard import Standard
+from arena.evaluation.verdict import Submission, Verdict
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0

@@ -11,8 +11,9 @@ from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
-from arena.content import LocalStore, read_archive, write_archive
-from arena.evaluation import contents_of
+from arena.content.archive import read_archive, write_archive
+from arena.content.store import LocalStore
+from arena.evaluation.record import contents_of
 
 router = room_router("/api", "content")
 
