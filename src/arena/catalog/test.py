@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from arena.evaluation import Standard, read_standard
+from arena.evaluation.reading import read_standard
+from arena.evaluation.standard import Standard
 
 DEFAULT_TOKENS_PER_POINT = 2000
 """The token budget of a test that names none: this times its points."""

@@ -1,7 +1,8 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 
 
-class Operations(ServerOperations):
+class Operations(ServerOperations, ScoreOperations):
     """All that Arena can do: in this process, or over HTTP."""

@@ -9,7 +9,7 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
 from arena.catalog.test import Test
-from arena.evaluation import Finding, Submission
+from arena.evaluation.verdict import Finding, Submission
 from arena.reviews import NewReview, ReviewSubject, SubjectKind
 from arena.reviews.records import open_reviews
 from arena.runs.item import Executed, Item

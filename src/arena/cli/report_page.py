@@ -1,4 +1,4 @@
-"""`arena report`: a run or the leaderboard as a page that needs no server."""
+"""`arena report`: a run or the leaderboard as a self-contained page."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from arena.settings import Settings
 app = commands()
 
 MOST_TESTS = 1000
-"""So many tests are fetched with what they asked; the page does without beyond that."""
+"""Only so many tests are fetched with their prompts: the page stays small enough to open."""
 
 BOARD_ROWS = 1000
 
@@ -40,7 +40,7 @@ def report(
         typer.Option(metavar="NAME", help="On the leaderboard, only tests of this category count."),
     ] = None,
 ) -> None:
-    """Write a run, or the leaderboard, as one page that opens from disk and asks nobody."""
+    """Write a run, or the leaderboard, as one self-contained page."""
     if (run_id is None) != leaderboard:
         raise InvalidInput("name a RUN or --leaderboard, one of the two")
     if category and run_id is not None:
@@ -78,4 +78,4 @@ async def _run(client: Client, run_id: UUID) -> tuple[str, str]:
 async def _board(client: Client, team: str, category: str | None) -> tuple[str, str]:
     board = await client.leaderboard(category=category, limit=BOARD_ROWS)
     page = board_page(board, team=team, category=category, data_name=DATA)
-    return page, board.model_dump_json(indent=1)
+    return page, output.as_json(board, indent=1)
