@@ -1,4 +1,4 @@
-"""What people and programs get to see."""
+"""What a command prints: text, tables and JSON."""
 
 import os
 import sys
@@ -35,16 +35,16 @@ STYLES = {
 
 
 class Screen(Console):
-    """A console that does not mind when its reader (head, less) goes away."""
+    """A console that survives a reader (head, less) that goes away."""
 
     def on_broken_pipe(self) -> None:
-        """What is left to print goes nowhere; the command goes on to its exit code."""
+        """Drop what is left to print; the command still gets to its exit code."""
         self.quiet = True
-        forget_reader()
+        discard_output()
 
 
-def forget_reader() -> None:
-    """Let standard output lead nowhere from here on."""
+def discard_output() -> None:
+    """Send standard output to nowhere from here on."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -56,12 +56,12 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def line(text: str, *, at_once: bool = False) -> None:
-    """A line as it is, however long; `at_once` where whoever reads through a pipe waits for it."""
+def line(text: str, *, end: str = "\n", at_once: bool = False) -> None:
+    """A line as it is, however long; `at_once` where a reader of a pipe waits for it."""
     try:
-        print(text, flush=at_once)
+        print(text, end=end, flush=at_once)
     except BrokenPipeError:
-        forget_reader()
+        discard_output()
 
 
 def print_json(value: object) -> None:
