@@ -42,7 +42,8 @@ class World:
         for data in RESULTS.values():
             self.content.put(data)
         self.statements_left: int | None = None
-        engine = self.database._engine.sync_engine
+        self.run(self.database.open())
+        engine = self.database._engines.base.sync_engine
         event.listen(engine, "before_cursor_execute", self._before_statement)
         if self.database.dialect == "sqlite":
             self._hurry()
@@ -78,7 +79,8 @@ class World:
 
             driver._execute = execute
 
-        engine = self.database._engine.sync_engine
+        self.run(self.database.open())
+        engine = self.database._engines.base.sync_engine
         event.listen(engine, "do_connect", any_thread)
         event.listen(engine, "connect", hurried)
         self.run(self.database._engine.dispose())

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from arena.content import LocalStore
     from arena.evaluation import Resources, SealedFolder
     from arena.evaluation.judge import ModelJudge
+    from arena.feed import Feed
     from arena.market import Market, TaskReviews
     from arena.reviews import Review, Reviews
     from arena.reviews.reviews import Settler
-    from arena.runs import Runs
+    from arena.runs.executor import RunExecutor
+    from arena.runs.records.reader import RunReader
+    from arena.runs.watcher import RunWatcher
     from arena.sandbox import SandboxProvider
     from arena.scoring.scores import Scores
     from arena.store.database import Database
@@ -115,24 +118,50 @@ class Arena:
         return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
 
     @cached_property
-    def runs(self) -> "Runs":
-        """Benchmark runs."""
-        from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
+    def feed(self) -> "Feed":
+        """What changes, for those who watch."""
+        from arena.feed import Feed
+
+        return Feed()
+
+    @cached_property
+    def runs(self) -> "RunReader":
+        """Benchmark runs, to be read."""
+        from arena.runs.records.reader import RunReader
+
+        return RunReader(self.database)
+
+    @cached_property
+    def watcher(self) -> "RunWatcher":
+        """Benchmark runs, to be followed."""
+        from arena.runs.watcher import RunWatcher
+
+        return RunWatcher(self.runs, self.feed)
+
+    @cached_property
+    def executor(self) -> "RunExecutor":
+        """Benchmark runs, to be executed."""
+        from arena.runs.engine import Engine
+        from arena.runs.executor import RunExecutor
+        from arena.runs.owner import Owner
+        from arena.runs.session import AgentSessions, Retries
+        from arena.runs.verdicts import Recorder
 
         settings = self.settings
+        retries = Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=self.database,
-            changes=Changes(),
+            feed=self.feed,
             token=owner.token,
+            sessions=AgentSessions(retries),
             resources=self.resources,
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
-            retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
-        runs = Runs(self.database, self.catalog, self.registry, owner, engine)
-        self._closing.push_async_callback(runs.close)
-        return runs
+        executor = RunExecutor(engine, self.catalog, self.registry, owner)
+        self._closing.push_async_callback(executor.close)
+        return executor
 
     @cached_property
     def market(self) -> "Market":
@@ -161,7 +190,7 @@ class Arena:
 
         # Looked up when a review is settled: a list of reviews needs neither runs nor market.
         settlers: dict[SubjectKind, Settler] = {
-            SubjectKind.RUN: lambda details, verdict: self.runs.settle(details, verdict),
+            SubjectKind.RUN: lambda details, verdict: self.executor.settle(details, verdict),
             SubjectKind.TASK: lambda details, verdict: self.task_reviews.settle(details, verdict),
         }
         return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)

@@ -1,14 +1,14 @@
 from uuid import UUID
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 from arena.evaluation import NO_RESOURCES
-from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
-from arena.runs.run import Item
+from arena.runs.engine import execute_item
+from arena.runs.item import Item
+from arena.runs.run import Result
+from arena.runs.session import AgentSession, NotExecuted, Retries
 from arena.scoring import ExecutionStatus
 from factories import a_test
 
@@ -17,8 +17,9 @@ ITEM = Item(test=a_test(points=2.0), trial=1)
 AT_ONCE = Retries(count=2, delay_seconds=0.0)
 
 
-def way(connector: "Scripted") -> Way:
-    return Way(connector=connector, limiter=Limiter(Limits()), resources=NO_RESOURCES)
+async def execute(connector: "Scripted") -> Result:
+    session = AgentSession(connector=connector, limiter=Limiter(Limits()), retries=AT_ONCE)
+    return await execute_item(session, RUN, ITEM, NO_RESOURCES)
 
 
 class Scripted:
@@ -41,27 +42,24 @@ class Scripted:
 
 async def test_a_good_answer_passes_and_earns_the_points():
     usage = Usage(input_tokens=3, output_tokens=4, model="m", cost_usd=0.1)
-    result = await execute_item(
-        way(Scripted(Answer(output="yes", usage=usage))), RUN, ITEM, AT_ONCE
-    )
+    result = await execute(Scripted(Answer(output="yes", usage=usage)))
     assert (result.passed, result.points_earned, result.score) == (True, 2.0, 100.0)
     assert result.status is ExecutionStatus.COMPLETED
-    assert result.usage == usage
+    assert (result.input_tokens, result.output_tokens) == (3, 4)
+    assert (result.model, result.cost_usd) == ("m", 0.1)
     assert result.failure_reason is None
     assert result.actual_output == {"output": "yes"}
 
 
 async def test_a_bad_answer_fails_but_the_execution_is_completed():
-    result = await execute_item(way(Scripted(Answer(output="no"))), RUN, ITEM, AT_ONCE)
+    result = await execute(Scripted(Answer(output="no")))
     assert (result.passed, result.points_earned) == (False, 0.0)
     assert result.status is ExecutionStatus.COMPLETED
     assert result.failure_reason == '"yes" is missing (read: "no")'
 
 
 async def test_a_cut_answer_says_so():
-    result = await execute_item(
-        way(Scripted(Answer(output="yes", truncated=True))), RUN, ITEM, AT_ONCE
-    )
+    result = await execute(Scripted(Answer(output="yes", truncated=True)))
     assert result.actual_output == {"output": "yes", "truncated": True}
 
 
@@ -77,14 +75,14 @@ async def test_what_the_agent_does_wrong_is_a_failed_result_and_not_tried_again(
     step: Answer | Exception, status: str, reason: str
 ):
     connector = Scripted(step)
-    result = await execute_item(way(connector), RUN, ITEM, AT_ONCE)
+    result = await execute(connector)
     assert (result.passed, result.status, result.failure_reason) == (False, status, reason)
     assert result.attempts == 1
 
 
 async def test_a_fault_on_the_way_is_tried_again_under_the_same_question():
     connector = Scripted(AgentUnavailable("down"), AgentUnavailable("down"), Answer(output="yes"))
-    result = await execute_item(way(connector), RUN, ITEM, AT_ONCE)
+    result = await execute(connector)
     assert (result.passed, result.attempts) == (True, 3)
     assert len(set(connector.questions)) == 1
 
@@ -92,14 +90,14 @@ async def test_a_fault_on_the_way_is_tried_again_under_the_same_question():
 async def test_after_the_last_try_the_item_is_not_executed():
     connector = Scripted(*[AgentUnavailable("down")] * 3)
     with pytest.raises(NotExecuted, match="down") as missed:
-        await execute_item(way(connector), RUN, ITEM, AT_ONCE)
+        await execute(connector)
     assert missed.value.attempts == 3
 
 
 async def test_what_cannot_get_better_is_not_tried_again():
     connector = Scripted(AgentUnavailable("no such program", retryable=False))
     with pytest.raises(NotExecuted) as missed:
-        await execute_item(way(connector), RUN, ITEM, AT_ONCE)
+        await execute(connector)
     assert missed.value.attempts == 1
 
 
@@ -114,15 +112,3 @@ def test_the_wait_between_tries_doubles_up_to_a_limit():
 def test_a_busy_agent_may_ask_for_a_longer_wait():
     busy = AgentBusy("later", retry_after_seconds=7.0)
     assert Retries(delay_seconds=1.0).delay(1, busy) >= 7
-
-
-@given(st.text(alphabet=st.characters(codec=None)))
-def test_any_text_becomes_one_that_a_database_takes(text: str):
-    stored = storable(text)
-    assert "\0" not in stored
-    assert stored.encode("utf-8").decode("utf-8") == stored
-
-
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
-def test_a_text_that_a_database_takes_is_left_as_it_is(text: str):
-    assert storable(text) == text
