@@ -4,7 +4,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from arena.evaluation import Standard, read_standard
 
@@ -18,17 +20,17 @@ class Test:
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
-    id: str
+    id: Annotated[str, Field(alias="test_id")]
     name: str
-    prompt: str
-    expected: dict[str, object]
+    prompt: Annotated[str, Field(alias="input_prompt")]
+    expected: Annotated[dict[str, Any], Field(alias="expected_output")]
     """The body of the standard, as written in the file."""
-    validation: str = "contains"
+    validation: Annotated[str, Field(alias="validation_type")] = "contains"
     category: str = "custom"
     description: str | None = None
     timeout_seconds: int = 30
     points: float = 1.0
-    agents: tuple[str, ...] | None = None
+    agents: Annotated[tuple[str, ...] | None, Field(alias="applicable_agent_types")] = None
     """The agents it is meant for; None means every agent, an empty tuple none."""
     active: bool = True
     tags: tuple[str, ...] = ()

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import typer
 
-from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import commands
@@ -15,6 +14,7 @@ from arena.client import Client
 from arena.dashboard.report import RunReport, board_page, run_page, write_report
 from arena.dashboard.report.folder import DATA
 from arena.errors import InvalidInput
+from arena.runs.run import Result
 from arena.settings import Settings
 
 app = commands()
@@ -40,7 +40,7 @@ def report(
         typer.Option(metavar="NAME", help="On the leaderboard, only tests of this category count."),
     ] = None,
 ) -> None:
-    """Write a run, or the leaderboard, as one page that opens from disk and asks nobody."""
+    """Write a run, or the leaderboard, as one self-contained page."""
     if (run_id is None) != leaderboard:
         raise InvalidInput("name a RUN or --leaderboard, one of the two")
     if category and run_id is not None:
@@ -56,21 +56,19 @@ def report(
     output.line(f"wrote {write_report(html, page, data)}")
 
 
-async def _run(client: Client, run_id: UUID) -> tuple[str, str]:
+async def _run(client: Operations, run_id: UUID) -> tuple[str, str]:
     details = await client.run(run_id, limit=1)
     results = [result async for result in client.results(run_id)]
-    first: dict[str, schemas.Result] = {}
+    first: dict[str, Result] = {}
     for result in results:
         first.setdefault(result.test_id, result)
     tests = {
         test_id: (await client.result(run_id, result.id)).test
         for test_id, result in list(first.items())[:MOST_TESTS]
     }
-    whole = details.model_copy(
-        update={"results": results, "count": len(results), "next_cursor": None}
-    )
-    data = whole.model_dump(mode="json")
-    data["tests"] = [test.model_dump(mode="json") for test in tests.values()]
+    whole = replace(details, results=results, count=len(results), next_cursor=None)
+    data = json.loads(output.as_json(whole))
+    data["tests"] = [json.loads(output.as_json(test)) for test in tests.values()]
     page = run_page(RunReport(details=details, results=results, tests=tests), DATA)
     return page, json.dumps(data, indent=1, ensure_ascii=False)
 

@@ -1,7 +1,8 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.runs import RunOperations
 from arena.operations.server import ServerOperations
 
 
-class Operations(ServerOperations):
+class Operations(ServerOperations, RunOperations):
     """All that Arena can do: in this process, or over HTTP."""

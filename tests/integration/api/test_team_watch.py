@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 
 import pytest
+from arena.api.team_watch import News, watch_team
 from sqlalchemy import event
 
 from arena.api import team_watch
-from arena.api.team_watch import News, watch_team
 from arena.assembly import Arena
 from arena.runs import watcher
 from arena.runs.executor import RunRequest

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from arena.api.routes.runs import shown_result
+
 from arena.assembly import Arena, open_arena
 from arena.evaluation.verify import verify
 from arena.runs.executor import RunRequest
