@@ -1,6 +1,7 @@
 """`arena report`: a run or the leaderboard as a page that needs no server."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -14,6 +15,7 @@ from arena.client import Client
 from arena.dashboard.report import RunReport, board_page, run_page, write_report
 from arena.dashboard.report.folder import DATA
 from arena.errors import InvalidInput
+from arena.operations.operations import Operations
 from arena.runs.run import Result
 from arena.settings import Settings
 

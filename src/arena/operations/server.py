@@ -1,24 +1,19 @@
 """The server itself: its health, its teams, and what happens in a team."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
-from uuid import UUID
 
 from pydantic import Field
 
 from arena import __version__
 from arena.operations.operation import DEFAULT_TEAM, Event, Events, OperationGroup, get
-from arena.runs.run import Progress, Run, RunStatus
+from arena.operations.team_watch import Topic, watch_team
+from arena.runs.run import Progress
 
 if TYPE_CHECKING:
     from arena.assembly import Arena
-
-POLL_SECONDS = 1.0
-"""How often a team is looked at, although nothing has happened in this process."""
-
-Topic = Literal["scores", "reviews", "market", "catalog"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +65,7 @@ class ServerOperations(OperationGroup):
     )
     async def team_events(self) -> Events:
         """Watch a team: the progress of its runs, and what else changes."""
-        return _team_events(self.arena, self.team)
+        return _events(self.arena, self.team)
 
     async def watch_team(self) -> AsyncIterator[Progress | Change]:
         """A team's runs as they go on, and what else changes; the first say how things are."""
@@ -79,44 +74,10 @@ class ServerOperations(OperationGroup):
                 yield event.data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """A team as it was seen."""
-
-    runs: Mapping[UUID, Run]
-    versions: Mapping[Topic, object]
-    """Of each topic, something that differs after every change of it."""
-
-
-async def _team_events(arena: "Arena", team: str) -> Events:
-    """What is new since the last look; the first events say how things are."""
-    seen = _State(runs={}, versions={})
-
-    async def look(_: _State | None) -> _State:
-        return _State(
-            runs=await arena.watcher.present(team),
-            versions={
-                "scores": await arena.scores.last_change(team),
-                "reviews": await arena.reviews.state(team),
-                "market": await arena.market.last_event(team),
-                "catalog": arena.catalog.current.loaded_at,
-            },
-        )
-
-    looks = arena.feed.watch(("team", team), look, poll_seconds=POLL_SECONDS)
-    async with aclosing(looks):
-        async for state in looks:
-            ended = {
-                # These ran, and are now neither running nor among the newest.
-                run.id: await arena.runs.get(run.id, team)
-                for run in seen.runs.values()
-                if run.status is RunStatus.RUNNING and run.id not in state.runs
-            }
-            runs = {**state.runs, **ended}
-            for run in runs.values():
-                if run != seen.runs.get(run.id):
-                    yield Event(name="progress", data=Progress.of(run))
-            for topic, version in state.versions.items():
-                if topic not in seen.versions or seen.versions[topic] != version:
-                    yield Event(name="change", data=Change(what=topic))
-            seen = _State(runs=runs, versions=state.versions)
+async def _events(arena: "Arena", team: str) -> Events:
+    async with aclosing(watch_team(arena, team)) as looks:
+        async for news in looks:
+            for run in news.runs:
+                yield Event(name="progress", data=Progress.of(run))
+            for topic in news.changed:
+                yield Event(name="change", data=Change(what=topic))

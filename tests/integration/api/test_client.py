@@ -11,7 +11,6 @@ import pytest
 
 from arena.client import Client
 from arena.errors import InfrastructureError, InvalidInput, NotFound
-from arena.schemas import RunCreate
 
 
 @asynccontextmanager
@@ -118,6 +117,6 @@ async def test_errors_come_back_as_they_were(local):
             await client.agent("parot")
         with pytest.raises(NotFound, match="a/b"):
             await client.test("a/b")
-        run = await client.create_run(RunCreate(agent_id="parrot"))
+        run = await client.create_run("parrot")
         assert (await client.run(run.run_id)).run.team_id == "Käse & Co"
         assert [listed.id for listed in (await client.runs()).runs] == [run.run_id]

@@ -16,10 +16,9 @@ from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.runs import executor
-from arena.runs.executor import RunRequest
 from arena.runs.owner import Owner
 from arena.runs.records import reader
-from arena.runs.run import Run
+from arena.runs.run import Run, RunRequest
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
