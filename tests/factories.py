@@ -11,7 +11,7 @@ from arena import clock
 from arena.catalog import Test
 from arena.runs.item import Executed
 from arena.runs.run import Result
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 
 
 def a_test(**changes: object) -> Test:

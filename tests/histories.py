@@ -20,13 +20,7 @@ from arena.runs.item import Executed
 from arena.runs.records.lease import claim
 from arena.runs.records.results import add_results
 from arena.runs.records.runs import NewRun, cancel_run, create_run, finish
-from arena.scoring import (
-    Execution,
-    ExecutionStatus,
-    Source,
-    Subject,
-    Vote,
-)
+from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
 from factories import a_test, executed
 
 TOKEN = "executor"
@@ -187,8 +181,9 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
     match step:
         case Voted():
             about = uuid5(UUID(int=0), step.about) if step.about else None
-            vote = Vote(rating=step.rating, user_id=step.user, execution_id=about)
-            await house.scores.vote(step.who.subject(era), vote)
+            await house.scores.submit_feedback(
+                step.who.subject(era), rating=step.rating, user_id=step.user, execution_id=about
+            )
         case Reported():
             batch = [
                 (
@@ -198,7 +193,7 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
                 for place, (agent, version, status) in enumerate(step.executions)
             ]
             for _ in range(2):  # the second time it is known already
-                await house.scores.report(f"{era}-{step.team}", batch)
+                await house.scores.report_executions(f"{era}-{step.team}", batch)
         case Ran():
             return await run(house, era, step)
     return None

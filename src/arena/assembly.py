@@ -59,11 +59,11 @@ class Arena:
     @cached_property
     def scores(self) -> "Scores":
         """What it adds up to."""
-        from arena.scoring import Weights
+        from arena.scoring.scorecard import Weights
         from arena.scoring.scores import Scores
 
         weights = self.settings.weights
-        return Scores(self.database, Weights(**weights) if weights else None)
+        return Scores(self.database, Weights.from_settings(weights) if weights else None)
 
     @cached_property
     def catalog(self) -> "LiveCatalog":

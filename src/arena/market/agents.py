@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from arena.scoring import wilson_interval
+from arena.scoring.intervals import wilson_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from arena.market.agents import Reputation
 from arena.market.events import Happening
 from arena.market.money import NewEntry
 from arena.market.task import Task
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 
 
 class Action(StrEnum):

@@ -15,7 +15,7 @@ from arena.market.events import EventKind, Happening
 from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, transfer, user
 from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
 from arena.market.terms import Assignment, TimeoutPolicy
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 
 
 def apply(task: Task, call: Call, at: datetime) -> Step:

@@ -28,7 +28,8 @@ from arena.market import (
     commitment_of,
 )
 from arena.market.proof import Act
-from arena.scoring import Subject, Weights
+from arena.scoring.history import Subject
+from arena.scoring.scorecard import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
 from arena.store.database import Database
@@ -68,9 +69,9 @@ async def test_a_task_is_paid_for_work_that_passes(desk: Desk):
     assert (known.average_score, known.win_rate, known.attempts) == (60.0, 1.0, 1)
     scores = Scores(desk.database, Weights())
     subject = Subject(team_id=TEAM, agent_id="solver", version="1.0.0")
-    row = await scores.scored(subject)
+    row = await scores.entry(subject)
     assert row is not None
-    assert (row.sums.execution_count, row.sums.success_count) == (1, 1)
+    assert (row.execution_count, row.success_rate_score) == (1, 100.0)
 
 
 async def test_a_task_is_refunded_for_work_that_does_not_pass(desk: Desk):

@@ -15,7 +15,7 @@ from arena.runs.executor import RunExecutor
 from arena.runs.owner import Owner
 from arena.runs.run import Run, RunRequest, RunStatus
 from arena.runs.session import AgentSessions, Retries
-from arena.scoring import Subject
+from arena.scoring.history import Subject
 from arena.settings import Settings
 from factories import write_checklist, write_tests
 from reviewing import TEAM, answer, execute, furnish, reviews_of
@@ -82,19 +82,18 @@ async def test_what_waits_is_neither_passed_nor_failed(house: Arena):
 
 async def test_the_leaderboard_hears_of_a_run_when_it_is_judged_and_not_before(house: Arena):
     run = await execute(house)
-    row = await house.scores.scored(POET)
+    row = await house.scores.entry(POET)
     assert row is not None
-    assert (row.sums.benchmark_run_id, row.sums.execution_count) == (None, 3)
+    assert (row.benchmark_run_id, row.execution_count) == (None, 3)
     for review in await reviews_of(house):
         await answer(house, review.id, True, True, True)
-    row = await house.scores.scored(POET)
+    row = await house.scores.entry(POET)
     assert row is not None
-    assert (row.sums.benchmark_run_id, row.sums.execution_count) == (run.id, 3)
-    assert (row.sums.benchmark.part, row.sums.benchmark.whole) == (3, 3)
-    before = row.card
+    assert (row.benchmark_run_id, row.execution_count) == (run.id, 3)
+    assert row.benchmark_score == 100.0
     await house.scores.recalculate(TEAM)
-    again = await house.scores.scored(POET)
-    assert again is not None and again.card == before
+    again = await house.scores.entry(POET)
+    assert again == row
 
 
 async def test_a_run_may_be_judged_while_it_still_goes_on(house: Arena, settings: Settings):
@@ -137,8 +136,8 @@ async def test_two_last_answers_at_once_complete_the_run_once(house: Arena, atte
     assert {review.status for review in ended[:2]} == {"done"}
     assert counters(await stands(house, run)) == ("completed", 3, 3, 0, 0)
     assert (await stands(house, run)).points_earned == 5.0
-    row = await house.scores.scored(POET)
-    assert row is not None and row.sums.benchmark.whole == 3
+    row = await house.scores.entry(POET)
+    assert row is not None and row.benchmark_score == 100.0
 
 
 async def test_two_reviewers_answer_the_last_two_items_of_one_review_at_once(house: Arena):

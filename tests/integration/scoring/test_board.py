@@ -10,7 +10,6 @@ from arena.assembly import Arena
 from arena.runs.records.lease import claim
 from arena.runs.records.results import add_results
 from arena.runs.records.runs import NewRun, create_run, finish
-from arena.scoring import Vote
 from arena.store.tables import Executions, Scores
 from factories import a_test, executed
 from histories import Asked, Outcome, Ran, Reported, Voted, Who, a_run, drive
@@ -220,7 +219,7 @@ async def test_a_board_can_be_asked_for_well_founded_scores_only(
 ):
     await drive(house, era, [a_run("a", "+"), a_run("b", "-", tokens=5)])
     subject = Who(team="red", agent="b", version="1.0.0").subject(era)
-    await house.scores.vote(subject, Vote(rating=5))
+    await house.scores.submit_feedback(subject, rating=5)
     assert [e["agent_id"] for e in await board_of(api, min_coverage=0.6)] == ["a", "b"]
     (entry,) = await board_of(api, min_coverage=0.61)
     assert (entry["agent_id"], entry["rank"], entry["rank_high"]) == ("b", 1, 1)

@@ -13,7 +13,7 @@ from arena.assembly import Arena
 from arena.runs.records.lease import LostLease, claim
 from arena.runs.records.results import add_results
 from arena.runs.records.runs import NewRun, create_run
-from arena.scoring import Subject, Vote
+from arena.scoring.history import Subject
 from arena.store import tables
 from factories import a_test, executed
 from histories import Ran, Reported, Voted, Who, a_run, drive, reported, run, scores, tallies
@@ -50,7 +50,7 @@ async def test_runs_votes_and_reports_at_once_end_in_the_right_ranks(
             *(run(house, era, one) for one in runs),
             *(drive(house, era, [vote]) for vote in voted),
             *(
-                house.scores.report(
+                house.scores.report_executions(
                     team, [(one_subject(era, "a"), reported("failed", key=f"k{number}"))]
                 )
                 for number, _ in enumerate(told)
@@ -133,13 +133,13 @@ async def test_a_failure_while_results_are_written_leaves_nothing_of_them(
 ):
     run_id = await started(house, team)
     subject = one_subject(era, "a")
-    await house.scores.vote(subject, Vote(rating=4, user_id="ann"))
+    await house.scores.submit_feedback(subject, rating=4, user_id="ann")
     before = await everything(house, team)
     seen: list[str] = request.getfixturevalue("broken_scores")
     attempts = (
         add_results(house.database, run_id, "me", [executed(test_id="t1", passed=False)]),
-        house.scores.vote(subject, Vote(rating=1, user_id="ann")),
-        house.scores.report(team, [(subject, reported("failed"))]),
+        house.scores.submit_feedback(subject, rating=1, user_id="ann"),
+        house.scores.report_executions(team, [(subject, reported("failed"))]),
         house.scores.recalculate(team),
     )
     for attempt in attempts:
@@ -182,7 +182,7 @@ async def test_a_vote_costs_the_same_number_of_statements_however_long_the_histo
     try:
         for number in range(30):
             statements.clear()
-            await house.scores.vote(subject, Vote(rating=1 + number % 5, user_id="ann"))
+            await house.scores.submit_feedback(subject, rating=1 + number % 5, user_id="ann")
             counts.append(len(statements))
     finally:
         event.remove(engine, "before_cursor_execute", note)

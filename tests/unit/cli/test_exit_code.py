@@ -8,7 +8,7 @@ import pytest
 from arena import clock
 from arena.cli.run import exit_code
 from arena.runs.run import Run, RunStatus
-from arena.scoring import share_score
+from arena.scoring.components import share_score
 
 
 def a_run(total: int, passed: int, awaiting: int) -> Run:

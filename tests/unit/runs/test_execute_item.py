@@ -9,7 +9,7 @@ from arena.runs.engine import execute_item
 from arena.runs.item import Item
 from arena.runs.run import Result
 from arena.runs.session import AgentSession, NotExecuted, Retries
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 from factories import a_test
 
 RUN = UUID(int=1)

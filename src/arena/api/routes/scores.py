@@ -1,7 +1,7 @@
 """What it adds up to: ratings, reported executions, the leaderboard, comparisons."""
 
 import asyncio
-from decimal import Decimal
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Query
@@ -16,22 +16,17 @@ from arena.assembly import Arena
 from arena.errors import InvalidInput, NotFound
 from arena.models.pricing import priced
 from arena.operations import paging
-from arena.scoring import (
-    Comparison,
-    CostPoint,
+from arena.scoring.board import BoardFilter, Leaderboard
+from arena.scoring.comparison import Comparison
+from arena.scoring.history import (
     Execution,
+    ExecutionsReported,
     ExecutionStatus,
-    Interval,
-    Pair,
-    RecordedVote,
+    FeedbackList,
     Source,
     Subject,
-    Vote,
-    Weights,
-    average_rating,
-    pareto_front,
 )
-from arena.scoring.records import BoardFilter, BoardRow
+from arena.scoring.pareto import Pareto
 
 router = room_router("/api/benchmarks", "scores")
 
@@ -44,18 +39,18 @@ async def submit_feedback(
 ) -> schemas.FeedbackCreated:
     """Rate an agent with 1 to 5 stars; a user's later rating takes the earlier one's place."""
     subject = await _subject(house, team, body.agent_id, body.version)
-    vote = Vote(
+    feedback = await house.scores.submit_feedback(
+        subject,
         rating=body.rating,
         user_id=body.user_id,
         execution_id=body.execution_id,
         comment=body.comment,
         task_description=body.task_description,
     )
-    recorded = await house.scores.vote(subject, vote)
-    return schemas.FeedbackCreated(feedback_id=recorded.id)
+    return schemas.FeedbackCreated(feedback_id=feedback.id)
 
 
-@router.get("/feedback", responses=responses())
+@router.get("/feedback", response_model=schemas.FeedbackList, responses=responses())
 async def list_feedback(
     house: House,
     team: Team,
@@ -64,9 +59,9 @@ async def list_feedback(
     history: Annotated[bool, Query(description="Also ratings that were replaced.")] = False,
     limit: paging.Limit = 20,
     cursor: paging.Cursor = None,
-) -> schemas.FeedbackList:
+) -> FeedbackList:
     """List the team's ratings, newest first."""
-    votes = await house.scores.votes(
+    found = await house.scores.feedback(
         team,
         agent_id=agent_id,
         version=version,
@@ -74,19 +69,21 @@ async def list_feedback(
         limit=limit + 1,
         before=paging.decode_moment(cursor),
     )
-    page = votes[:limit]
-    last = page[-1] if len(votes) > limit else None
-    return schemas.FeedbackList(
-        feedback=[_shown_vote(vote) for vote in page],
+    page = found[:limit]
+    last = page[-1] if len(found) > limit else None
+    return FeedbackList(
+        feedback=page,
         count=len(page),
         next_cursor=paging.encode(last.created_at.isoformat(), last.id) if last else None,
     )
 
 
-@router.post("/executions", responses=responses(404, 409))
+@router.post(
+    "/executions", response_model=schemas.ExecutionsReported, responses=responses(404, 409)
+)
 async def report_executions(
     house: House, team: Team, body: schemas.ExecutionsReport
-) -> schemas.ExecutionsReported:
+) -> ExecutionsReported:
     """Report executions that happened in your own system; all of them count, or none does."""
     names = dict.fromkeys((one.agent_id, one.version) for one in body.executions)
     subjects = {name: await _subject(house, team, *name) for name in names}
@@ -96,11 +93,10 @@ async def report_executions(
         (subjects[one.agent_id, one.version], execution)
         for one, execution in zip(body.executions, executions, strict=True)
     ]
-    report = await house.scores.report(team, batch)
-    return schemas.ExecutionsReported(accepted=report.accepted, duplicates=report.duplicates)
+    return await house.scores.report_executions(team, batch)
 
 
-@router.get("/leaderboard", responses=responses())
+@router.get("/leaderboard", response_model=schemas.Leaderboard, responses=responses())
 async def get_leaderboard(
     house: House,
     team: Team,
@@ -118,77 +114,35 @@ async def get_leaderboard(
     ] = None,
     limit: paging.Limit = 20,
     cursor: paging.Cursor = None,
-) -> schemas.Leaderboard:
+) -> Leaderboard:
     """The team's agents, best first, with how sure each place is."""
     if category and tag:
         raise InvalidInput("category and tag: give one of them")
     group = ("category", category) if category else ("tag", tag) if tag else None
     offset = paging.decode_number(cursor)
-    board = await house.scores.board(
-        team,
-        wanted=BoardFilter(group=group, min_coverage=min_coverage, agent_id=agent_id),
-        limit=limit,
-        offset=offset,
-    )
-    end = offset + len(board.rows)
-    return schemas.Leaderboard(
-        leaderboard=[_shown_row(row) for row in board.rows],
-        count=len(board.rows),
-        total=board.total,
-        weights=_shown_weights(board.weights),
-        next_cursor=paging.encode(end) if end < board.total and board.rows else None,
-    )
+    wanted = BoardFilter(group=group, min_coverage=min_coverage, agent_id=agent_id)
+    board = await house.scores.leaderboard(team, wanted, limit=limit, offset=offset)
+    end = offset + board.count
+    has_more = board.count and end < board.total
+    return replace(board, next_cursor=paging.encode(end) if has_more else None)
 
 
-@router.get("/compare", responses=responses())
+@router.get("/compare", response_model=schemas.Comparison, responses=responses())
 async def compare_agents(
     house: House,
     team: Team,
     agents: Annotated[
         str, Query(max_length=4000, examples=["qa-web-manager:1.0.0,qa-mobile-manager:1.0.0"])
     ],
-) -> schemas.Comparison:
+) -> Comparison:
     """Set agents side by side: who is ahead, where they differ, and whether it is luck."""
-    subjects = named(agents, team)
-    comparison, rows = await house.scores.compare(subjects)
-    by_key = {str(subject): subject for subject in subjects}
-    winner = by_key[comparison.winner] if comparison.winner else None
-    return schemas.Comparison(
-        comparison=[_shown_row(rows[one.key]) for one in comparison.contenders],
-        unknown=list(comparison.unknown),
-        winner=winner.agent_id if winner else None,
-        winner_version=winner.version if winner else None,
-        significant=comparison.significant,
-        pairs=_shown_pairs(comparison),
-    )
+    return await house.scores.compare(named(agents, team))
 
 
-@router.get("/pareto", responses=responses())
-async def get_pareto(house: House, team: Team) -> schemas.Pareto:
+@router.get("/pareto", response_model=schemas.Pareto, responses=responses())
+async def get_pareto(house: House, team: Team) -> Pareto:
     """Accuracy against cost: the agents that nobody beats on both."""
-    points: dict[str, schemas.ParetoPoint] = {}
-    for point in await house.runs.costs(team):
-        points[f"{point.agent_id}:{point.agent_version}"] = schemas.ParetoPoint(
-            agent_id=point.agent_id,
-            agent_version=point.agent_version,
-            run_id=point.id,
-            accuracy=point.score_percent or 0.0,
-            cost_usd_per_test=_mean(point.cost_usd, point.costed_tests),
-            costed_tests=point.costed_tests,
-            total_tests=point.total_tests,
-        )
-    front = pareto_front(
-        CostPoint(key=key, cost=point.cost_usd_per_test, accuracy=point.accuracy)
-        for key, point in points.items()
-    )
-    return schemas.Pareto(
-        front=[points[point.key] for point in front.front],
-        dominated=[
-            schemas.ParetoDominated(**points[one.point.key].model_dump(), by=one.by)
-            for one in front.dominated
-        ],
-        unknown_cost=[points[point.key] for point in front.unknown_cost],
-    )
+    return await house.scores.pareto(team)
 
 
 @router.post("/scores/recalculate", responses=responses(404, 409))
@@ -209,7 +163,7 @@ async def _subject(house: Arena, team: str, agent_id: str, version: str | None) 
     house.registry.refresh()
     if version is not None:
         subject = Subject(team_id=team, agent_id=agent_id, version=version)
-        if await house.scores.scored(subject):
+        if await house.scores.entry(subject):
             return subject
     try:
         agent = house.registry.find(agent_id, version)
@@ -251,106 +205,3 @@ def named(agents: str, team: str) -> list[Subject]:
     if not 2 <= len(subjects) <= MAX_COMPARED:
         raise InvalidInput(f"agents: name 2 to {MAX_COMPARED} agents, not {len(subjects)}")
     return subjects
-
-
-def _mean(total: float | None, count: int) -> float | None:
-    return total / count if total is not None and count else None
-
-
-def _shown_row(row: BoardRow) -> schemas.BoardEntry:
-    card, sums = row.card, row.sums
-    return schemas.BoardEntry(
-        rank=row.rank,
-        rank_low=row.rank_low,
-        rank_high=row.rank_high,
-        agent_id=row.subject.agent_id,
-        agent_version=row.subject.version,
-        overall_score=_number(card.overall.score),
-        benchmark_score=_number(card.components.benchmark),
-        user_rating_score=_number(card.components.user_rating),
-        success_rate_score=_number(card.components.success_rate),
-        cost_efficiency_score=_number(card.components.cost_efficiency),
-        avg_user_rating=_number(average_rating(sums.rating_sum, sums.rating_count)),
-        coverage=float(card.overall.coverage),
-        provisional=card.overall.provisional,
-        feedback_count=sums.rating_count,
-        execution_count=sums.execution_count,
-        benchmark_run_id=sums.benchmark_run_id,
-        intervals=schemas.Intervals(
-            overall=_shown_interval(card.overall_interval),
-            benchmark=_shown_interval(card.intervals.get("benchmark")),
-            user_rating=_shown_interval(card.intervals.get("user_rating")),
-            success_rate=_shown_interval(card.intervals.get("success_rate")),
-            cost_efficiency=_shown_interval(card.intervals.get("cost_efficiency")),
-        ),
-    )
-
-
-def _shown_interval(interval: Interval | None) -> schemas.Interval | None:
-    if interval is None:
-        return None
-    return schemas.Interval(
-        low=round(interval.low, 2),
-        high=round(interval.high, 2),
-        method=interval.method,
-        confidence=interval.confidence,
-    )
-
-
-def _shown_weights(weights: Weights) -> schemas.Weights:
-    return schemas.Weights(
-        benchmark=float(weights.benchmark),
-        user_rating=float(weights.user_rating),
-        success_rate=float(weights.success_rate),
-        cost_efficiency=float(weights.cost_efficiency),
-    )
-
-
-def _shown_pairs(comparison: Comparison) -> list[schemas.ComparedPair]:
-    return [_shown_pair(pair) for pair in comparison.pairs]
-
-
-def _shown_pair(pair: Pair) -> schemas.ComparedPair:
-    return schemas.ComparedPair(
-        first=pair.first,
-        second=pair.second,
-        common_tests=pair.common_tests,
-        first_pass_rate=pair.first_pass_rate,
-        second_pass_rate=pair.second_pass_rate,
-        difference=pair.difference,
-        interval=_shown_interval(pair.interval.scaled(100)) if pair.interval else None,
-        p_value=pair.p_value,
-        adjusted_p_value=pair.adjusted_p_value,
-        significant=pair.significant,
-        differing=[
-            schemas.DifferingTest(
-                test_id=test.test_id.partition("@")[0],
-                first_passed=test.first.passed,
-                first_trials=test.first.trials,
-                second_passed=test.second.passed,
-                second_trials=test.second.trials,
-            )
-            for test in pair.differing
-        ],
-        only_first=[test_id.partition("@")[0] for test_id in pair.only_first],
-        only_second=[test_id.partition("@")[0] for test_id in pair.only_second],
-    )
-
-
-def _shown_vote(recorded: RecordedVote) -> schemas.Feedback:
-    return schemas.Feedback(
-        id=recorded.id,
-        agent_id=recorded.subject.agent_id,
-        agent_version=recorded.subject.version,
-        user_id=recorded.vote.user_id,
-        execution_id=recorded.vote.execution_id,
-        rating=recorded.vote.rating,
-        comment=recorded.vote.comment,
-        task_description=recorded.vote.task_description,
-        is_standing=recorded.is_standing,
-        created_at=recorded.created_at,
-    )
-
-
-def _number(score: Decimal | None) -> float | None:
-    return None if score is None else float(score)

@@ -34,8 +34,8 @@ from arena.market.records.tasks import (
 )
 from arena.market.task import Task, TaskState
 from arena.market.terms import Terms
-from arena.scoring import Execution, ExecutionStatus, Source, Subject
-from arena.scoring.records import add_executions
+from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
+from arena.scoring.records.evidence import add_executions
 from arena.store.database import Database, shielded
 
 

@@ -24,7 +24,7 @@ from arena.runs.run import (
 )
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded, value_from
-from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests, Scores
+from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE_CHARACTERS = 16_000_000
 """A page of results ends with the one that reaches this size, however many were wanted."""
@@ -71,18 +71,6 @@ class RunReader:
                 or_(Runs.created_at < moment, and_(Runs.created_at == moment, Runs.id < run_id))
             )
         query = query.order_by(Runs.created_at.desc(), Runs.id.desc()).limit(limit)
-        async with self._database.reading() as connection:
-            return [to_run(row) for row in await connection.execute(query)]
-
-    @shielded
-    async def costs(self, team_id: str) -> Sequence[Run]:
-        """For each agent version the run that its benchmark score comes from."""
-        query = (
-            select(Runs.__table__)
-            .join(Scores, Scores.benchmark_run_id == Runs.id)
-            .where(Scores.team_id == team_id)
-            .order_by(Runs.agent_id, Runs.agent_version)
-        )
         async with self._database.reading() as connection:
             return [to_run(row) for row in await connection.execute(query)]
 

@@ -16,8 +16,9 @@ from arena.reviews.records import open_reviews
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
 from arena.runs.run import Result, RunError
-from arena.scoring import Execution, Source, Subject, cost_contribution
-from arena.scoring.records import add_executions
+from arena.scoring.components import cost_contribution
+from arena.scoring.history import Execution, Source, Subject
+from arena.scoring.records.evidence import add_executions
 from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 

@@ -15,8 +15,9 @@ from arena.reviews.records import cancel_reviews
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
-from arena.scoring import MICROPOINTS, Subject, share_score
-from arena.scoring.records import set_benchmark
+from arena.scoring.components import MICROPOINTS, share_score
+from arena.scoring.history import Subject
+from arena.scoring.records.evidence import set_benchmark
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
 

@@ -8,20 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import InvalidInput
+from arena.scoring.board import Candidate, Ranked, rank
 from arena.scoring.intervals import Interval
-from arena.scoring.ranking import Entry, Place, rank
 
 
-def _entry(key: str, score: str | None, low: float | None = None, high: float = 100) -> Entry:
-    return Entry(
+def _entry(key: str, score: str | None, low: float | None = None, high: float = 100) -> Candidate:
+    return Candidate(
         key=key,
         score=None if score is None else Decimal(score),
-        interval=None if low is None else Interval(low=low, high=high, method="wilson"),
+        interval=None
+        if low is None
+        else Interval(low=low, high=high, method="wilson", confidence=0.95),
     )
 
 
-def _ranks(places: list[Place]) -> list[tuple[str, int | None]]:
-    return [(place.entry.key, place.rank) for place in places]
+def _ranks(places: list[Ranked]) -> list[tuple[str, int | None]]:
+    return [(place.candidate.key, place.rank) for place in places]
 
 
 def test_equal_scores_share_a_place_and_the_next_place_counts_them() -> None:
@@ -45,19 +47,18 @@ def test_the_range_counts_only_intervals_that_do_not_touch() -> None:
             _entry("bottom", "10", 5, 20),
         ]
     )
-    ranges = {p.entry.key: (p.rank_low, p.rank, p.rank_high) for p in board}
+    ranges = {p.candidate.key: (p.rank_low, p.rank, p.rank_high) for p in board}
     assert ranges == {
         "top": (1, 1, 2),
         "middle": (1, 2, 3),
         "low": (2, 3, 3),
         "bottom": (4, 4, 4),
     }
-    assert [place.is_tied_with_others for place in board] == [True, True, True, False]
 
 
 def test_a_score_without_an_interval_excludes_no_place() -> None:
     board = rank([_entry("a", "90", 89, 91), _entry("b", "10"), _entry("c", "50", 49, 51)])
-    ranges = {p.entry.key: (p.rank_low, p.rank_high) for p in board}
+    ranges = {p.candidate.key: (p.rank_low, p.rank_high) for p in board}
     assert ranges == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
 
 
@@ -71,29 +72,31 @@ def test_an_empty_board_is_empty() -> None:
 
 
 @st.composite
-def boards(draw: st.DrawFn) -> list[Entry]:
+def boards(draw: st.DrawFn) -> list[Candidate]:
     keys = draw(st.lists(st.text("abc", min_size=1, max_size=4), unique=True, max_size=12))
-    entries: list[Entry] = []
+    entries: list[Candidate] = []
     for key in keys:
         cents = draw(st.none() | st.integers(0, 20).map(lambda step: step * 500))
         interval = None
         if cents is not None and draw(st.booleans()):
             below, above = draw(st.tuples(st.integers(0, 30), st.integers(0, 30)))
-            interval = Interval(low=cents / 100 - below, high=cents / 100 + above, method="wilson")
+            interval = Interval(
+                low=cents / 100 - below, high=cents / 100 + above, method="wilson", confidence=0.95
+            )
         score = None if cents is None else Decimal(cents).scaleb(-2)
-        entries.append(Entry(key=key, score=score, interval=interval))
+        entries.append(Candidate(key=key, score=score, interval=interval))
     return entries
 
 
 @given(boards(), st.randoms(use_true_random=False))
-def test_places_follow_from_their_definition(entries: list[Entry], random: Random) -> None:
+def test_places_follow_from_their_definition(entries: list[Candidate], random: Random) -> None:
     board = rank(entries)
     scored = [entry for entry in entries if entry.score is not None]
     shuffled = entries.copy()
     random.shuffle(shuffled)
     assert rank(shuffled) == board
     for place in board:
-        mine = place.entry
+        mine = place.candidate
         if mine.score is None:
             assert place.rank is None
             continue
@@ -107,7 +110,7 @@ def test_places_follow_from_their_definition(entries: list[Entry], random: Rando
     assert ranks == sorted(ranks)
 
 
-def _lies_above(one: Entry, other: Entry) -> bool:
+def _lies_above(one: Candidate, other: Candidate) -> bool:
     if one.interval is None or other.interval is None:
         return False
     return one.interval.low > other.interval.high
