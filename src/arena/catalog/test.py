@@ -20,18 +20,18 @@ class Test:
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
-    id: Annotated[str, Field(alias="test_id")]
-    name: str
+    id: Annotated[str, Field(alias="test_id", examples=["bench_nav_001"])]
+    name: Annotated[str, Field(examples=["List User Interfaces"])]
     prompt: Annotated[str, Field(alias="input_prompt")]
     expected: Annotated[dict[str, Any], Field(alias="expected_output")]
     """The body of the standard, as written in the file."""
     validation: Annotated[str, Field(alias="validation_type")] = "contains"
-    category: str = "custom"
+    category: Annotated[str, Field(examples=["navigation"])] = "custom"
     description: str | None = None
     timeout_seconds: int = 30
     points: float = 1.0
     agents: Annotated[tuple[str, ...] | None, Field(alias="applicable_agent_types")] = None
-    """The agents it is meant for; None means every agent, an empty tuple none."""
+    """The agents it is meant for; null means every agent, an empty list none."""
     active: bool = True
     tags: tuple[str, ...] = ()
     trials: int = 1

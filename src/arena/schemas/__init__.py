@@ -118,8 +118,6 @@ from arena.schemas.scores import (
 from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
-    Misfit,
-    Problem,
     Wire,
 )
 
@@ -180,13 +178,11 @@ __all__ = [
     "MatrixAgent",
     "MatrixCell",
     "MatrixRow",
-    "Misfit",
     "Opening",
     "Pareto",
     "ParetoDominated",
     "ParetoPoint",
     "Posting",
-    "Problem",
     "Proof",
     "Recalculated",
     "Receipt",

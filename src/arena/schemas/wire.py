@@ -48,21 +48,3 @@ def _unsayable(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     return text_problem(value)
-
-
-class Misfit(Wire):
-    """A place where a request did not fit."""
-
-    at: str = Field(examples=["body.trials"])
-    message: str = Field(examples=["Input should be greater than or equal to 1"])
-
-
-class Problem(Wire):
-    """Why a request was not done (RFC 9457)."""
-
-    type: str = "about:blank"
-    title: str = Field(examples=["Not Found"])
-    status: int = Field(examples=[404])
-    code: str = Field(description="Stable: programs may rely on it.", examples=["not_found"])
-    detail: str = Field(examples=["no agent is called 'qa-web'; did you mean 'qa-web-manager'?"])
-    errors: list[Misfit] = Field(default=[], description="Each place where a request did not fit.")
