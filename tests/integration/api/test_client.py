@@ -63,7 +63,7 @@ async def test_a_proxy_that_the_environment_names_is_used(
 
 async def test_a_server_that_goes_away_is_not_the_end_of_a_run():
     async with answering(HALF) as url, Client(url) as client:
-        with pytest.raises(InfrastructureError, match="has gone before the run was done"):
+        with pytest.raises(InfrastructureError, match="closed the stream before its end"):
             async for _ in client.watch(uuid4()):
                 pass
 
