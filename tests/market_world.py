@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import event
 
 from arena import clock
-from arena.content import LocalStore, cid_of
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.market import Act, Market, Proof, Statement, public_key_of, sign
 from arena.store.database import Database
 

@@ -14,7 +14,7 @@ from arena.settings import Settings
 if TYPE_CHECKING:
     from arena.agents import Registry
     from arena.catalog import Audits, LiveCatalog
-    from arena.content import LocalStore
+    from arena.content.store import LocalStore
     from arena.evaluation import Resources, SealedFolder
     from arena.evaluation.judge import ModelJudge
     from arena.feed import Feed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arena.runs.executor import RunExecutor
     from arena.runs.records.reader import RunReader
     from arena.runs.watcher import RunWatcher
-    from arena.sandbox import SandboxProvider
+    from arena.sandbox.ports import SandboxProvider
     from arena.scoring.scores import Scores
     from arena.store.database import Database
 
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
     """The rooms, until the block ends."""
+    if settings.languages:
+        # Imported here, like every room: most processes do not need it.
+        from arena.sandbox.languages import add_languages
+
+        add_languages(settings.languages)
     async with AsyncExitStack() as closing:
         arena = Arena(settings, closing)
         if settings.weights:
@@ -89,7 +94,7 @@ class Arena:
     @cached_property
     def content(self) -> "LocalStore":
         """Bytes by CID."""
-        from arena.content import LocalStore
+        from arena.content.store import LocalStore
 
         return LocalStore(self.settings.content_folder)
 
@@ -211,7 +216,7 @@ class Arena:
 
 def open_sandbox(settings: Settings) -> "SandboxProvider":
     """The provider that the settings name."""
-    from arena.sandbox import provider_named
+    from arena.sandbox.providers import provider_named
 
     options: dict[str, object] = {}
     if settings.sandbox == "daytona":

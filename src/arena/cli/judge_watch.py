@@ -13,7 +13,7 @@ from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.judging import JudgeFlow
 from arena.client import Client
 from arena.client.stopping import unless_stopped
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.errors import ArenaError, InvalidInput
 from arena.settings import Settings
 

@@ -16,18 +16,12 @@ from typing import Any, cast
 from arena import schemas
 from arena.backoff import backoff_seconds
 from arena.client import Client
-from arena.content import (
-    V0,
-    V1,
-    ContentCorrupt,
-    LocalStore,
-    NotCanonical,
-    cid_of,
-    parse_cid,
-    read_archive,
-    read_json,
-    write_archive,
-)
+from arena.content.archive import read_archive, write_archive
+from arena.content.canonical import read_json
+from arena.content.cid import parse_cid
+from arena.content.errors import ContentCorrupt, NotCanonical
+from arena.content.store import LocalStore
+from arena.content.tree import V0, V1, cid_of
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation import (
     Resources,

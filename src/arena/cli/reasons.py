@@ -1,7 +1,7 @@
 """Why somebody decided so: an address as it is, words kept as content."""
 
 from arena.client import Client
-from arena.content import parse_cid
+from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
 
 

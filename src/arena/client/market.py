@@ -9,7 +9,8 @@ import httpx2
 from arena import clock, schemas
 from arena.client.connection import Connection, Shape, asked, quoted
 from arena.client.signing import Act, Signer
-from arena.content import cid_of, parse_cid
+from arena.content.cid import parse_cid
+from arena.content.tree import cid_of
 from arena.errors import Forbidden, InvalidInput
 from arena.text import utf8
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from arena import clock, schemas
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -3,7 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 
-from arena.content import ContentMissing, LocalStore, canonical, cid_of, parse_cid, read_json
+from arena.content.canonical import canonical, read_json
+from arena.content.cid import parse_cid
+from arena.content.errors import ContentMissing
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.evaluation import (
     MIN_PASS_SCORE,

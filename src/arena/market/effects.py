@@ -6,7 +6,7 @@ State, role and window were checked by `moves.check`; what is left to refuse her
 from dataclasses import replace
 from datetime import datetime
 
-from arena.content import parse_cid
+from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
 from arena.market.agents import Reputation
 from arena.market.call import Call, Step

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.market import records
 from arena.market.agents import MarketAgent
 from arena.market.call import Action, Call

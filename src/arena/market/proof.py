@@ -12,7 +12,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from arena import clock
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.errors import InvalidInput
 from arena.market.errors import BadSignature
 

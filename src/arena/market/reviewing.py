@@ -5,7 +5,8 @@ import math
 from functools import partial
 from typing import cast
 
-from arena.content import LocalStore, read_json
+from arena.content.canonical import read_json
+from arena.content.store import LocalStore
 from arena.evaluation import Submission, Verdict, keep_record
 from arena.market.errors import KeyConflict, TooLate, WrongRole, WrongState
 from arena.market.market import Judgement, Market

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from arena.catalog.test import Test
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.evaluation import Finding, Submission, Verdict, keep_record
 from arena.text import storable
 

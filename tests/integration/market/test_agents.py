@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from arena.content import cid_of
+from arena.content.tree import cid_of
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.market import Act, BadSignature, Statement, public_key_of, sign
 from market_desk import TEAM, Desk

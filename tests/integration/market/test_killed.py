@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.market import Market, TaskState
 from arena.settings import Settings
 from arena.store.database import Database
@@ -19,7 +19,8 @@ from datetime import timedelta
 from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from arena import clock
-from arena.content import LocalStore, cid_of
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.market import *
 from arena.settings import Settings
 from arena.store.database import Database

@@ -11,7 +11,8 @@ from arena import schemas
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
-from arena.content import LocalStore, read_archive, write_archive
+from arena.content.archive import read_archive, write_archive
+from arena.content.store import LocalStore
 from arena.evaluation import contents_of
 
 router = room_router("/api", "content")

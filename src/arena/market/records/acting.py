@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.market.call import Action, Call, Step
 from arena.market.events import EventKind, Happening
 from arena.market.money import EntryKind, NewEntry, escrow, transfer, user

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.harness import text
+from arena.sandbox.harness import system
 
 PROGRAM = """
 import json, os, re, sys
 sys.path.insert(0, sys.argv[1])
-import text
+import system
 before = [round(1 / n, 3) for n in range(1, 50)]
-size = text.into_huge_pages()
+size = system.move_text_into_huge_pages()
 after = [round(1 / n, 3) for n in range(1, 50)]
 pid = os.fork()
 if pid == 0:
@@ -30,7 +30,7 @@ print(json.dumps([size, before == after, os.WEXITSTATUS(status), huge * 1024]))
 def test_a_program_runs_on_from_huge_pages(python: str) -> None:
     if not Path(python).exists():
         pytest.skip(f"{python} is not here")
-    folder = str(Path(text.__file__).parent)
+    folder = str(Path(system.__file__).parent)
     done = subprocess.run(
         [python, "-I", "-c", PROGRAM, folder], capture_output=True, text=True, timeout=60
     )
@@ -38,5 +38,5 @@ def test_a_program_runs_on_from_huge_pages(python: str) -> None:
     size, is_same, answer, huge = json.loads(done.stdout)
     assert (is_same, answer) == (True, 3)
     # None at all where the kernel has no such pages, or the text is smaller than one.
-    assert size % text.HUGE == 0
+    assert size % system.HUGE == 0
     assert huge >= size

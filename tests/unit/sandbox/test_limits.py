@@ -1,6 +1,6 @@
 import pytest
 
-from arena.sandbox.memory import complains_of_memory
+from arena.sandbox.limits import ran_out_of_memory
 
 
 @pytest.mark.parametrize(
@@ -17,13 +17,13 @@ from arena.sandbox.memory import complains_of_memory
     ],
 )
 def test_run_times_say_so(stderr) -> None:
-    assert complains_of_memory(stderr)
+    assert ran_out_of_memory(stderr)
 
 
 @pytest.mark.parametrize("stderr", ["", "Segmentation fault\n", "except MemoryError: pass\n"])
 def test_other_words_do_not(stderr) -> None:
-    assert not complains_of_memory(stderr)
+    assert not ran_out_of_memory(stderr)
 
 
 def test_only_the_last_words_count() -> None:
-    assert not complains_of_memory("MemoryError\n" + "later\n" * 5000)
+    assert not ran_out_of_memory("MemoryError\n" + "later\n" * 5000)

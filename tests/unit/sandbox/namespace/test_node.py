@@ -1,6 +1,6 @@
 import pytest
 
-from arena.sandbox.namespace.javascript import is_conclusive, suits_quickjs
+from arena.sandbox.namespace.node import is_conclusive, suits_quickjs
 from arena.sandbox.ports import CaseOutcome, FunctionOutcome
 
 
