@@ -1,8 +1,9 @@
 """Every operation of Arena in one class."""
 
 from arena.operations.runs import RunOperations
+from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 
 
-class Operations(ServerOperations, RunOperations):
+class Operations(ServerOperations, RunOperations, ScoreOperations):
     """All that Arena can do: in this process, or over HTTP."""

@@ -5,14 +5,13 @@ Four names are spelled as the first documents spelled them: `evaluationCID`, `re
 `result_preview` and `reason_uri`.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
 
 from arena.amounts import CURRENCY, DECIMALS
 from arena.schemas.money import Amount, Shown
-from arena.schemas.scores import Moment
 from arena.schemas.wire import Asked, Wire, Worded
 
 BY_ALIAS = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
@@ -38,6 +37,16 @@ Cid = Annotated[
         examples=["bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"],
     ),
 ]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 Uri = Annotated[Worded, Field(max_length=2000)]
 Seconds = Annotated[int, Field(strict=True, ge=0, le=2_592_000)]
 Percent = Annotated[int, Field(strict=True, ge=0, le=100)]

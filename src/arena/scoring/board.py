@@ -16,25 +16,25 @@ from pydantic import Field
 
 from arena.errors import InvalidInput
 from arena.scoring.intervals import Interval
-from arena.scoring.scorecard import Scorecard, Weights
+from arena.scoring.scorecard import COMPONENT_NAMES, Scorecard, Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervals:
     """The interval of each score; null where there is no data."""
 
-    overall: Interval | None = None
-    benchmark: Interval | None = None
-    user_rating: Interval | None = None
-    success_rate: Interval | None = None
-    cost_efficiency: Interval | None = None
+    overall: Interval | None
+    benchmark: Interval | None
+    user_rating: Interval | None
+    success_rate: Interval | None
+    cost_efficiency: Interval | None
 
     @classmethod
     def of_card(cls, card: Scorecard) -> "Intervals":
         """The intervals of a scorecard, rounded for display."""
-        shown = {name: interval.rounded() for name, interval in card.intervals.items()}
-        whole = card.overall_interval
-        return cls(overall=whole.rounded() if whole else None, **shown)
+        known = {**card.intervals, "overall": card.overall_interval}
+        shown = {name: interval.rounded() if interval else None for name, interval in known.items()}
+        return cls(**dict.fromkeys(COMPONENT_NAMES) | shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,14 @@ class Leaderboard:
     weights: Weights
     """The weights that the scores were made with."""
     next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalculated:
+    """The agent versions whose scores were computed again."""
+
+    recalculated: list[str]
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

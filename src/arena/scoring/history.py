@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from arena.agents.connector import Usage
+from arena.models.usage import Usage
 
 
 class ExecutionStatus(StrEnum):
@@ -90,6 +90,14 @@ class Feedback:
     is_standing: bool
     """False where the user has replaced it since."""
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackCreated:
+    """A rating that was recorded."""
+
+    feedback_id: UUID
+    message: str = "Feedback submitted successfully"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ taken over the components that have data,
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 
 from arena.errors import InvalidInput
@@ -43,12 +43,10 @@ COMPONENT_NAMES = tuple(SOURCES)
 class Weights:
     """What each component counts for; together 1."""
 
-    # These defaults fill in what the settings leave out. A new database gets the same four from
-    # migration 0002; changing them takes a migration too, and a test compares the two.
-    benchmark: float = 0.4
-    user_rating: float = 0.3
-    success_rate: float = 0.2
-    cost_efficiency: float = 0.1
+    benchmark: float
+    user_rating: float
+    success_rate: float
+    cost_efficiency: float
 
     def __post_init__(self) -> None:
         total = Decimal(0)
@@ -70,7 +68,8 @@ class Weights:
     @classmethod
     def from_settings(cls, named: Mapping[str, Decimal]) -> "Weights":
         """The defaults with the weights that the settings name in their place."""
-        return cls(**{name: float(weight) for name, weight in named.items()})
+        changed = {name: float(weight) for name, weight in named.items()}
+        return cls(**asdict(DEFAULT_WEIGHTS) | changed)
 
     @classmethod
     def from_parts(cls, **parts: int) -> "Weights":
@@ -83,7 +82,9 @@ class Weights:
         return {name: round(getattr(self, name) * WEIGHT_PARTS) for name in COMPONENT_NAMES}
 
 
-DEFAULT_WEIGHTS = Weights()
+DEFAULT_WEIGHTS = Weights(benchmark=0.4, user_rating=0.3, success_rate=0.2, cost_efficiency=0.1)
+"""They fill in what the settings leave out. A new database gets the same four from migration 0002,
+so changing them takes a migration too; a test compares the two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

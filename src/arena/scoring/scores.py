@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena import clock
 from arena.agents.semver import precedence
 from arena.errors import InvalidInput
-from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard
+from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard, Recalculated
 from arena.scoring.comparison import Comparison, compare
 from arena.scoring.history import Execution, ExecutionsReported, Feedback, Subject
 from arena.scoring.matrix import Matrix, MatrixAgent, Standing, TestOutcome, matrix_rows, standing
@@ -207,15 +207,11 @@ class Scores:
             return summarise(await outcomes.test_counts(connection, run_id))
 
     @shielded
-    async def recalculate(
-        self, team_id: str | None, subject: Subject | None = None
-    ) -> list[Subject]:
-        """Add everything up again from the raw rows: of one agent version, a team, or all."""
+    async def recalculate(self, team_id: str, subject: Subject | None = None) -> Recalculated:
+        """Compute scores again from the raw rows: of one agent version, or of the whole team."""
         async with self._database.writing() as connection:
-            if subject is None:
-                return await recalculation.recalculate_all(connection, team_id)
-            await recalculation.recalculate(connection, subject)
-            return [subject]
+            done = await recalculation.recalculate(connection, team_id, subject)
+        return Recalculated(recalculated=[str(one) for one in done], count=len(done))
 
     @asynccontextmanager
     async def _reading_intervals(self, team_id: str) -> AsyncGenerator[AsyncConnection]:

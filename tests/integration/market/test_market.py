@@ -31,7 +31,7 @@ from arena.market import (
 )
 from arena.market.proof import Act
 from arena.scoring.history import Subject
-from arena.scoring.scorecard import Weights
+from arena.scoring.scorecard import DEFAULT_WEIGHTS
 from arena.scoring.scores import Scores
 from arena.settings import Settings
 from arena.store.database import Database
@@ -69,7 +69,7 @@ async def test_a_task_is_paid_for_work_that_passes(desk: Desk):
     assert await desk.market.result_of(story.task) == ANSWER
     known = (await desk.market.agent(TEAM, "solver")).reputation
     assert (known.average_score, known.win_rate, known.attempts) == (60.0, 1.0, 1)
-    scores = Scores(desk.database, Weights())
+    scores = Scores(desk.database, DEFAULT_WEIGHTS)
     subject = Subject(team_id=TEAM, agent_id="solver", version="1.0.0")
     row = await scores.entry(subject)
     assert row is not None

@@ -167,7 +167,7 @@ def test_weights_that_do_not_add_up_stop_the_start_with_one_line(
 def test_weights_can_stand_in_arena_toml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "arena.toml").write_text("[weights]\nbenchmark = 0.5\nuser_rating = 0.2\n")
     monkeypatch.chdir(tmp_path)
-    weights = Weights(**read_settings().weights)
+    weights = Weights.from_settings(read_settings().weights)
     assert (float(weights.benchmark), float(weights.user_rating)) == (0.5, 0.2)
     assert float(weights.success_rate) == 0.2
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from arena.errors import InvalidInput
 from arena.scoring.board import BoardEntry, Intervals
 from arena.scoring.comparison import Contender, compare, compare_pair, find_winner
+from arena.scoring.scorecard import Evidence, scorecard
 from arena.scoring.trials import TrialCounts
 
 
@@ -29,7 +30,7 @@ def _entry(name: str, score: float | None) -> BoardEntry:
         feedback_count=0,
         execution_count=0,
         benchmark_run_id=None,
-        intervals=Intervals(),
+        intervals=Intervals.of_card(scorecard(Evidence())),
     )
 
 

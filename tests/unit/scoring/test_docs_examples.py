@@ -136,4 +136,4 @@ def test_the_weights_on_the_page_can_be_set() -> None:
     text = PAGE.read_text(encoding="utf-8")
     example = re.search(r"```toml\n(.*?)```", text, re.DOTALL)
     assert example is not None
-    Weights(**tomllib.loads(example[1])["weights"])
+    Weights.from_settings(tomllib.loads(example[1])["weights"])

@@ -91,7 +91,7 @@ def test_weights_as_floats_are_taken_as_written() -> None:
 )
 def test_wrong_weights_are_refused(changed: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        Weights(**changed)
+        Weights.from_settings(changed)
 
 
 def test_weights_may_miss_one_by_a_billionth() -> None:

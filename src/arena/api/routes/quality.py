@@ -1,11 +1,9 @@
 """Are the tests any good? The audit, and what the agents' runs say of a test."""
 
 from arena import schemas
-from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
-from arena.scoring.matrix import Standing
 
 router = room_router("/api/benchmarks", "tests")
 
@@ -34,10 +32,3 @@ async def audit_tests(house: House) -> schemas.TestAudit:
         left_out=list(report.left_out),
         pending=report.pending,
     )
-
-
-@router.get("/tests/{test_id}/standing", response_model=schemas.Standing, responses=responses(404))
-async def get_test_standing(house: House, team: Team, test_id: str) -> Standing:
-    """How a test went with each agent in its latest full run, and whether it tells them apart."""
-    digest = house.catalog.current.test(test_id).digest
-    return await house.scores.standing(team, test_id, digest)

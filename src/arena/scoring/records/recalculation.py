@@ -13,22 +13,15 @@ from arena.scoring.scorecard import Weights
 from arena.store.tables import Executions, Feedback, Runs, Scores, ScoreWeights
 
 
-async def recalculate(connection: AsyncConnection, subject: Subject) -> None:
-    """Compute one agent version's scores again from its raw rows."""
-    await lock_team(connection, subject.team_id)
-    await _add_up(connection, subject)
-    await rank_all(connection, subject.team_id)
-
-
-async def recalculate_all(connection: AsyncConnection, team_id: str | None = None) -> list[Subject]:
-    """The same for every agent version with any evidence, of one team or of all."""
-    subjects = await _subjects(connection, team_id)
-    for team in sorted({subject.team_id for subject in subjects}):
-        await lock_team(connection, team)
-        for subject in subjects:
-            if subject.team_id == team:
-                await _add_up(connection, subject)
-        await rank_all(connection, team)
+async def recalculate(
+    connection: AsyncConnection, team_id: str, subject: Subject | None = None
+) -> list[Subject]:
+    """Compute scores again from the raw rows: of one agent version, or all with any evidence."""
+    subjects = [subject] if subject else await _subjects(connection, team_id)
+    await lock_team(connection, team_id)
+    for one in subjects:
+        await _add_up(connection, one)
+    await rank_all(connection, team_id)
     return subjects
 
 
@@ -80,16 +73,13 @@ async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
     )
 
 
-async def _subjects(connection: AsyncConnection, team_id: str | None) -> list[Subject]:
-    tables = (Scores, Feedback, Executions)
-    found = [select(t.team_id, t.agent_id, t.agent_version).distinct() for t in tables]
-    full = select(Runs.team_id, Runs.agent_id, Runs.agent_version).distinct()
-    found.append(full.where(Runs.status == "completed", Runs.is_full.is_(True)))
-    query = union(*found).subquery()
-    chosen = select(query).order_by(query.c.team_id, query.c.agent_id, query.c.agent_version)
-    if team_id is not None:
-        chosen = chosen.where(query.c.team_id == team_id)
-    return [
-        Subject(team_id=team, agent_id=agent, version=version)
-        for team, agent, version in await connection.execute(chosen)
+async def _subjects(connection: AsyncConnection, team_id: str) -> list[Subject]:
+    found = [
+        select(table.agent_id, table.agent_version).where(table.team_id == team_id)
+        for table in (Scores, Feedback, Executions)
     ]
+    full = select(Runs.agent_id, Runs.agent_version).where(Runs.team_id == team_id)
+    found.append(full.where(Runs.status == "completed", Runs.is_full.is_(True)))
+    # A union leaves each agent version once.
+    rows = await connection.execute(union(*found).order_by("agent_id", "agent_version"))
+    return [Subject(team_id=team_id, agent_id=agent, version=version) for agent, version in rows]

@@ -1,4 +1,4 @@
-"""`arena report`: a run or the leaderboard as a page that needs no server."""
+"""`arena report`: a run or the leaderboard as a self-contained page."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from arena.settings import Settings
 app = commands()
 
 MOST_TESTS = 1000
-"""So many tests are fetched with what they asked; the page does without beyond that."""
+"""Only so many tests are fetched with their prompts: the page stays small enough to open."""
 
 BOARD_ROWS = 1000
 
@@ -78,4 +78,4 @@ async def _run(client: Operations, run_id: UUID) -> tuple[str, str]:
 async def _board(client: Client, team: str, category: str | None) -> tuple[str, str]:
     board = await client.leaderboard(category=category, limit=BOARD_ROWS)
     page = board_page(board, team=team, category=category, data_name=DATA)
-    return page, board.model_dump_json(indent=1)
+    return page, output.as_json(board, indent=1)
