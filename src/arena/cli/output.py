@@ -1,11 +1,12 @@
 """What a command prints: text, tables and JSON."""
 
+import json
 import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 from rich.console import Console
@@ -71,13 +72,22 @@ def print_json(value: object) -> None:
 
 def as_json(value: object, *, indent: int | None = None) -> str:
     """A value as JSON, by the names of the API."""
-    kind: type = type(value)
-    return _adapter(kind).dump_json(value, indent=indent, by_alias=True).decode()
+    return json.dumps(jsonable(value), indent=indent, ensure_ascii=False)
+
+
+def jsonable(value: object) -> Any:
+    """A value, or a dictionary or list of values, as JSON can hold it."""
+    if isinstance(value, dict):
+        return {key: jsonable(one) for key, one in cast(dict[str, object], value).items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(one) for one in cast(list[object], value)]
+    kind = cast(type[object], type(value))
+    return _adapter(kind).dump_python(value, mode="json", by_alias=True)
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(Any) if kind in (dict, list) else TypeAdapter(kind)
+def _adapter(kind: type[object]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def table(title: str, *columns: str, right: Iterable[str] = (), wraps: str | None = None) -> Table:
