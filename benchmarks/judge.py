@@ -17,8 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.evaluation import JudgePrompt, Submission
-from arena.evaluation.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge, open_judge
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission
 from arena.settings import Settings
 
 STANDARD = JudgePrompt(

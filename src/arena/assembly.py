@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from arena.agents import Registry
     from arena.catalog import Audits, LiveCatalog
     from arena.content.store import LocalStore
-    from arena.evaluation import Resources, SealedFolder
-    from arena.evaluation.judge import ModelJudge
+    from arena.evaluation.judge.judge import ModelJudge
+    from arena.evaluation.resources import Resources
+    from arena.evaluation.sealed import SealedFolder
     from arena.feed import Feed
     from arena.market import Market, TaskReviews
     from arena.reviews import Review, Reviews
@@ -108,7 +109,7 @@ class Arena:
     @cached_property
     def judge(self) -> "ModelJudge":
         """The models that judge."""
-        from arena.evaluation.judge import open_judge
+        from arena.evaluation.judge.judge import open_judge
 
         judge = open_judge(self.settings)
         self._closing.push_async_callback(judge.close)
@@ -117,7 +118,8 @@ class Arena:
     @cached_property
     def resources(self) -> "Resources":
         """What judging needs."""
-        from arena.evaluation import Resources, SealedFolder
+        from arena.evaluation.resources import Resources
+        from arena.evaluation.sealed import SealedFolder
 
         unseal = SealedFolder(self.settings.sealed_folder)
         return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
@@ -206,7 +208,7 @@ class Arena:
         A team with a token chooses the standard of its task, so it gets only what was left for it;
         the tests of a run are the server's own.
         """
-        from arena.evaluation import SealedFolder
+        from arena.evaluation.sealed import SealedFolder
         from arena.reviews import SubjectKind
 
         folder = SealedFolder(self.settings.sealed_folder)

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from arena.evaluation import Resources, Submission, evaluate, read_standard_document
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.resources import Resources
+from arena.evaluation.verdict import Submission
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 PAGE = (Path(__file__).parents[2] / "docs/standards.md").read_text()

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from arena.evaluation import Standard, read_standard
+from arena.evaluation.reading import read_standard
+from arena.evaluation.standard import Standard
 
 DEFAULT_TOKENS_PER_POINT = 2000
 """The token budget of a test that names none: this times its points."""

@@ -18,14 +18,13 @@ from arena.cli.judge_watch import JudgeName, Once, Poll, Watch, judge_tasks
 from arena.cli.judge_words import print_attack, print_calibration, told_figures
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
-from arena.evaluation.judge import open_judge
-from arena.evaluation.judge.attack import Attack
-from arena.evaluation.judge.attack import attack as attack_judge
-from arena.evaluation.judge.calibration import Calibration
-from arena.evaluation.judge.calibration import calibrate as calibrate_judge
 from arena.evaluation.judge.corpus import twins
+from arena.evaluation.judge.judge import open_judge
 from arena.evaluation.judge.labels import Label, read_labels
-from arena.evaluation.judge.remeasure import Told
+from arena.evaluation.judge.measure import Attack, Calibration
+from arena.evaluation.judge.measure import Progress as OnProgress
+from arena.evaluation.judge.measure import attack as attack_judge
+from arena.evaluation.judge.measure import calibrate as calibrate_judge
 from arena.settings import Settings
 
 app = commands("Judge submitted tasks; see and measure the models that judge.")
@@ -133,8 +132,8 @@ async def _calibrate(
 ) -> Calibration:
     judge = open_judge(settings)
     try:
-        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as told:
-            return await calibrate_judge(judge, labels, repeats=repeats, told=told)
+        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as on_progress:
+            return await calibrate_judge(judge, labels, repeats=repeats, on_progress=on_progress)
     finally:
         await judge.close()
 
@@ -143,14 +142,14 @@ async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
     judge = open_judge(settings)
     try:
         total = (6 if bare else 3) * len(twins())
-        with _progress("attacking", total, is_quiet=is_quiet) as told:
-            return await attack_judge(judge, bare=bare, told=told)
+        with _progress("attacking", total, is_quiet=is_quiet) as on_progress:
+            return await attack_judge(judge, bare=bare, on_progress=on_progress)
     finally:
         await judge.close()
 
 
 @contextmanager
-def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[Told]:
+def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[OnProgress]:
     """A bar on a terminal; silence elsewhere."""
     if is_quiet or not sys.stderr.isatty():
         yield lambda _: None

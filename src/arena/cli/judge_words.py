@@ -4,9 +4,8 @@ from arena import schemas
 from arena.cli import output
 from arena.cli.tables import print_table
 from arena.evaluation.judge.agreement import Agreement
-from arena.evaluation.judge.attack import Attack
-from arena.evaluation.judge.calibration import OVERALL, Calibration
-from arena.evaluation.judgement import Estimate
+from arena.evaluation.judge.measure import OVERALL, Attack, Calibration
+from arena.evaluation.verdict import Estimate
 
 Figure = Estimate | schemas.Estimate
 

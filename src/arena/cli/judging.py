@@ -23,16 +23,12 @@ from arena.content.errors import ContentCorrupt, NotCanonical
 from arena.content.store import LocalStore
 from arena.content.tree import V0, V1, cid_of
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
-from arena.evaluation import (
-    Resources,
-    ReviewNeeded,
-    Standard,
-    Submission,
-    Verdict,
-    evaluate,
-    read_standard_document,
-)
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import contents_of, keep_record
+from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.standard import Standard
+from arena.evaluation.verdict import Submission, Verdict
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0

@@ -11,7 +11,7 @@ from arena.cli.connection import settings_of
 from arena.cli.files import create_file, read_json_file
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
-from arena.evaluation import SealedFolder, seal, seal_name, write_private_part
+from arena.evaluation.sealed import SealedFolder, commitment_of, seal, seal_name, write_private_part
 
 app = commands("Standards.")
 
@@ -60,7 +60,7 @@ def seal_standard(
     """
     to = to or _beside(file)
     document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
-    commitments = [opening.commitment for opening in openings]
+    commitments = [commitment_of(opening) for opening in openings]
     home = SealedFolder(settings_of(context).sealed_folder)
     is_at_home = private is None
     if private is None:

@@ -14,7 +14,7 @@ from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
-from arena.evaluation import Resources
+from arena.evaluation.resources import Resources
 from arena.settings import Settings
 
 app = commands("The tests.")

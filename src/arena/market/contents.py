@@ -9,12 +9,8 @@ from arena.content.errors import ContentMissing
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
-from arena.evaluation import (
-    MIN_PASS_SCORE,
-    Standard,
-    passes_from,
-    read_standard_document,
-)
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import MIN_PASS_SCORE, Standard, passes_from
 from arena.market.errors import BadContent
 
 MAX_STANDARD_BYTES = 1024 * 1024

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 
-from arena.evaluation import Standard
+from arena.evaluation.standard import Standard
 from arena.market import records
 from arena.market.agents import Applicant, MarketAgent
 from arena.market.contents import Contents

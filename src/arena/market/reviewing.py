@@ -7,7 +7,8 @@ from typing import cast
 
 from arena.content.canonical import read_json
 from arena.content.store import LocalStore
-from arena.evaluation import Submission, Verdict, keep_record
+from arena.evaluation.record import keep_record
+from arena.evaluation.verdict import Submission, Verdict
 from arena.market.errors import KeyConflict, TooLate, WrongRole, WrongState
 from arena.market.market import Judgement, Market
 from arena.market.task import Task, TaskState

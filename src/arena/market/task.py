@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from arena.evaluation import MIN_PASS_SCORE
+from arena.evaluation.standard import MIN_PASS_SCORE
 from arena.market.terms import Terms
 
 __all__ = ["FINAL", "MIN_PASS_SCORE", "ExpiryReason", "Task", "TaskState"]

@@ -8,15 +8,9 @@ from functools import cached_property
 from uuid import UUID
 
 from arena.errors import InvalidInput
-from arena.evaluation import (
-    Checklist,
-    ItemAnswer,
-    PartPath,
-    Standard,
-    Submission,
-    checklists,
-    read_standard_document,
-)
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import Checklist, PartPath, Standard, checklists
+from arena.evaluation.verdict import ItemAnswer, Submission
 
 RULE = "majority, a tie fails"
 """How several answers to an item become one; stored with the review."""

@@ -11,7 +11,9 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 from arena.errors import ArenaError, NotFound
-from arena.evaluation import Resources, Unsealing, Verdict, evaluate
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import Resources, Unsealing
+from arena.evaluation.verdict import Verdict
 from arena.reviews import records
 from arena.reviews.review import (
     Answer,

@@ -16,7 +16,10 @@ from uuid import UUID, uuid4
 from arena import clock
 from arena.agents import Agent, Question, Usage
 from arena.errors import AgentFault, AgentTimedOut, InfrastructureError
-from arena.evaluation import Resources, ReviewNeeded, Submission, evaluate, is_graded
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.standard import is_graded
+from arena.evaluation.verdict import Submission
 from arena.feed import Feed
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import LostLease, release, renew

@@ -9,7 +9,7 @@ from uuid import UUID
 from arena.agents import Agent, Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.reviews import ReviewDetails
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner

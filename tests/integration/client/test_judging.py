@@ -10,7 +10,7 @@ from arena.client import Client
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
-from arena.evaluation import Resources
+from arena.evaluation.resources import Resources
 from arena.schemas import ReviewAnswers
 from market_offers import ADD, held, posted
 

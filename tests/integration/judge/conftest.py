@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.evaluation.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge, open_judge
 from arena.settings import Settings
 from judging import MODEL, Endpoint, vote
 

@@ -93,7 +93,7 @@ async def test_bad_labels_and_a_far_server_are_the_callers_mistakes(arena, tmp_p
     (tmp_path / "labels.jsonl").write_text('{"standard": 1}\n?')
     code, _, err = await arena("judge", "calibrate", "labels.jsonl")
     assert code == 2
-    assert "labels.jsonl:1: submission must be a string" in err
+    assert "labels.jsonl:1: needs the key 'submission'" in err
     assert "labels.jsonl:2: is not JSON" in err
     code, _, err = await arena("--server", "http://127.0.0.1:9", "judge", "attack")
     assert (code, "measured where it is set up" in err) == (2, True)

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from arena.agents import Agent, OpenAISpec, Question, connect
-from arena.evaluation import JudgePrompt, Resources, Submission, evaluate
-from arena.evaluation.judge import open_judge
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.judge.judge import open_judge
+from arena.evaluation.resources import Resources
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission
 from arena.settings import Settings
 from conftest import missing
 

@@ -8,7 +8,8 @@ import pytest
 
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, NotFound
-from arena.evaluation import JudgePrompt, Submission, Verdict
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission, Verdict
 from arena.reviews import Answer, ReviewDetails, Reviews, ReviewStatus, SubjectKind, records
 from arena.runs.engine import Engine
 from arena.runs.executor import RunExecutor

@@ -4,7 +4,7 @@ import pytest
 
 from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.evaluation import NO_RESOURCES
+from arena.evaluation.resources import NO_RESOURCES
 from arena.runs.engine import execute_item
 from arena.runs.item import Item
 from arena.runs.run import Result

@@ -13,7 +13,7 @@ from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.content.archive import read_archive, write_archive
 from arena.content.store import LocalStore
-from arena.evaluation import contents_of
+from arena.evaluation.record import contents_of
 
 router = room_router("/api", "content")
 

@@ -17,19 +17,13 @@ from arena.content.canonical import canonical, read_json
 from arena.content.errors import NotCanonical
 from arena.content.store import LocalStore
 from arena.errors import Forbidden, InvalidInput
-from arena.evaluation import (
-    ItemAnswer,
-    Opening,
-    PartPath,
-    Standard,
-    Submission,
-    Unsealing,
-    checklists,
-    evaluate,
-    keep_record,
-    read_private_part,
-    read_standard_document,
-)
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.record import keep_record
+from arena.evaluation.resources import Unsealing
+from arena.evaluation.sealed import read_private_part
+from arena.evaluation.standard import PartPath, Standard, checklists
+from arena.evaluation.verdict import ItemAnswer, Opening, Submission
 
 router = room_router("/api", "evaluation")
 

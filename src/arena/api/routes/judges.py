@@ -21,9 +21,8 @@ async def list_judges(house: House) -> schemas.JudgeList:
     known = await asyncio.to_thread(house.judge.known, panel)
     shown = {
         **asdict(panel),
+        **asdict(known),
         "id": panel.identity,
         "prompt_version": PROMPT_VERSION,
-        "calibration": asdict(known.calibration) if known.calibration else None,
-        "attack": asdict(known.attack) if known.attack else None,
     }
     return schemas.JudgeList(judges=[schemas.Judge.model_validate(shown)], count=1)

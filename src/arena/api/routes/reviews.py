@@ -16,8 +16,8 @@ from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.errors import InvalidInput
-from arena.evaluation import Checklist
-from arena.evaluation.judge import suggest
+from arena.evaluation.judge.suggestion import suggest
+from arena.evaluation.standard import Checklist
 from arena.operations import paging
 from arena.reviews import (
     Agreement,

@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.backoff import backoff_seconds
-from arena.evaluation.judge.answer import BadAnswer, Scored, read_answer, read_text
 from arena.evaluation.judge.cache import AnswerCache, Kept
 from arena.evaluation.judge.config import JudgeConfig, Panel
-from arena.evaluation.judge.prompt import Brief, new_delimiter, response_format
-from arena.evaluation.judgement import Vote, total
+from arena.evaluation.judge.prompt import (
+    BadAnswer,
+    Brief,
+    Scored,
+    new_delimiter,
+    read_answer,
+    read_text,
+    response_format,
+)
 from arena.evaluation.resources import JudgeError
+from arena.evaluation.verdict import Vote, total
 from arena.models.client import ModelClient
 from arena.models.completion import Completion
 from arena.models.faults import ModelFault, Refused, Unreachable

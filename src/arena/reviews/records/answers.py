@@ -9,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.errors import Conflict
-from arena.evaluation import PartPath, checklists, read_standard_document
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import PartPath, checklists
 from arena.reviews.records.rows import answers_of, review_row, to_review
 from arena.reviews.review import (
     MAX_REVIEWERS,

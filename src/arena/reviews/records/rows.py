@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.errors import InvalidInput, NotFound
-from arena.evaluation import Submission
+from arena.evaluation.verdict import Submission
 from arena.reviews.review import (
     RULE,
     Answer,

@@ -10,7 +10,7 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 from arena import clock
 from arena.agents import Usage
 from arena.catalog.test import Test
-from arena.evaluation import Finding, Submission
+from arena.evaluation.verdict import Finding, Submission
 from arena.reviews import NewReview, ReviewSubject, SubjectKind
 from arena.reviews.records import open_reviews
 from arena.runs.item import Executed, Item

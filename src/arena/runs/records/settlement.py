@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.reviews import Review
 from arena.reviews.records import close_review
 from arena.runs.item import Executed
