@@ -81,8 +81,7 @@ def jsonable(value: object) -> Any:
         return {key: jsonable(one) for key, one in cast(dict[str, object], value).items()}
     if isinstance(value, list | tuple):
         return [jsonable(one) for one in cast(list[object], value)]
-    kind = cast(type[object], type(value))
-    return _adapter(kind).dump_python(value, mode="json", by_alias=True)
+    return _adapter(type(value)).dump_python(value, mode="json", by_alias=True)
 
 
 @cache
