@@ -2043,7 +2043,7 @@ export interface components {
             reason: string;
             /**
              * Evidence
-             * @description The place in the submission that decided it, quoted; None where nothing was there.
+             * @description The place in the submission that decided it, quoted; null where nothing was there.
              */
             evidence: string | null;
             /**
@@ -2053,7 +2053,7 @@ export interface components {
             score: number | null;
             /**
              * Weight
-             * @description How much it counts among its neighbours, where they do not count the same.
+             * @description How much it counts; null where all count the same.
              */
             weight: number | null;
             /**
