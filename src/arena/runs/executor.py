@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from uuid import UUID
 
 from arena.agents.agent import AgentDefinition
@@ -25,26 +24,13 @@ from arena.runs.records.runs import (
     unfinished_runs,
 )
 from arena.runs.records.settlement import settle_result
-from arena.runs.run import Run, RunStatus
+from arena.runs.run import Run, RunRequest, RunStatus
 from arena.store.database import shielded
 
 log = logging.getLogger(__name__)
 
 RESUME_SECONDS = 15.0
 """How often a server looks for runs whose executor has stopped renewing: a lease lasts as long."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """What somebody wants measured."""
-
-    team_id: str
-    agent_id: str
-    version: str | None = None
-    category: str | None = None
-    test_ids: tuple[str, ...] = ()
-    trials: int | None = None
-    concurrency: int | None = None
 
 
 class RunExecutor:
