@@ -11,16 +11,13 @@ from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import (
-    agents,
     content,
     evaluation,
     judges,
     ledger,
     market,
-    quality,
     reviews,
     tasks,
-    tests,
     verdicts,
 )
 from arena.api.routing import route
@@ -31,9 +28,6 @@ from arena.operations.operations import Operations
 from arena.settings import Settings
 
 ROOMS = (
-    tests,
-    quality,
-    agents,
     reviews,
     evaluation,
     verdicts,

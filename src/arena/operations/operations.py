@@ -1,10 +1,19 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.agents import AgentOperations
 from arena.operations.results import ResultOperations
 from arena.operations.runs import RunOperations
 from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
+from arena.operations.tests import TestOperations
 
 
-class Operations(ServerOperations, RunOperations, ResultOperations, ScoreOperations):
+class Operations(
+    ServerOperations,
+    TestOperations,
+    AgentOperations,
+    RunOperations,
+    ResultOperations,
+    ScoreOperations,
+):
     """All that Arena can do: in this process, or over HTTP."""
