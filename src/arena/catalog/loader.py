@@ -190,9 +190,12 @@ class _Reading:
 
     def _read_repeated_tests(self, member: Member) -> None:
         """`tests` that is not a list written here: an alias of one, or a mistake."""
-        tests, place = member.node.value, member.node.place()
+        tests: object = member.node.value
+        place = member.node.place()
         if not isinstance(tests, list) or not tests:
-            message = f"tests: must be a list of at least one test, is {type_name(tests)}"
+            message = (
+                f"tests: must be a list of at least one test, is {type_name(member.node.value)}"
+            )
             self.problems.add(place, message)
             return
         for item in cast(list[object], tests):

@@ -17,7 +17,7 @@ NewestVersion = Annotated[str | None, Field(description="Default: the newest.")]
 class AgentOperations(OperationGroup):
     """Who answers."""
 
-    @get("/api/agents", id="list_agents", tag="agents")
+    @get("/api/agents", id="list_agents", tag="agents", team=False)
     async def agents(self) -> AgentList:
         """List every agent in its newest version."""
         registry = self.arena.registry
@@ -26,13 +26,19 @@ class AgentOperations(OperationGroup):
         problems = [str(problem) for problem in registry.problems]
         return AgentList(agents=agents, count=len(agents), problems=problems)
 
-    @get("/api/agents/{agent_id}", id="get_agent", tag="agents", errors=(404, 409))
+    @get("/api/agents/{agent_id}", id="get_agent", tag="agents", team=False, errors=(404, 409))
     async def agent(self, agent_id: str, version: NewestVersion = None) -> Agent:
         """One agent."""
         self.arena.registry.refresh()
         return self._described(self.arena.registry.find(agent_id, version))
 
-    @post("/api/agents/{agent_id}/check", tag="agents", errors=(404, 409), body="AgentCheck")
+    @post(
+        "/api/agents/{agent_id}/check",
+        tag="agents",
+        team=False,
+        errors=(404, 409),
+        body="AgentCheck",
+    )
     async def check_agent(
         self,
         agent_id: str,

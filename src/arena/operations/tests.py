@@ -20,7 +20,7 @@ class TestOperations(OperationGroup):
 
     __test__ = False  # keeps pytest from collecting the class
 
-    @get("/api/benchmarks/tests", tag="tests")
+    @get("/api/benchmarks/tests", tag="tests", team=False)
     async def list_tests(
         self,
         *,
@@ -74,18 +74,18 @@ class TestOperations(OperationGroup):
             if cursor is None:
                 return tests
 
-    @get("/api/benchmarks/tests/{test_id}", id="get_test", tag="tests", errors=(404,))
+    @get("/api/benchmarks/tests/{test_id}", id="get_test", tag="tests", team=False, errors=(404,))
     async def test(self, test_id: str) -> Test:
         """One test of the catalog."""
         return self.arena.catalog.current.test(test_id)
 
-    @get("/api/benchmarks/catalog", id="get_catalog", tag="tests")
+    @get("/api/benchmarks/catalog", id="get_catalog", tag="tests", team=False)
     async def catalog(self) -> CatalogState:
         """The files of the catalog, and every problem in them."""
         return self.arena.catalog.current.state
 
-    @get("/api/benchmarks/audit", tag="tests")
+    @get("/api/benchmarks/audit", tag="tests", team=False)
     async def audit_tests(self) -> TestAudit:
-        """Which active tests an agent that does nothing passes; call again while some pend."""
+        """Which active tests an agent that does nothing passes; repeat while some are pending."""
         catalog = self.arena.catalog.current
         return await self.arena.audits.report(catalog, within_seconds=AUDIT_SECONDS)

@@ -101,7 +101,7 @@ def test_a_file_that_turns_bad_keeps_its_last_good_tests(
     catalog.refresh()
     assert ids(catalog.current) == ["one", "three", "two"]
     assert catalog.current.problems == ()
-    assert f"{path} is mended: 2 tests" in caplog.text
+    assert f"{path} is fixed: 2 tests" in caplog.text
 
 
 def test_a_problem_that_stays_is_logged_once(
