@@ -1,7 +1,7 @@
 """One word per idea: names that users meet are made of the glossary's words.
 
-`words.txt` holds the other words that 0.1 used in names, and plain English for labels. It is frozen:
-a new idea gets a row in docs/glossary.md.
+`words.txt` holds the other words that 0.1 used in names, and plain English for labels. It is
+frozen: a new idea gets a row in docs/glossary.md.
 """
 
 import json
