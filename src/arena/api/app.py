@@ -13,8 +13,6 @@ from arena.api.problems import add_problems
 from arena.api.routes import (
     agents,
     content,
-    evaluation,
-    judges,
     ledger,
     live,
     market,
@@ -24,7 +22,6 @@ from arena.api.routes import (
     runs,
     tasks,
     tests,
-    verdicts,
 )
 from arena.api.routing import route
 from arena.assembly import open_arena
@@ -41,9 +38,6 @@ ROOMS = (
     results,
     reviews,
     live,
-    evaluation,
-    verdicts,
-    judges,
     content,
     tasks,
     market,

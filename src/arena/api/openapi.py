@@ -72,9 +72,14 @@ def _complete(document: dict[str, Any]) -> None:
     # By address: an operation that moves to another file must not move here.
     document["paths"] = dict(sorted(document["paths"].items()))
     operations = operations_of(Operations)
-    streamed = (kind for one in operations for kind in (one.wire.events or {}).values())
-    bodies = (one.body for one in operations if one.body)
-    _describe_fields(schemas, (*(one.result for one in operations), *bodies, *streamed))
+    streamed = [kind for one in operations for kind in (one.wire.events or {}).values()]
+    sent = _values((*(one.result for one in operations), *streamed))
+    received = _values(one.body for one in operations if one.body)
+    _describe_fields(schemas, sent | received)
+    for kind in sent - received:
+        # A default is for whoever makes the value here: an answer has every field.
+        if is_dataclass(kind) and "properties" in schemas.get(kind.__name__, {}):
+            schemas[kind.__name__]["required"] = [*schemas[kind.__name__]["properties"]]
     document["components"]["securitySchemes"] = {"token": TOKEN}
     document["security"] = [{}, {"token": []}]
     document["tags"] = [{"name": name, "description": told} for name, told in TAGS.items()]
@@ -84,9 +89,9 @@ def _complete(document: dict[str, Any]) -> None:
             _illustrate(operation, examples.get(operation["operationId"], {}))
 
 
-def _describe_fields(schemas: dict[str, Any], kinds: Iterable[Any]) -> None:
+def _describe_fields(schemas: dict[str, Any], kinds: Iterable[type]) -> None:
     """Take over what stands under each field of the values: its description."""
-    for kind in _values(kinds):
+    for kind in kinds:
         properties = schemas.get(kind.__name__, {}).get("properties", {})
         for field, text in _field_texts(kind).items():
             if field in properties:

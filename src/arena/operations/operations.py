@@ -1,8 +1,9 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.evaluation import EvaluationOperations
 from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 
 
-class Operations(ServerOperations, ScoreOperations):
+class Operations(ServerOperations, ScoreOperations, EvaluationOperations):
     """All that Arena can do: in this process, or over HTTP."""

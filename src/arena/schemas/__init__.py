@@ -18,22 +18,6 @@ from arena.schemas.catalog import (
     TestList,
 )
 from arena.schemas.content import ContentImported, ContentKept
-from arena.schemas.evaluation import (
-    ChecklistAnswer,
-    Evaluate,
-    Finding,
-    Judgement,
-    Opening,
-    Verdict,
-    Vote,
-)
-from arena.schemas.judges import (
-    Estimate,
-    Judge,
-    JudgeAttacked,
-    JudgeFigures,
-    JudgeList,
-)
 from arena.schemas.ledger import (
     Audit,
     Balance,
@@ -107,7 +91,6 @@ from arena.schemas.runs import (
     TestTrials,
     Trials,
 )
-from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Health,
@@ -136,23 +119,12 @@ __all__ = [
     "CatalogState",
     "CategoryCount",
     "Change",
-    "ChecklistAnswer",
     "ContentImported",
     "ContentKept",
-    "Difference",
-    "Estimate",
-    "Evaluate",
-    "Finding",
     "Health",
-    "Judge",
-    "JudgeAttacked",
-    "JudgeFigures",
-    "JudgeList",
-    "Judgement",
     "LedgerEntry",
     "LedgerHistory",
     "LedgerLine",
-    "MadeWith",
     "MarketAgent",
     "MarketAgentList",
     "MarketAgentRegister",
@@ -160,7 +132,6 @@ __all__ = [
     "MarketEventList",
     "MarketInfo",
     "Misfit",
-    "Opening",
     "Posting",
     "Problem",
     "Progress",
@@ -215,10 +186,7 @@ __all__ = [
     "TestMoney",
     "TestTrials",
     "Trials",
-    "Verdict",
-    "Verification",
     "Violation",
-    "Vote",
     "Wire",
     "decimal_text",
     "minor_units",

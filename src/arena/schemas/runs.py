@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from arena.evaluation.verdict import Finding
 from arena.schemas.catalog import Test
-from arena.schemas.evaluation import Finding
 from arena.schemas.wire import Asked, Wire
 
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
