@@ -1,18 +1,18 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
-import { asked } from "./client";
+import { dataOf } from "./client";
 import { keys } from "./keys";
 
-/** As many tests as one answer of the matrix brings. */
+/** Tests per page of the matrix. */
 const PAGE = 200;
 
-/** Who is ahead and whether it is luck; nothing is asked before there are two agents. */
+/** Who is ahead, and how significantly; not fetched for fewer than two agents. */
 export function useComparison(agents: readonly string[]) {
   const { team, api } = useTeam();
   return useQuery({
     queryKey: [...keys.scores(team), "compare", agents],
     queryFn: () =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/compare", { params: { query: { agents: agents.join(",") } } }),
       ),
     enabled: agents.length >= 2,
@@ -26,7 +26,7 @@ export function useMatrix(agents: readonly string[], differing: boolean) {
   return useInfiniteQuery({
     queryKey: [...keys.scores(team), "matrix", agents, differing],
     queryFn: ({ pageParam }) =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/compare/tests", {
           params: {
             query: { agents: agents.join(","), differing, limit: PAGE, cursor: pageParam },

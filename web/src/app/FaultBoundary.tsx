@@ -5,7 +5,7 @@ interface State {
   fault: Error | null;
 }
 
-/** A page that breaks says so and leaves the rest of the dashboard standing. */
+/** Shows the error of a page that crashes; the rest of the dashboard keeps working. */
 export class FaultBoundary extends Component<{ children: ReactNode }, State> {
   override state: State = { fault: null };
 

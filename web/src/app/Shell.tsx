@@ -10,7 +10,7 @@ import classes from "./Shell.module.css";
 import { TeamChooser } from "./TeamChooser";
 import { TokenGate } from "./TokenGate";
 
-/** What every page stands in: the way around, the team, and the state of the connection. */
+/** The frame of every page: navigation, team, and connection status. */
 export function Shell({ children }: { children: ReactNode }) {
   return (
     <>

@@ -5,10 +5,10 @@ import type { components } from "../api/schema";
 export type Progress = components["schemas"]["Progress"];
 type Key = readonly unknown[];
 
-/** News is gathered for so long, then told at once: a fast run has many results a second. */
+/** Events are batched for this long: a fast run has many results a second. */
 const GATHER_MS = 250;
 
-/** What the stream of events said: gathered, and told as what is new and what has become stale. */
+/** Batches events and reports what is new and which queries have become stale. */
 export class Heard {
   private readonly statuses = new Map<string, string>();
   private progress = new Map<string, Progress>();
@@ -21,12 +21,12 @@ export class Heard {
 
   take(team: string, event: ServerEvent): void {
     if (event.name === "progress") {
-      const told = event.data as Progress;
-      this.progress.set(told.run_id, told);
-      // How far it is, is told here; the lists are read again only when its state has changed.
-      if (this.statuses.get(told.run_id) !== told.status) this.isStale(keys.runs(team));
-      this.statuses.set(told.run_id, told.status);
-      this.isStale(keys.run(team, told.run_id));
+      const progress = event.data as Progress;
+      this.progress.set(progress.run_id, progress);
+      // Progress is passed on directly; lists are fetched again only when the status changes.
+      if (this.statuses.get(progress.run_id) !== progress.status) this.isStale(keys.runs(team));
+      this.statuses.set(progress.run_id, progress.status);
+      this.isStale(keys.run(team, progress.run_id));
     } else if (event.name === "change") {
       const { what } = event.data as components["schemas"]["Change"];
       if (what !== "catalog") this.isStale(keys[what](team));

@@ -1,4 +1,4 @@
-/** Numbers as people read them; nothing known is a dash, never a zero. */
+/** Numbers for people; unknown is a dash, never a zero. */
 
 const NOTHING = "–";
 const whole = new Intl.NumberFormat("en-GB");
@@ -39,7 +39,7 @@ const SPANS = [
   ["minute", 60],
 ] as const;
 
-/** A span of time that somebody chose: "1 day", "90 minutes". */
+/** A configured length of time: "1 day", "90 minutes". */
 export function span(seconds: number): string {
   const [unit, long] = SPANS.find(([, one]) => seconds % one === 0) ?? ["second", 1];
   return amount(seconds / long, unit);

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 /** A timer cannot be set further ahead than this. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Whether a moment has passed; looks again when it passes. */
+/** Whether a moment has passed; renders again when it does. */
 export function useHasPassed(at: string | null): boolean {
   const left = at === null ? Number.POSITIVE_INFINITY : new Date(at).getTime() - Date.now();
   const [, lookAgain] = useState(0);

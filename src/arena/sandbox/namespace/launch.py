@@ -39,9 +39,7 @@ class Started:
 
 def launch(box: Box) -> Started:
     """Start bubblewrap with a reaper and a zygote in it; each sends a handshake once ready."""
-    bubblewrap = program()
-    if bubblewrap is None:
-        raise unavailable(missing_bubblewrap())
+    bubblewrap = find_bubblewrap()
     document = box.configuration()
     pairs = [channel_pair(socket.SOCK_SEQPACKET) for _ in range(2)]
     (control, reaper), (orders, zygote) = pairs
@@ -89,21 +87,6 @@ def launch(box: Box) -> Started:
 def unavailable(step: ProbeStep) -> SandboxUnavailable:
     """The error for a step that does not work on this machine."""
     return SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
-
-
-def program() -> str | None:
-    """Where bubblewrap is installed."""
-    return shutil.which("bwrap")
-
-
-def missing_bubblewrap() -> ProbeStep:
-    """The probe step of a machine without bubblewrap."""
-    return ProbeStep(
-        name="bubblewrap",
-        works=False,
-        detail="the program 'bwrap' is not on the PATH",
-        remedy="install the package bubblewrap",
-    )
 
 
 def in_memory(name: str, content: bytes) -> int:
@@ -161,6 +144,20 @@ async def receive_handshake(channel: socket.socket, seconds: float) -> tuple[byt
             pid, _, _ = CREDENTIALS.unpack(data[: CREDENTIALS.size])
             return message, pid
     return message, 0
+
+
+def find_bubblewrap() -> str:
+    """Where bubblewrap is installed."""
+    found = shutil.which("bwrap")
+    if found is None:
+        step = ProbeStep(
+            name="bubblewrap",
+            works=False,
+            detail="the program 'bwrap' is not on the PATH",
+            remedy="install the package bubblewrap",
+        )
+        raise unavailable(step)
+    return found
 
 
 @cache

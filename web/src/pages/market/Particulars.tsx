@@ -8,7 +8,7 @@ interface ParticularsProps {
   task: Schemas["Task"];
 }
 
-/** What an event was about: to whom, how much, which result. */
+/** The details of an event: to whom, how much, which result. */
 export function Particulars({ event, task }: ParticularsProps) {
   const words = wordsOf(event, task);
   const { resultHash } = event.data;
@@ -19,37 +19,37 @@ export function Particulars({ event, task }: ParticularsProps) {
           <Untrusted text={words} />
         </Text>
       )}
-      {event.kind === "ResultSubmitted" && <Evidence label="The result" uri={told(resultHash)} />}
+      {event.kind === "ResultSubmitted" && <Evidence label="Result" uri={textOf(resultHash)} />}
     </>
   );
 }
 
 function wordsOf({ kind, data }: Schemas["MarketEvent"], task: Schemas["Task"]): string {
-  const money = (amount: unknown) => `${told(amount)} ${task.currency}`;
+  const money = (amount: unknown) => `${textOf(amount)} ${task.currency}`;
   switch (kind) {
     case "TaskPosted":
       return `reward ${money(data.reward)}`;
     case "Applied":
-      return `version ${told(data.version)}`;
+      return `version ${textOf(data.version)}`;
     case "Assigned":
-      return `to ${told(data.agent)} ${told(data.version)}`;
+      return `to ${textOf(data.agent)} ${textOf(data.version)}`;
     case "Committed":
-      return `commitment ${told(data.commitment)}`;
+      return `commitment ${textOf(data.commitment)}`;
     case "Judged":
-      return `${told(data.score)} of 100`;
+      return `${textOf(data.score)} of 100`;
     case "Disputed":
       return `bond ${money(data.bond)}`;
     case "Resolved":
-      return `${told(data.score)} of 100${
-        Number(task.bond) ? `, bond of ${money(task.bond)} to ${told(data.bondTo)}` : ""
+      return `${textOf(data.score)} of 100${
+        Number(task.bond) ? `, bond of ${money(task.bond)} to ${textOf(data.bondTo)}` : ""
       }`;
     case "Paid":
     case "Refunded":
-      return `${money(data.amount)} to ${told(data.to)}`;
+      return `${money(data.amount)} to ${textOf(data.to)}`;
     case "Expired":
       return data.reason === "no_submission"
         ? `${money(task.reward)} back to ${task.poster}`
-        : `${money(data.to_agent)} to ${told(task.agent)}, the rest back to ${task.poster}`;
+        : `${money(data.to_agent)} to ${textOf(task.agent)}, the rest back to ${task.poster}`;
     case "Cancelled":
       return `${money(data.reward)} back to ${task.poster}`;
     default:
@@ -57,6 +57,6 @@ function wordsOf({ kind, data }: Schemas["MarketEvent"], task: Schemas["Task"]):
   }
 }
 
-function told(value: unknown): string {
+function textOf(value: unknown): string {
   return value == null ? "–" : String(value);
 }

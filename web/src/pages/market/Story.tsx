@@ -10,12 +10,12 @@ interface StoryProps {
   task: Schemas["Task"];
 }
 
-/** The life of a task, event by event. */
+/** The history of a task, event by event. */
 export function Story({ events, task }: StoryProps) {
   return (
-    <Paper withBorder p="lg" component="section" aria-label="Life of the task">
+    <Paper withBorder p="lg" component="section" aria-label="History">
       <Title order={2} size="h4" mb="sm">
-        Life of the task
+        History
       </Title>
       <ol className={classes.story}>
         {events.map((event) => (
@@ -41,7 +41,8 @@ export function Story({ events, task }: StoryProps) {
       </ol>
       {task.exit_at && (
         <Text size="sm" c="dimmed" mt="sm">
-          From <When at={task.exit_at} /> on anyone may end it, so that no money stays locked.
+          From <When at={task.exit_at} /> on anyone can close the task, so that no money stays
+          locked.
         </Text>
       )}
     </Paper>

@@ -18,10 +18,10 @@ import { shortened } from "./TaskTable";
 import { TermTable } from "./TermTable";
 import { Verdict } from "./Verdict";
 
-/** One task: what is asked, who does it, the verdict, the money, and all that happened. */
+/** One task: description, submission, verdict, money and history. */
 export function TaskView({ taskId }: { taskId: number }) {
   const { data, error, refetch } = useTask(taskId);
-  const back = <BackLink href="/market">The market</BackLink>;
+  const back = <BackLink href="/market">Back to the market</BackLink>;
   if (!data)
     return (
       <Page title="Task" before={back}>
@@ -60,22 +60,22 @@ export function TaskView({ taskId }: { taskId: number }) {
           { label: "Paid out", value: `${task.payout} ${task.currency}` },
         ]}
       />
-      <section aria-label="Asked">
+      <section aria-label="Task">
         <Title order={2} size="h4" mb="xs">
-          Asked
+          Description
         </Title>
         <UntrustedBlock label="Description" text={task.description} />
-        <Evidence label="The standard it is judged by" uri={task.evaluationCID} />
+        <Evidence label="Standard" uri={task.evaluationCID} />
       </section>
       {task.resultHash && (
-        <section aria-label="Handed in">
+        <section aria-label="Submission">
           <Title order={2} size="h4" mb="xs">
-            Handed in
+            Submission
           </Title>
           <Text>
             By <Untrusted text={task.agent ?? "nobody"} />, <When at={task.submitted_at} />
           </Text>
-          <Evidence label="The result" uri={task.resultHash} />
+          <Evidence label="Result" uri={task.resultHash} />
         </section>
       )}
       <Verdict task={task} />

@@ -10,7 +10,7 @@ import classes from "./market.module.css";
 
 const ENOUGH = 60;
 
-/** The judge's score, and the arbiter's where there was a dispute: who gave which, and why. */
+/** The judge's score, and the arbiter's after a dispute, each with its reason. */
 export function Verdict({ task }: { task: Schemas["Task"] }) {
   return (
     <Paper withBorder p="lg" component="section" aria-label="Verdict">
@@ -28,7 +28,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
               office={task.judged_by === task.judge ? "the judge" : "the fallback judge"}
               at={task.judged_at}
             />
-            <Evidence label="The reason" uri={task.reasonURI} />
+            <Evidence label="Reason" uri={task.reasonURI} />
           </li>
           <Dispute task={task} />
           {task.resolutionURI && task.final_score !== null && (
@@ -39,7 +39,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
                 office="the arbiter"
                 at={task.ended_at}
               />
-              <Evidence label="The reason" uri={task.resolutionURI} />
+              <Evidence label="Reason" uri={task.resolutionURI} />
             </li>
           )}
         </ol>

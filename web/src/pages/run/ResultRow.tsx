@@ -10,14 +10,14 @@ import classes from "./ResultRows.module.css";
 interface ResultRowProps {
   runId: string;
   asking: string;
-  /** Undefined while it is on its way. */
+  /** Undefined while loading. */
   row: Schemas["ResultRow"] | undefined;
   index: number;
   high: number;
   top: number;
 }
 
-/** So much of a reason fits into a row. */
+/** Characters of a reason that fit into a row. */
 const REASON = 160;
 
 export const ResultRow = memo(function ResultRow(props: ResultRowProps) {

@@ -13,7 +13,7 @@ interface ResultsProps {
   details: Schemas["RunDetails"];
 }
 
-/** The results of a run; what is filtered is part of the address. */
+/** The results of a run; the filter is part of the address. */
 export function Results({ run, details }: ResultsProps) {
   const [search, setSearch] = useSearchParams();
   const wanted = wantedIn(search);
@@ -38,7 +38,7 @@ export function Results({ run, details }: ResultsProps) {
             Results
           </Title>
           <Text size="sm" c="dimmed" role="status">
-            {amount(total, "result")} {isFiltered ? "fit the filter" : "in all"}
+            {amount(total, "result")} {isFiltered ? "match the filter" : "in total"}
           </Text>
         </div>
         <Group gap="sm" align="flex-end">
@@ -79,7 +79,7 @@ export function Results({ run, details }: ResultsProps) {
       {results.error && <ProblemNote error={results.error} onRetry={() => results.refetch()} />}
       {results.data && total === 0 && (
         <EmptyNote
-          title={isFiltered ? "No result fits the filter" : "No result yet"}
+          title={isFiltered ? "No matching results" : "No results yet"}
           action={
             isFiltered && (
               <Button component={Link} href={`/runs/${run.id}`} variant="default">
@@ -88,7 +88,9 @@ export function Results({ run, details }: ResultsProps) {
             )
           }
         >
-          {isFiltered ? "Nothing of this run is like that." : "They come as the tests are asked."}
+          {isFiltered
+            ? "No result of this run matches the filter."
+            : "They appear as the tests run."}
         </EmptyNote>
       )}
       {total > 0 && (

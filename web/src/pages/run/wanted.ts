@@ -2,7 +2,7 @@ import type { ResultsWanted } from "../../api/queries";
 
 const OUTCOMES = ["passed", "failed", "awaiting"] as const;
 
-/** Which results an address asks for; what it says wrong it does not say. */
+/** The filter in an address; invalid values are ignored. */
 export function wantedIn(search: URLSearchParams): ResultsWanted {
   return {
     outcome: OUTCOMES.find((one) => one === search.get("outcome")),
@@ -11,7 +11,7 @@ export function wantedIn(search: URLSearchParams): ResultsWanted {
   };
 }
 
-/** The end of an address that asks for the same results. */
+/** The query string of a filter. */
 export function askingFor(wanted: ResultsWanted): string {
   const search = new URLSearchParams();
   if (wanted.outcome) search.set("outcome", wanted.outcome);
