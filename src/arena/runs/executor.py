@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -58,6 +58,8 @@ class RunExecutor:
         self._registry = registry
         self._owner = owner
         self._tasks: dict[UUID, asyncio.Task[Run]] = {}
+        self._created: tuple[UUID | None, Mapping[str, Test]] = (None, {})
+        """The newest run created here, with its tests by digest: most are started at once."""
         self._left_alone: set[UUID] = set()
         """Interrupted runs that cannot go on here, each logged once."""
 
@@ -75,7 +77,9 @@ class RunExecutor:
             concurrency=request.concurrency,
             category=request.category,
         )
-        return await create_run(self._database, new, tests)
+        run, frozen = await create_run(self._database, new, tests)
+        self._created = run.id, frozen
+        return run
 
     async def start(self, run_id: UUID, team_id: str) -> Run:
         """Start a pending run; it goes on in the background."""
@@ -191,7 +195,11 @@ class RunExecutor:
     async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
         """Execute a run once it is claimed; shielded, or a claimed run might never start."""
         run = await claimed
-        task = asyncio.create_task(self._engine.execute(run, agent), name=f"run {run.id}")
+        known: Mapping[str, Test] = {}
+        if run.id == self._created[0]:
+            known, self._created = self._created[1], (None, {})
+        execution = self._engine.execute(run, agent, known)
+        task = asyncio.create_task(execution, name=f"run {run.id}")
         self._tasks[run.id] = task
         task.add_done_callback(lambda done: self._ended(run.id, done))
         return run

@@ -406,9 +406,9 @@ async def left_running(house: Arena, lease: str | None, *, seconds_left: int) ->
 
 
 async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Settings):
+    left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
     # A lock file that nobody holds: so a killed process leaves it.
     (settings.home / "executors" / "killed.lock").touch()
-    left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
     resumed = await house.executor.resume_interrupted()
     assert {run.id for run in resumed} == {run.id for run in left}
     for run in left:
