@@ -4,11 +4,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from arena import schemas
+from arena.catalog.test import Test
 from arena.dashboard.report import numbers
 from arena.dashboard.report.filters import choice, filter_bar, search_field
 from arena.dashboard.report.frame import facts, frame
 from arena.dashboard.report.markup import Html, element, joined, untrusted
+from arena.operations.runs import RunDetails
+from arena.runs.run import Result, Run
 
 MOST_CHARACTERS = 4_000
 """Of a prompt or an answer; the data beside the page has all of it."""
@@ -23,9 +25,9 @@ OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
 class RunReport:
     """All of a run."""
 
-    details: schemas.RunDetails
-    results: list[schemas.Result]
-    tests: Mapping[str, schemas.Test]
+    details: RunDetails
+    results: list[Result]
+    tests: Mapping[str, Test]
     """What was asked, as far as it was fetched."""
 
 
@@ -55,12 +57,12 @@ def run_page(report: RunReport, data_name: str) -> str:
     return frame(title=name, heading=name, lead=lead, main=main, data_name=data_name)
 
 
-def _status(run: schemas.Run) -> Html:
+def _status(run: Run) -> Html:
     told = run.status if run.is_full else f"{run.status}, some tests only"
     return element("span", told)
 
 
-def _facts(run: schemas.Run) -> list[tuple[str, str, str | None]]:
+def _facts(run: Run) -> list[tuple[str, str, str | None]]:
     points = f"{run.points_earned:g} of {run.points_possible:g}"
     tokens = None
     if run.input_tokens is not None or run.output_tokens is not None:
@@ -75,7 +77,7 @@ def _facts(run: schemas.Run) -> list[tuple[str, str, str | None]]:
     ]
 
 
-def _errors(details: schemas.RunDetails) -> Html | None:
+def _errors(details: RunDetails) -> Html | None:
     if not details.errors and not details.run.error_message:
         return None
     told = [
@@ -91,7 +93,7 @@ def _errors(details: schemas.RunDetails) -> Html | None:
     )
 
 
-def _result(result: schemas.Result, test: schemas.Test | None) -> Html:
+def _result(result: Result, test: Test | None) -> Html:
     outcome = OUTCOMES[result.passed]
     answer = _output(result)
     reason = result.failure_reason or ""
@@ -120,15 +122,15 @@ def _result(result: schemas.Result, test: schemas.Test | None) -> Html:
     )
 
 
-def _inside(result: schemas.Result, test: schemas.Test | None, answer: str | None) -> Html:
+def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
     return element(
         "div",
         element("h3", "Verdict"),
         element("p", untrusted(result.failure_reason)) if result.failure_reason else None,
         _findings(result),
-        _block("Asked", test.input_prompt) if test else None,
+        _block("Asked", test.prompt) if test else None,
         _block("Answered", answer) if answer is not None else element("p", "It said nothing."),
-        _block("Expected", json.dumps(test.expected_output, indent=2, ensure_ascii=False))
+        _block("Expected", json.dumps(test.expected, indent=2, ensure_ascii=False))
         if test
         else None,
         element("p", _told_of(result), class_="quiet"),
@@ -136,7 +138,7 @@ def _inside(result: schemas.Result, test: schemas.Test | None, answer: str | Non
     )
 
 
-def _findings(result: schemas.Result) -> Html | None:
+def _findings(result: Result) -> Html | None:
     if not result.findings:
         return None
     lines: list[Html] = []
@@ -154,7 +156,7 @@ def _findings(result: schemas.Result) -> Html | None:
     return element("ul", *lines, class_="findings")
 
 
-def _told_of(result: schemas.Result) -> str:
+def _told_of(result: Result) -> str:
     return (
         f"{result.category} · {result.points_earned:g} of {result.points_possible:g} points · "
         f"score {numbers.score(result.score)} · {numbers.count(result.input_tokens)} tokens in, "
@@ -179,7 +181,7 @@ def _block(title: str, text: str) -> Html:
     return joined(element("h3", title), body, note)
 
 
-def _output(result: schemas.Result) -> str | None:
+def _output(result: Result) -> str | None:
     """What the agent said; whatever else was kept of it, as JSON."""
     if result.actual_output is None:
         return None
