@@ -15,7 +15,8 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from arena import clock
-from arena.agents import Agent, Question, Usage
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import Question
 from arena.catalog.test import Test
 from arena.errors import AgentFault, AgentTimedOut, InfrastructureError
 from arena.evaluation.evaluate import evaluate
@@ -23,6 +24,7 @@ from arena.evaluation.resources import Resources, ReviewNeeded
 from arena.evaluation.standard import is_graded
 from arena.evaluation.verdict import Submission
 from arena.feed import Feed
+from arena.models.usage import Usage
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import LostLease, release, renew
 from arena.runs.records.results import add_error, add_results, pending_page
@@ -77,7 +79,7 @@ class Engine:
     recorder: Recorder | None = None
     """Where the records of verdicts go."""
 
-    async def execute(self, run: Run, agent: Agent, known: Mapping[str, Test]) -> Run:
+    async def execute(self, run: Run, agent: AgentDefinition, known: Mapping[str, Test]) -> Run:
         """Do all that is left of a run whose lease this executor holds; return how it ended.
 
         Tests that are `known` by their digest are not read from the database.
@@ -115,7 +117,9 @@ class Engine:
 class RunExecution:
     """The execution of one run, from the first pending item to the last."""
 
-    def __init__(self, engine: Engine, run: Run, agent: Agent, known: Mapping[str, Test]) -> None:
+    def __init__(
+        self, engine: Engine, run: Run, agent: AgentDefinition, known: Mapping[str, Test]
+    ) -> None:
         self._engine = engine
         self._run = run
         self._agent = agent

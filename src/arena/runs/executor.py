@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequen
 from contextlib import asynccontextmanager
 from uuid import UUID
 
-from arena.agents import Agent, Registry
+from arena.agents.agent import AgentDefinition
+from arena.agents.registry import Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.verdict import Verdict
@@ -178,7 +179,7 @@ class RunExecutor:
         return await self._begin(take_over(self._database, run.id, self._owner.token, gone), agent)
 
     @shielded
-    async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
+    async def _begin(self, claimed: Awaitable[Run], agent: AgentDefinition) -> Run:
         """Execute a run once it is claimed; shielded, or a claimed run might never start."""
         run = await claimed
         known: Mapping[str, Test] = {}
@@ -197,7 +198,7 @@ class RunExecutor:
             log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
 
 
-def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Test]:
+def _chosen(catalog: Catalog, agent: AgentDefinition, request: RunRequest) -> Sequence[Test]:
     """The tests of the new run; an error where there is none or one is unknown."""
     for test_id in request.test_ids:
         if test_id not in catalog.by_id:
