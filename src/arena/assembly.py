@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from arena.settings import Settings
 
 if TYPE_CHECKING:
-    from arena.agents import Registry
+    from arena.agents.registry import Registry
     from arena.catalog import Audits, LiveCatalog
     from arena.content.store import LocalStore
     from arena.evaluation.judge.judge import ModelJudge
@@ -88,7 +88,7 @@ class Arena:
     @cached_property
     def registry(self) -> "Registry":
         """Who answers."""
-        from arena.agents import Registry
+        from arena.agents.registry import Registry
 
         return Registry([self.settings.home / "agents", *self.settings.agents])
 

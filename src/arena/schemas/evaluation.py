@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
+from arena.evaluation.verdict import Finding
 from arena.schemas.judges import JudgeFigures
 from arena.schemas.wire import Asked, Wire
 
@@ -39,18 +40,6 @@ class Evaluate(Asked):
         description="The private part of a sealed standard; without tokens: else the one here.",
     )
     record: bool = Field(default=True, description="Whether a verdict record is kept.")
-
-
-class Finding(Wire):
-    """One thing that was looked for, and what was there."""
-
-    criterion: str
-    passed: bool
-    reason: str
-    evidence: str | None
-    score: float | None = Field(default=None, description="0 to 100, where it is graded.")
-    weight: float | None = Field(default=None, description="How much it counts; null: as all.")
-    mark: str | None = Field(default=None, description="Why it deserves a second look.")
 
 
 class Vote(Wire):

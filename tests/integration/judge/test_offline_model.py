@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents import Agent, OpenAISpec, Question, connect
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import Question
+from arena.agents.connectors import connect
+from arena.agents.spec import OpenAISpec
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.judge.judge import open_judge
 from arena.evaluation.resources import Resources
@@ -45,7 +48,7 @@ FOUND = "import sys, importlib.util as u; sys.exit(u.find_spec(sys.argv[1]) is N
 
 async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
     spec = OpenAISpec(base_url=model_url, model="smollm2", temperature=0, max_tokens=12)
-    connector = connect(Agent(id="small", name="Small", connector=spec))
+    connector = connect(AgentDefinition(id="small", name="Small", connector=spec))
     question = Question(id="q", prompt="Say hello.", timeout_seconds=PATIENCE_SECONDS)
     try:
         answer = await connector.answer(question)

@@ -12,9 +12,9 @@ from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
 from arena.reviews import Answer, ReviewDetails, Reviews, ReviewStatus, SubjectKind, records
 from arena.runs.engine import Engine
-from arena.runs.executor import RunExecutor, RunRequest
+from arena.runs.executor import RunExecutor
 from arena.runs.owner import Owner
-from arena.runs.run import Run, RunStatus
+from arena.runs.run import Run, RunRequest, RunStatus
 from arena.runs.session import AgentSessions, Retries
 from arena.scoring.history import Subject
 from arena.settings import Settings

@@ -401,7 +401,7 @@ export interface paths {
         };
         /**
          * Get Result
-         * @description One result in full, with the test as it was asked, and its neighbours among those wanted.
+         * @description One result in full, with the test as it was asked, and its neighbours that fit.
          */
         get: operations["get_result"];
         put?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Go on with a run that was interrupted, or that the infrastructure stopped.
+         * @description Continue a run that was interrupted, or that the infrastructure stopped.
          */
         post: operations["resume_run"];
         delete?: never;
@@ -583,7 +583,7 @@ export interface paths {
         };
         /**
          * Watch Team
-         * @description Watch a team: its runs as they go on; scores, reviews, market and catalog as they change.
+         * @description Watch a team: the progress of its runs, and what else changes.
          */
         get: operations["watch_team"];
         put?: never;
@@ -1891,6 +1891,12 @@ export interface components {
              */
             finished_at?: string | null;
         };
+        /**
+         * ExecutionStatus
+         * @description How one execution of an agent ended; only `completed` is a success.
+         * @enum {string}
+         */
+        ExecutionStatus: "completed" | "failed" | "timeout" | "error" | "cancelled";
         /** ExecutionsReport */
         ExecutionsReport: {
             /** Executions */
@@ -2016,36 +2022,45 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * Finding
          * @description One thing that was looked for, and what was there.
          */
         Finding: {
-            /** Criterion */
+            /**
+             * Criterion
+             * @description What was looked for, in words: `contains "userinterface"`.
+             */
             criterion: string;
             /** Passed */
             passed: boolean;
-            /** Reason */
+            /**
+             * Reason
+             * @description Why it passed or failed, readable on its own.
+             */
             reason: string;
-            /** Evidence */
+            /**
+             * Evidence
+             * @description The place in the submission that decided it, quoted; null where nothing was there.
+             */
             evidence: string | null;
             /**
              * Score
-             * @description 0 to 100, where it is graded.
+             * @description 0 to 100, where the criterion is graded.
              */
-            score?: number | null;
+            score: number | null;
             /**
              * Weight
-             * @description How much it counts; null: as all.
+             * @description How much it counts; null where all count the same.
              */
-            weight?: number | null;
+            weight: number | null;
             /**
              * Mark
-             * @description Why it deserves a second look.
+             * @description Why it deserves a second look: a quote that is not in the submission.
              */
-            mark?: string | null;
+            mark: string | null;
         };
         /**
          * Health
@@ -2253,7 +2268,7 @@ export interface components {
             /** @description The weights that the scores were made with. */
             weights: components["schemas"]["Weights"];
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * LedgerEntry
@@ -2508,7 +2523,7 @@ export interface components {
              */
             differing: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * MatrixAgent
@@ -2779,7 +2794,10 @@ export interface components {
              * Format: uuid
              */
             id: string;
-            /** Sequence */
+            /**
+             * Sequence
+             * @description 1, 2, 3… in the order of recording; 0 until it is recorded.
+             */
             sequence: number;
             /** Test Id */
             test_id: string;
@@ -2787,15 +2805,11 @@ export interface components {
             trial: number;
             /** Category */
             category: string;
-            /**
-             * Status
-             * @description How the execution ended, whatever the verdict.
-             * @enum {string}
-             */
-            status: "completed" | "failed" | "timeout" | "error" | "cancelled";
+            /** @description How the execution ended, whatever the verdict. */
+            status: components["schemas"]["ExecutionStatus"];
             /**
              * Passed
-             * @description Null while people have not yet judged it.
+             * @description Null while people have not judged it.
              */
             passed: boolean | null;
             /**
@@ -2831,14 +2845,14 @@ export interface components {
              * Pass At K
              * @description Of the test, over the k trials that every test has.
              */
-            pass_at_k?: number | null;
+            pass_at_k: number | null;
             /** Pass All K */
-            pass_all_k?: number | null;
+            pass_all_k: number | null;
             /**
              * Verdict Cid
-             * @description The record of a graded verdict; null: this result says it all.
+             * @description The record of a graded verdict; null where this result says it all.
              */
-            verdict_cid?: string | null;
+            verdict_cid: string | null;
             /**
              * Created At
              * Format: date-time
@@ -2877,11 +2891,11 @@ export interface components {
              */
             total: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * ResultRow
-         * @description A result in a list: without what the agent said.
+         * @description A result in a list: without what the agent said, small enough to list thousands.
          */
         ResultRow: {
             /**
@@ -2902,11 +2916,7 @@ export interface components {
             trial: number;
             /** Category */
             category: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "completed" | "failed" | "timeout" | "error" | "cancelled";
+            status: components["schemas"]["ExecutionStatus"];
             /** Passed */
             passed: boolean | null;
             /** Points Earned */
@@ -3203,11 +3213,7 @@ export interface components {
             agent_version: string;
             /** Team Id */
             team_id: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
+            status: components["schemas"]["RunStatus"];
             /** Total Tests */
             total_tests: number;
             /** Completed Tests */
@@ -3220,7 +3226,7 @@ export interface components {
             errored_tests: number;
             /**
              * Awaiting Tests
-             * @description Results that wait for people: neither passed nor failed yet.
+             * @description Results that people have yet to judge: neither passed nor failed.
              * @default 0
              */
             awaiting_tests: number;
@@ -3274,10 +3280,7 @@ export interface components {
             /** Completed At */
             completed_at: string | null;
         };
-        /**
-         * RunCreate
-         * @description What is to be measured.
-         */
+        /** RunCreate */
         RunCreate: {
             /**
              * Agent Id
@@ -3349,7 +3352,7 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
             /** Errors */
             errors: components["schemas"]["RunError"][];
             /**
@@ -3358,12 +3361,12 @@ export interface components {
              */
             categories: components["schemas"]["CategoryCount"][];
             /** @description Only for a run that asked tests more than once. */
-            trials?: components["schemas"]["Trials"] | null;
+            trials: components["schemas"]["Trials"] | null;
             /**
              * Cost Usd Per Passed Test
              * @description Null where the cost of some result is not known.
              */
-            cost_usd_per_passed_test?: number | null;
+            cost_usd_per_passed_test: number | null;
         };
         /**
          * RunError
@@ -3381,7 +3384,7 @@ export interface components {
         };
         /**
          * RunExecuted
-         * @description How a run stands after it was executed, or was set going.
+         * @description How a run stands after it was executed or started.
          */
         RunExecuted: {
             /**
@@ -3431,7 +3434,7 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * RunStatus
@@ -4033,7 +4036,7 @@ export interface components {
         };
         /**
          * Test
-         * @description A test of the catalog.
+         * @description A question with an evaluation standard, as a YAML file states it.
          */
         Test: {
             /**
@@ -4046,56 +4049,73 @@ export interface components {
              * @example List User Interfaces
              */
             name: string;
-            /** Description */
-            description: string | null;
-            /**
-             * Category
-             * @example navigation
-             */
-            category: string;
             /** Input Prompt */
             input_prompt: string;
             /**
              * Expected Output
-             * @example {
-             *       "contains": [
-             *         "userinterface",
-             *         "list"
-             *       ]
-             *     }
+             * @description The body of the standard, as written in the file.
              */
             expected_output: {
                 [key: string]: unknown;
             };
             /**
              * Validation Type
-             * @example contains
+             * @default contains
              */
             validation_type: string;
-            /** Timeout Seconds */
+            /**
+             * Category
+             * @default custom
+             * @example navigation
+             */
+            category: string;
+            /** Description */
+            description: string | null;
+            /**
+             * Timeout Seconds
+             * @default 30
+             */
             timeout_seconds: number;
-            /** Points */
+            /**
+             * Points
+             * @default 1
+             */
             points: number;
             /**
              * Applicable Agent Types
-             * @description The agents it is meant for; null means every agent.
+             * @description The agents it is meant for; null means every agent, an empty list none.
              */
             applicable_agent_types: string[] | null;
-            /** Active */
+            /**
+             * Active
+             * @default true
+             */
             active: boolean;
-            /** Tags */
+            /**
+             * Tags
+             * @default []
+             */
             tags: string[];
-            /** Trials */
+            /**
+             * Trials
+             * @default 1
+             */
             trials: number;
             /** Budget Tokens */
             budget_tokens: number | null;
-            /** Case Sensitive */
+            /**
+             * Case Sensitive
+             * @description None leaves it to the validation: `exact` minds case, the others do not.
+             */
             case_sensitive: boolean | null;
-            /** Whole Word */
+            /**
+             * Whole Word
+             * @default false
+             */
             whole_word: boolean;
             /**
              * Pass Score
-             * @description The score that is enough; null leaves it to the standard.
+             * @description The score that is enough; None leaves it to the standard.
              */
             pass_score: number | null;
         };
@@ -4195,12 +4215,15 @@ export interface components {
              * @description pass^k: the chance that all k trials pass.
              */
             pass_all_k: number | null;
-            /** Flaky */
+            /**
+             * Flaky
+             * @description Whether some trials passed and some did not.
+             */
             flaky: boolean;
         };
         /**
          * Trials
-         * @description Repeats of a run's tests, with unbiased estimators.
+         * @description Repeats of a run's tests, with unbiased estimators; every test counts the same.
          */
         Trials: {
             /**
@@ -4212,7 +4235,10 @@ export interface components {
             pass_at_k: number | null;
             /** Pass All K */
             pass_all_k: number | null;
-            /** Flaky */
+            /**
+             * Flaky
+             * @description The tests that neither always passed nor always failed.
+             */
             flaky: string[];
             /** Tests */
             tests: components["schemas"]["TestTrials"][];
@@ -4402,7 +4428,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description Why a request was not done (RFC 9457).
+         * @description Why a request failed (RFC 9457).
          */
         Problem: {
             /**
@@ -4434,13 +4460,23 @@ export interface components {
             /**
              * Errors
              * @description Each place where a request did not fit.
-             * @default []
              */
             errors: components["schemas"]["Misfit"][];
         };
         /**
+         * Change
+         * @description What else has changed, for those who watch a team.
+         */
+        Change: {
+            /**
+             * What
+             * @enum {string}
+             */
+            what: "scores" | "reviews" | "market" | "catalog";
+        };
+        /**
          * Progress
-         * @description What a watcher of a run is told.
+         * @description How far a run is.
          */
         Progress: {
             /**
@@ -4448,8 +4484,7 @@ export interface components {
              * Format: uuid
              */
             run_id: string;
-            /** Status */
-            status: string;
+            status: components["schemas"]["RunStatus"];
             /** Total */
             total: number;
             /** Completed */
@@ -4467,7 +4502,7 @@ export interface components {
         };
         /**
          * ResultEvent
-         * @description A result, told to those who watch its run.
+         * @description A result, as those who watch its run get it.
          */
         ResultEvent: {
             /** Sequence */
@@ -4478,25 +4513,13 @@ export interface components {
             trial: number;
             /** Passed */
             passed: boolean | null;
-            /** Status */
-            status: string;
+            status: components["schemas"]["ExecutionStatus"];
             /** Points Earned */
             points_earned: number;
             /** Duration Seconds */
             duration_seconds: number;
             /** Failure Reason */
             failure_reason: string | null;
-        };
-        /**
-         * Change
-         * @description What else has changed, told to those who watch a team.
-         */
-        Change: {
-            /**
-             * What
-             * @enum {string}
-             */
-            what: "scores" | "reviews" | "market" | "catalog";
         };
     };
     responses: never;
@@ -7550,7 +7573,7 @@ export interface operations {
     watch_run: {
         parameters: {
             query?: {
-                /** @description Tell each result too. */
+                /** @description Send each result too. */
                 results?: boolean;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -7676,18 +7699,18 @@ export interface operations {
     list_results: {
         parameters: {
             query?: {
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
                 /** @description Only these results; `awaiting` are those that people have to judge. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
             };
             header?: {
                 /** @description The team, as a header. */
@@ -7835,14 +7858,14 @@ export interface operations {
     get_result: {
         parameters: {
             query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
                 /** @description Only these results; `awaiting` are those that people have to judge. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
             };
             header?: {
                 /** @description The team, as a header. */

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from arena import schemas
+from arena.catalog.test import Test
 from arena.dashboard.report.markup import (
     Html,
     choice,
@@ -19,6 +19,8 @@ from arena.dashboard.report.markup import (
 )
 from arena.errors import InvalidInput
 from arena.files import write_atomically
+from arena.operations.runs import RunDetails
+from arena.runs.run import Result, Run
 from arena.scoring.board import BoardEntry, Leaderboard
 from arena.scoring.intervals import Interval
 from arena.text import to_unicode
@@ -69,9 +71,9 @@ def write_report(folder: Path, page: str, data: str) -> Path:
 class RunReport:
     """A run with all of its results."""
 
-    details: schemas.RunDetails
-    results: list[schemas.Result]
-    tests: Mapping[str, schemas.Test]
+    details: RunDetails
+    results: list[Result]
+    tests: Mapping[str, Test]
     """By id, as far as they were fetched."""
 
 
@@ -101,7 +103,7 @@ def run_page(report: RunReport, data_name: str) -> str:
     return frame(title=name, heading=name, lead=lead, main=main, data_name=data_name)
 
 
-def _facts(run: schemas.Run) -> list[tuple[str, str, str | None]]:
+def _facts(run: Run) -> list[tuple[str, str, str | None]]:
     points = f"{run.points_earned:g} of {run.points_possible:g}"
     tokens = None
     if run.input_tokens is not None or run.output_tokens is not None:
@@ -116,7 +118,7 @@ def _facts(run: schemas.Run) -> list[tuple[str, str, str | None]]:
     ]
 
 
-def _errors(details: schemas.RunDetails) -> Html | None:
+def _errors(details: RunDetails) -> Html | None:
     if not details.errors and not details.run.error_message:
         return None
     errors = [
@@ -132,7 +134,7 @@ def _errors(details: schemas.RunDetails) -> Html | None:
     )
 
 
-def _result(result: schemas.Result, test: schemas.Test | None) -> Html:
+def _result(result: Result, test: Test | None) -> Html:
     outcome = OUTCOMES[result.passed]
     answer = _output(result)
     reason = result.failure_reason or ""
@@ -161,17 +163,17 @@ def _result(result: schemas.Result, test: schemas.Test | None) -> Html:
     )
 
 
-def _inside(result: schemas.Result, test: schemas.Test | None, answer: str | None) -> Html:
+def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
     return element(
         "div",
         element("h3", "Verdict"),
         element("p", untrusted(result.failure_reason)) if result.failure_reason else None,
         _findings(result),
-        _block("Prompt", test.input_prompt) if test else None,
+        _block("Prompt", test.prompt) if test else None,
         _block("Answer", answer)
         if answer is not None
         else element("p", "The agent returned no output."),
-        _block("Expected", json.dumps(test.expected_output, indent=2, ensure_ascii=False))
+        _block("Expected", json.dumps(test.expected, indent=2, ensure_ascii=False))
         if test
         else None,
         element("p", _figures(result), class_="quiet"),
@@ -179,7 +181,7 @@ def _inside(result: schemas.Result, test: schemas.Test | None, answer: str | Non
     )
 
 
-def _findings(result: schemas.Result) -> Html | None:
+def _findings(result: Result) -> Html | None:
     if not result.findings:
         return None
     lines: list[Html] = []
@@ -197,7 +199,7 @@ def _findings(result: schemas.Result) -> Html | None:
     return element("ul", *lines, class_="findings")
 
 
-def _figures(result: schemas.Result) -> str:
+def _figures(result: Result) -> str:
     return (
         f"{result.category} · {result.points_earned:g} of {result.points_possible:g} points · "
         f"score {score(result.score)} · {count(result.input_tokens)} tokens in, "
@@ -222,7 +224,7 @@ def _block(title: str, text: str) -> Html:
     return joined(element("h3", title), body, note)
 
 
-def _output(result: schemas.Result) -> str | None:
+def _output(result: Result) -> str | None:
     """The agent's output; any other recorded value as JSON."""
     if result.actual_output is None:
         return None

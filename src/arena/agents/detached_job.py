@@ -1,14 +1,14 @@
-"""An errand: a program that is run to its end once, whatever happens to the one who sent it.
+"""A detached job: a program that runs to its end once, even if its caller is killed meanwhile.
 
-    input, errand.json     what to run, and what it gets on stdin
-    lock                   held for as long as it runs
-    started                the number of the process that minds it
+    input, job.json        what to run, and what it gets on stdin
+    lock                   held while it runs
+    started                the process id of its supervisor
     output                 what it wrote, once it has ended
-    outcome.json           how it ended; whoever finds this finds the output whole
+    outcome.json           how it ended; written last, so the output is complete when it exists
 
-Whoever sends an errand may be killed and started again: it finds the errand still running, or done,
-and does not run it a second time. A small process of Arena's own minds the program: its time, its
-output, and that everything it started ends with it. `python -m arena.agents.errand FOLDER` is it.
+A caller that is killed and started again finds the job still running, or done, and does not run it
+a second time. A small process of Arena's own supervises the program: its time, its output, and that
+everything it started ends with it. That is `python -m arena.agents.detached_job FOLDER`.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from arena.errors import AgentCrashed, AgentFault, AgentTimedOut, ArenaError, In
 from arena.files import write_atomically
 
 MAX_OUTPUT_BYTES = 4 * 1024**2
-LOOK_SECONDS = 0.05
-END_LOOKS = 200
-"""How often to look whether one that is to end has: its minder takes 5 seconds at most."""
+POLL_SECONDS = 0.05
+MAX_END_POLLS = 200
+"""How often to look whether a job that is told to end has: its supervisor takes 5 s at most."""
 
 How = Literal["answered", "crashed", "timed_out", "too_long", "not_started"]
 FAULTS: Mapping[str, type[ArenaError]] = {
@@ -55,46 +55,46 @@ class Order:
     max_output_bytes: int = MAX_OUTPUT_BYTES
 
 
-class Errand:
-    """One errand, in a folder of its own."""
+class DetachedJob:
+    """One job, in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._minder: subprocess.Popen[bytes] | None = None
+        self._supervisor: subprocess.Popen[bytes] | None = None
 
     async def output(self, order: Order, stdin: bytes) -> bytes:
-        """What the program wrote: run now, still running, or run before by somebody else.
+        """What the program wrote: run now, still running, or run before by another caller.
 
-        How it failed is raised, and then forgotten: the next call runs it anew.
+        A failure is raised, and then forgotten: the next call runs the program again.
         """
         try:
             outcome = await self._outcome(order, stdin)
-        except OSError as wrong:
-            raise InfrastructureError(f"the errand in {self.folder}: {wrong.strerror}") from wrong
+        except OSError as error:
+            raise InfrastructureError(f"the job in {self.folder}: {error.strerror}") from error
         if outcome["how"] == "answered":
             return (self.folder / "output").read_bytes()
         self.forget()
-        raise FAULTS[outcome["how"]](outcome["told"])
+        raise FAULTS[outcome["how"]](outcome.get("message"))
 
     def end(self) -> None:
-        """End the program and wait until it is gone; it is as if it had never been sent.
+        """End the program and wait until it is gone; nothing of it remains.
 
-        One that has ended by itself keeps its outcome.
+        A job that has ended by itself keeps its outcome.
         """
-        is_told = False
-        for _ in range(END_LOOKS):
-            if self._is_free():
+        is_signalled = False
+        for _ in range(MAX_END_POLLS):
+            if not self._is_running():
                 break
             with suppress(OSError, ValueError):
-                if not is_told:
-                    # Whoever holds the lock is alive, so the number is still its own.
+                if not is_signalled:
+                    # Whoever holds the lock is alive, so the process id is still its own.
                     os.kill(int((self.folder / "started").read_text()), signal.SIGTERM)
-                    is_told = True
-            time.sleep(LOOK_SECONDS)
+                    is_signalled = True
+            time.sleep(POLL_SECONDS)
         else:
-            return  # it hangs in the kernel, and whoever wants to stop must not hang with it
-        if self._minder is not None:
-            self._minder.wait()
+            return  # it hangs in the kernel, and the caller must not hang with it
+        if self._supervisor is not None:
+            self._supervisor.wait()
         if not (self.folder / "outcome.json").exists():
             self.forget()
 
@@ -103,75 +103,75 @@ class Errand:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _outcome(self, order: Order, stdin: bytes) -> dict[str, str]:
-        """How it ended; sent first where it was not."""
+        """How it ended; it is started first where it was not."""
         path = self.folder / "outcome.json"
-        if self._is_free() and not path.exists() and not (self.folder / "started").exists():
-            self._send(order, stdin)
-        # In this order: who finds nobody minding it and then no outcome knows there will be none.
-        while not (is_free := self._is_free()) and not path.exists():
-            await asyncio.sleep(LOOK_SECONDS)
-        if self._minder is not None:
-            await asyncio.to_thread(self._minder.wait)
-        if is_free and not path.exists():
-            return {"how": "crashed", "told": "the execution was cut off: its minder was ended"}
+        # The lock first: a job that ends in between has left one of these files.
+        if not self._is_running() and not path.exists() and not (self.folder / "started").exists():
+            self._start(order, stdin)
+        # In this order: if it does not run and then has no outcome, there will never be one.
+        while (is_running := self._is_running()) and not path.exists():
+            await asyncio.sleep(POLL_SECONDS)
+        if self._supervisor is not None:
+            await asyncio.to_thread(self._supervisor.wait)
+        if not is_running and not path.exists():
+            return {"how": "crashed", "message": "interrupted: the job's supervisor was killed"}
         return json.loads(path.read_bytes())
 
-    def _is_free(self) -> bool:
-        """Whether nobody minds it."""
+    def _is_running(self) -> bool:
+        """Whether a supervisor holds the lock."""
         try:
             with (self.folder / "lock").open("r+") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileNotFoundError:
-            return True
-        except BlockingIOError:
             return False
-        return True
+        except BlockingIOError:
+            return True
+        return False
 
-    def _send(self, order: Order, stdin: bytes) -> None:
+    def _start(self, order: Order, stdin: bytes) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.folder / "input").write_bytes(stdin)
-        (self.folder / "errand.json").write_text(json.dumps(asdict(order)))
+        (self.folder / "job.json").write_text(json.dumps(asdict(order)))
         with (self.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # The lock goes over to the minder: there is no moment at which nobody holds it.
-            self._minder = subprocess.Popen(
-                [sys.executable, "-m", "arena.agents.errand", str(self.folder)],
+            # The supervisor inherits the lock: there is no moment at which nobody holds it.
+            self._supervisor = subprocess.Popen(
+                [sys.executable, "-m", "arena.agents.detached_job", str(self.folder)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[lock.fileno()],
                 start_new_session=True,
             )
-        # The minder writes it too, but later, and whoever ends the errand must know whom to tell.
-        (self.folder / "started").write_text(str(self._minder.pid))
+        # The supervisor writes it too, but later, and `end` must know which process to signal.
+        (self.folder / "started").write_text(str(self._supervisor.pid))
 
 
-class Minder:
-    """Runs the program of an errand and writes down how it ended."""
+class Supervisor:
+    """Runs the program of a job and writes down how it ended."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._order = Order(**json.loads((folder / "errand.json").read_bytes()))
+        self._order = Order(**json.loads((folder / "job.json").read_bytes()))
         self._output = bytearray()
         self._process: Process | None = None
 
-    async def mind(self) -> None:
-        """Run it to its end. Told to stop, it ends the program and leaves no trace."""
+    async def run(self) -> None:
+        """Run the program to its end. On SIGTERM it ends the program and leaves no trace."""
         running = asyncio.current_task()
         assert running is not None
-        # Before the number is there to be sent a signal: one that comes earlier ends the minder
-        # with nothing begun, and the errand is sent anew.
+        # Before the process id is published: an earlier signal ends the supervisor before anything
+        # has started, and the job is started again.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         (self._folder / "started").write_text(str(os.getpid()))
         try:
-            how, told = await self._run()
+            how, message = await self._run()
         except asyncio.CancelledError:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
         write_atomically(self._folder / "output", bytes(self._output))
-        write_atomically(
-            self._folder / "outcome.json", json.dumps({"how": how, "told": told}).encode()
-        )
+        outcome = json.dumps({"how": how, "message": message})
+        write_atomically(self._folder / "outcome.json", outcome.encode())
 
     async def _run(self) -> tuple[How, str]:
         order = self._order
@@ -180,8 +180,8 @@ class Minder:
         )
         try:
             process = self._process = Process(program, self._add)
-        except InfrastructureError as wrong:
-            return "not_started", wrong.message
+        except InfrastructureError as error:
+            return "not_started", error.message
         try:
             async with asyncio.timeout(order.timeout_seconds):
                 process.write((self._folder / "input").read_bytes())
@@ -205,4 +205,4 @@ class Minder:
 
 
 if __name__ == "__main__":
-    asyncio.run(Minder(Path(sys.argv[1])).mind())
+    asyncio.run(Supervisor(Path(sys.argv[1])).run())

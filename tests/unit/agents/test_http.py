@@ -3,10 +3,10 @@ from email.utils import format_datetime
 
 import pytest
 
-from arena.agents import AgentBusy
-from arena.agents.status_faults import fault_of_status, shortened
+from arena.agents.connector import AgentBusy
+from arena.agents.http import fault_of_status, shortened
 from arena.errors import AgentCrashed, AgentUnavailable
-from arena.models.retry_after import seconds_to_wait
+from arena.models.connections import seconds_to_wait
 
 
 @pytest.mark.parametrize(

@@ -1,45 +1,62 @@
-"""How a run is shown to people."""
+"""How a run is shown in a terminal."""
 
+from dataclasses import replace
+from textwrap import indent
 from uuid import UUID
 
 from rich.text import Text
 
-from arena import schemas
 from arena.cli import output
 from arena.cli.tables import print_table
-from arena.client import Client
+from arena.operations.operations import Operations
+from arena.operations.runs import RunDetails
+from arena.runs.run import Result, Run
+from arena.scoring.trials import Trials
 
 FEW = 40
 """No more results than this are shown to a person."""
 
 
-async def print_run(client: Client, run_id: UUID, *, as_json: bool) -> schemas.Run:
+async def print_run(arena: Operations, run_id: UUID, *, as_json: bool) -> Run:
     """Show a run: all of it to a program, what matters of it to a person."""
-    details = await client.run(run_id, limit=1)
+    details = await arena.run(run_id, limit=1)
     run = details.run
     if as_json:
-        results = [result async for result in client.results(run_id)]
-        whole = {"results": results, "count": len(results), "next_cursor": None}
-        output.print_json(details.model_copy(update=whole))
+        await _print_json(arena, details)
         return run
     # Of a large run only what failed is worth a line.
     outcome = None if run.total_tests <= FEW else "failed"
-    page = await client.run(run_id, limit=FEW, outcome=outcome)
+    page = await arena.run(run_id, limit=FEW, outcome=outcome)
     _print_results(page)
     hidden = (run.completed_tests if outcome is None else run.failed_tests) - page.count
     if hidden > 0:
         output.line(f"… and {hidden} more: arena runs show {run.id} --json")
     screen = output.console()
     for error in details.errors:
-        told = f"not executed: {error.test_id} (trial {error.trial}): {error.reason}"
-        screen.print(output.plain(told), style="yellow")
+        message = f"not executed: {error.test_id} (trial {error.trial}): {error.reason}"
+        screen.print(output.plain(message), style="yellow")
     if details.trials:
         screen.print(output.plain(repeats(details.trials)))
     screen.print(summary(run))
     return run
 
 
-def _print_results(page: schemas.RunDetails) -> None:
+async def _print_json(arena: Operations, details: RunDetails) -> None:
+    """All of a run, written page by page: 20,000 results must not be in memory at once."""
+    marker = '"results": []'  # quotes in texts are escaped, so no text can hold this
+    empty = replace(details, results=[], count=0, next_cursor=None)
+    output.line(output.as_json(empty, indent=2).partition(marker)[0] + '"results": [', end="")
+    count = 0
+    async for result in arena.results(details.run.id):
+        text = indent(output.as_json(result, indent=2), "    ")
+        output.line(f"{',' if count else ''}\n{text}", end="")
+        count += 1
+    whole = replace(empty, count=count)
+    closing = "\n  ]" if count else "]"
+    output.line(closing + output.as_json(whole, indent=2).partition(marker)[2])
+
+
+def _print_results(page: RunDetails) -> None:
     if not page.results:
         return
     columns = ("test", "trial", "category", "verdict", "points", "took", "why")
@@ -54,14 +71,14 @@ def _print_results(page: schemas.RunDetails) -> None:
     )
 
 
-def repeats(trials: schemas.Trials) -> str:
+def repeats(trials: Trials) -> str:
     """What asking more than once has shown."""
     k = trials.k
-    told = f"pass@{k} {share(trials.pass_at_k)}  pass^{k} {share(trials.pass_all_k)}"
+    text = f"pass@{k} {share(trials.pass_at_k)}  pass^{k} {share(trials.pass_all_k)}"
     if trials.flaky:
-        told += f"  flaky: {', '.join(trials.flaky[:FEW])}"
-        told += ", …" if len(trials.flaky) > FEW else ""
-    return told
+        text += f"  flaky: {', '.join(trials.flaky[:FEW])}"
+        text += ", …" if len(trials.flaky) > FEW else ""
+    return text
 
 
 def share(value: float | None) -> str:
@@ -69,7 +86,7 @@ def share(value: float | None) -> str:
     return output.percent(None if value is None else 100 * value)
 
 
-def _cells(result: schemas.Result, columns: tuple[str, ...]) -> list[Text | str]:
+def _cells(result: Result, columns: tuple[str, ...]) -> list[Text | str]:
     verdict = {True: "passed", False: "failed", None: "awaiting"}[result.passed]
     if result.status != "completed":
         verdict = result.status
@@ -85,7 +102,7 @@ def _cells(result: schemas.Result, columns: tuple[str, ...]) -> list[Text | str]
     return [cells[column] for column in columns]
 
 
-def summary(run: schemas.Run) -> Text:
+def summary(run: Run) -> Text:
     """One paragraph: who, how well, at what cost."""
     line = Text.assemble(
         (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(run.status), "  "
@@ -106,5 +123,5 @@ def summary(run: schemas.Run) -> Text:
         items = output.counted(run.awaiting_tests, "answer")
         line.append(f"\n{items} to be judged by people: arena review --run {run.id}", "magenta")
     if run.status == "failed":
-        line.append(f"\nmend it, then: arena runs resume {run.id}")
+        line.append(f"\nfix the cause, then: arena runs resume {run.id}")
     return line

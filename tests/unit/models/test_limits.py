@@ -2,13 +2,13 @@ import asyncio
 
 import pytest
 
-from arena.agents import Limiter, Limits
+from arena.models.turns import Turns
 
 
 class Work:
     """What is done in a turn: counts how many do it at once and when they began."""
 
-    def __init__(self, limiter: Limiter, seconds: float = 0.02) -> None:
+    def __init__(self, limiter: Turns, seconds: float = 0.02) -> None:
         self.limiter = limiter
         self.seconds = seconds
         self.running = self.most = 0
@@ -28,14 +28,14 @@ class Work:
 
 
 async def test_never_more_at_once_than_allowed():
-    work = Work(Limiter(Limits(max_concurrency=3)))
+    work = Work(Turns(max_concurrency=3))
     await work.times(10)
     assert work.most == 3
 
 
 async def test_never_more_in_any_window_than_allowed():
-    limits = Limits(max_concurrency=9, per_minute=3)
-    work = Work(Limiter(limits, window_seconds=0.2), seconds=0)
+    limits = dict(max_concurrency=9, per_minute=3)
+    work = Work(Turns(**limits, window_seconds=0.2), seconds=0)
     await work.times(8)
     assert len(work.begun) == 8
     for early, late in zip(work.begun, work.begun[3:], strict=False):
@@ -43,11 +43,11 @@ async def test_never_more_in_any_window_than_allowed():
 
 
 async def test_the_first_ones_do_not_wait():
-    await Work(Limiter(Limits(max_concurrency=9, per_minute=5)), seconds=0).times(5)
+    await Work(Turns(max_concurrency=9, per_minute=5), seconds=0).times(5)
 
 
 async def test_a_fault_gives_its_turn_back():
-    limiter = Limiter(Limits(max_concurrency=1))
+    limiter = Turns(max_concurrency=1)
     with pytest.raises(ValueError, match="broken"):
         async with limiter.turn():
             raise ValueError("broken")
@@ -55,7 +55,7 @@ async def test_a_fault_gives_its_turn_back():
 
 
 async def test_one_that_is_cancelled_gives_its_turn_back():
-    limiter = Limiter(Limits(max_concurrency=1))
+    limiter = Turns(max_concurrency=1)
     task = asyncio.create_task(Work(limiter, seconds=60).once())
     await asyncio.sleep(0.01)
     task.cancel()
@@ -65,8 +65,8 @@ async def test_one_that_is_cancelled_gives_its_turn_back():
 
 
 async def test_cancelling_one_that_waits_leaves_the_order_intact():
-    limits = Limits(max_concurrency=9, per_minute=1)
-    work = Work(Limiter(limits, window_seconds=0.1), seconds=0)
+    limits = dict(max_concurrency=9, per_minute=1)
+    work = Work(Turns(**limits, window_seconds=0.1), seconds=0)
     await work.once()
     waiting = [asyncio.create_task(work.once()) for _ in range(2)]
     await asyncio.sleep(0.01)

@@ -17,26 +17,26 @@ class LineProcess:
     def __init__(self, program: Program, *, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes
         self._buffer = bytearray()
-        self._is_out_of_step = False
+        self._is_out_of_sync = False
         self._waiting: asyncio.Future[bytes] | None = None
         self._loop = asyncio.get_running_loop()
         self.process = Process(program, self._add)
         self.process.ended.add_done_callback(self._on_end)
 
     def is_ready(self) -> bool:
-        """Whether it lives, owes no line and has said no line too many."""
+        """Whether it runs and has no pending or surplus output."""
         self.process.read_now()
-        return not (self._waiting or self._buffer or self._is_out_of_step or self.process.has_ended)
+        return not (self._waiting or self._buffer or self._is_out_of_sync or self.process.has_ended)
 
     async def ask(self, line: bytes) -> tuple[bytes, bool]:
-        """Send `line` (with its newline); the line that answers it, and whether it was cut."""
+        """Send `line` (with its newline); returns the reply, and whether it was cut."""
         self._waiting = waiting = self._loop.create_future()
         if self.process.has_ended:
             raise Ended
         self.process.write(line)
         reply = await waiting
         self._waiting = None
-        return reply, self._is_out_of_step
+        return reply, self._is_out_of_sync
 
     async def end(self) -> None:
         """Kill the process and its group."""
@@ -45,19 +45,20 @@ class LineProcess:
     def _add(self, data: bytes) -> None:
         waiting = self._waiting
         if waiting is None or waiting.done():
-            self._lose_step()  # nobody asked: whatever comes next answers the wrong question
+            # Unasked output: the next reply would belong to the wrong question.
+            self._desynchronize()
             return
         end = data.find(b"\n")
         self._buffer += data if end < 0 else data[:end]
         if len(self._buffer) > self._max_line_bytes:
             waiting.set_result(bytes(self._buffer[: self._max_line_bytes]))
-            self._lose_step()
+            self._desynchronize()
         elif end >= 0:
             waiting.set_result(bytes(self._buffer))
             self._buffer[:] = data[end + 1 :]
 
-    def _lose_step(self) -> None:
-        self._is_out_of_step = True
+    def _desynchronize(self) -> None:
+        self._is_out_of_sync = True
         self._buffer.clear()
         self.process.kill()
 
@@ -79,20 +80,20 @@ class LinePool:
         self._program = program
         self._max_line_bytes = max_line_bytes
         self._greet = greet
-        """What is done with a new process before it gets its first question."""
+        """Called with a new process before it gets its first question."""
         self._idle: list[LineProcess] = []
         self._living: set[LineProcess] = set()
         self._is_closed = False
 
     async def ask(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
-        """The reply to `line`, and whether it was cut at the cap."""
+        """The reply to `line`, and whether it was cut at the limit."""
         try:
             return await self._ask_any(line, timeout_seconds)
         except TimeoutError:
             raise AgentTimedOut(f"the agent did not answer within {timeout_seconds:g} s") from None
 
     def forget_idle(self) -> None:
-        """End the processes that wait for a question; the next one gets a fresh process."""
+        """Kill the idle processes; the next question gets a fresh one."""
         for process in self._idle:
             process.process.kill()
         self._idle.clear()
@@ -111,8 +112,8 @@ class LinePool:
             try:
                 return await self._ask(used, line, timeout_seconds)
             except Ended:
-                # It answered before, so it may have been about to exit anyway and have never seen
-                # this question: a fresh process gets it. If that one exits too, that counts.
+                # It answered before, so it may have been about to exit and have never seen this
+                # question: a fresh process gets it. If that one exits too, it is a crash.
                 timeout_seconds -= clock() - begin
         fresh = await self._start()
         try:
@@ -132,7 +133,7 @@ class LinePool:
             try:
                 await self._greet(process)
             except BaseException:
-                await process.end()  # of no use, or nobody waits for it any more
+                await process.end()  # unusable, or the caller was cancelled
                 raise
         return process
 

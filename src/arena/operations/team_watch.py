@@ -1,18 +1,20 @@
-"""What goes on in a team, for all who watch it."""
+"""What changes in a team, for all who watch it."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
-from arena.assembly import Arena
 from arena.runs.run import Run, RunStatus
+
+if TYPE_CHECKING:
+    from arena.assembly import Arena
 
 POLL_SECONDS = 1.0
 """How often a team is looked at, although nothing has happened in this process."""
 
-Part = Literal["scores", "reviews", "market", "catalog"]
+Topic = Literal["scores", "reviews", "market", "catalog"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +22,7 @@ class News:
     """What is new to one who watches."""
 
     runs: Sequence[Run]
-    changed: Sequence[Part]
+    changed: Sequence[Topic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,31 +30,31 @@ class _State:
     """A team as it was seen."""
 
     runs: Mapping[UUID, Run]
-    versions: Mapping[Part, object]
-    """Of each part, something that differs after every change of it."""
+    versions: Mapping[Topic, object]
+    """Of each topic, something that differs after every change of it."""
 
 
-async def watch_team(house: Arena, team: str) -> AsyncGenerator[News]:
+async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[News]:
     """What is new since the last look, now and then nothing; the first says how things are."""
     seen = _State(runs={}, versions={})
 
     async def look(_: _State | None) -> _State:
         return _State(
-            runs=await house.watcher.present(team),
+            runs=await arena.watcher.present(team),
             versions={
-                "scores": await house.scores.last_change(team),
-                "reviews": await house.reviews.state(team),
-                "market": await house.market.last_event(team),
-                "catalog": house.catalog.current.loaded_at,
+                "scores": await arena.scores.last_change(team),
+                "reviews": await arena.reviews.state(team),
+                "market": await arena.market.last_event(team),
+                "catalog": arena.catalog.current.loaded_at,
             },
         )
 
-    looks = house.feed.watch(("team", team), look, poll_seconds=POLL_SECONDS)
+    looks = arena.feed.watch(("team", team), look, poll_seconds=POLL_SECONDS)
     async with aclosing(looks):
         async for state in looks:
             ended = {
                 # These ran, and are now neither running nor among the newest.
-                run.id: await house.runs.get(run.id, team)
+                run.id: await arena.runs.get(run.id, team)
                 for run in seen.runs.values()
                 if run.status is RunStatus.RUNNING and run.id not in state.runs
             }
@@ -60,9 +62,9 @@ async def watch_team(house: Arena, team: str) -> AsyncGenerator[News]:
             yield News(
                 runs=[run for run in runs.values() if run != seen.runs.get(run.id)],
                 changed=[
-                    part
-                    for part, version in state.versions.items()
-                    if part not in seen.versions or seen.versions[part] != version
+                    topic
+                    for topic, version in state.versions.items()
+                    if topic not in seen.versions or seen.versions[topic] != version
                 ],
             )
             seen = _State(runs=runs, versions=state.versions)
