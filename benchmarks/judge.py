@@ -72,7 +72,7 @@ async def measure(url: str, options: argparse.Namespace) -> None:
         print(
             f"from the cache {wall:5.2f} s  ({cpu / options.calls * 1000:.2f} ms CPU a judgement)"
         )
-        await judge.close()
+        await judge.aclose()
 
 
 async def timed(judge: ModelJudge, calls: int) -> tuple[float, float]:

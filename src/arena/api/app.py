@@ -13,15 +13,12 @@ from arena.api.problems import add_problems
 from arena.api.routes import (
     agents,
     content,
-    evaluation,
-    judges,
     ledger,
     market,
     quality,
     reviews,
     tasks,
     tests,
-    verdicts,
 )
 from arena.api.routing import route
 from arena.assembly import open_arena
@@ -35,9 +32,6 @@ ROOMS = (
     quality,
     agents,
     reviews,
-    evaluation,
-    verdicts,
-    judges,
     content,
     tasks,
     market,

@@ -18,22 +18,6 @@ from arena.schemas.catalog import (
     TestList,
 )
 from arena.schemas.content import ContentImported, ContentKept
-from arena.schemas.evaluation import (
-    ChecklistAnswer,
-    Evaluate,
-    Finding,
-    Judgement,
-    Opening,
-    Verdict,
-    Vote,
-)
-from arena.schemas.judges import (
-    Estimate,
-    Judge,
-    JudgeAttacked,
-    JudgeFigures,
-    JudgeList,
-)
 from arena.schemas.ledger import (
     Audit,
     Balance,
@@ -88,7 +72,6 @@ from arena.schemas.reviews import (
     ReviewSuggestions,
     StandingAnswer,
 )
-from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Wire,
@@ -111,29 +94,17 @@ __all__ = [
     "CatalogProblem",
     "CatalogSource",
     "CatalogState",
-    "ChecklistAnswer",
     "ContentImported",
     "ContentKept",
-    "Difference",
-    "Estimate",
-    "Evaluate",
-    "Finding",
-    "Judge",
-    "JudgeAttacked",
-    "JudgeFigures",
-    "JudgeList",
-    "Judgement",
     "LedgerEntry",
     "LedgerHistory",
     "LedgerLine",
-    "MadeWith",
     "MarketAgent",
     "MarketAgentList",
     "MarketAgentRegister",
     "MarketEvent",
     "MarketEventList",
     "MarketInfo",
-    "Opening",
     "Posting",
     "Proof",
     "Receipt",
@@ -171,10 +142,7 @@ __all__ = [
     "TestAudit",
     "TestList",
     "TestMoney",
-    "Verdict",
-    "Verification",
     "Violation",
-    "Vote",
     "Wire",
     "decimal_text",
     "minor_units",

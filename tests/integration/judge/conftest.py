@@ -39,7 +39,7 @@ async def judge_with(
 
     yield make
     for judge in made:
-        await judge.close()
+        await judge.aclose()
 
 
 @pytest.fixture

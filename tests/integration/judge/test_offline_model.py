@@ -73,7 +73,7 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
         submission = Submission(output="def add(a, b):\n    return a + b")
         verdict = await evaluate(standard, submission, Resources(judge=judge))
     finally:
-        await judge.close()
+        await judge.aclose()
     assert 0 <= verdict.score <= 100
     [finding] = verdict.findings
     assert finding.score == verdict.score

@@ -2,11 +2,10 @@
 
 import asyncio
 from functools import partial
-from pathlib import Path
 
 from arena.evaluation.judge.cache import AnswerCache
 from arena.evaluation.judge.config import JudgeConfig, Panel, config_from
-from arena.evaluation.judge.figures import FigureFolder, Known
+from arena.evaluation.judge.figures import FigureFolder, Known, figures_in
 from arena.evaluation.judge.panel import verdict_of
 from arena.evaluation.judge.prompt import Brief, brief
 from arena.evaluation.judge.voter import Ballot, Voter
@@ -64,7 +63,7 @@ class ModelJudge:
         """What was measured about the panel; reads a file."""
         return self.figures.of(panel.identity) if self.figures else Known()
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close all connections."""
         for voter in self._voters.values():
             await voter.close()
@@ -106,8 +105,3 @@ def open_judge(settings: Settings) -> ModelJudge:
         cache=AnswerCache(folder / "answers", max_entries=settings.judge_cache_entries),
         figures=figures_in(settings.home),
     )
-
-
-def figures_in(home: Path) -> FigureFolder:
-    """Where the figures of judges are kept."""
-    return FigureFolder(home / "judge" / "figures")
