@@ -7,7 +7,7 @@ from arena.evaluation.judge.cache import AnswerCache
 from arena.evaluation.judge.config import Panel, panel_for
 from arena.evaluation.judge.figures import figures_in
 from arena.evaluation.judge.panel import verdict_of
-from arena.evaluation.judge.prompt import Brief, brief
+from arena.evaluation.judge.prompt import Brief, brief_for
 from arena.evaluation.judge.voter import Ballot, Voter
 from arena.evaluation.standard import JudgeChoice, JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict, Vote
@@ -46,11 +46,13 @@ class ModelJudge:
         hardening, only to measure what the hardening is worth.
         """
         panel = self.panel(standard.judge)
-        told = brief(standard, submission.output, max_characters=panel.max_characters, is_bare=bare)
-        votes = await self._votes(told, panel, fresh=fresh)
+        brief = brief_for(
+            standard, submission.output, max_characters=panel.max_characters, is_bare=bare
+        )
+        votes = await self._votes(brief, panel, fresh=fresh)
         figures = self.figures.of(panel.identity).calibration
-        make = partial(verdict_of, told, votes, judge=panel.identity, figures=figures)
-        if len(told.shown) <= SHORT_CHARACTERS:
+        make = partial(verdict_of, brief, votes, judge=panel.identity, figures=figures)
+        if len(brief.shown) <= SHORT_CHARACTERS:
             return make()
         # Folding a long text takes a while, and other judgements wait for their answers.
         return await asyncio.to_thread(make)
@@ -61,7 +63,7 @@ class ModelJudge:
             await voter.close()
         self._voters.clear()
 
-    async def _votes(self, told: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
+    async def _votes(self, brief: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
         """Every vote of the panel; one that fails is raised when all have ended.
 
         The others are paid for, and cached: a retry asks only for what is missing.
@@ -73,7 +75,7 @@ class ModelJudge:
         ]
         voter = self._voter(panel)
         ended = await asyncio.gather(
-            *(voter.vote(told, panel, ballot, fresh=fresh) for ballot in ballots),
+            *(voter.vote(brief, panel, ballot, fresh=fresh) for ballot in ballots),
             return_exceptions=True,
         )
         votes: list[Vote] = []
