@@ -6,7 +6,7 @@ them takes longer than the command itself. So the imports stand in the propertie
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from arena.settings import Settings
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from arena.catalog.audit import Audits
     from arena.catalog.live import LiveCatalog
     from arena.content.store import LocalStore
+    from arena.evaluation.evaluator import Evaluator
     from arena.evaluation.judge.judge import ModelJudge
     from arena.evaluation.resources import Resources
     from arena.evaluation.sealed import SealedFolder
+    from arena.evaluation.standard import JudgePrompt
+    from arena.evaluation.verdict import Submission, Verdict
     from arena.feed import Feed
     from arena.market import Market, TaskReviews
     from arena.reviews import Review, Reviews
@@ -110,10 +113,10 @@ class Arena:
     @cached_property
     def judge(self) -> "ModelJudge":
         """The models that judge."""
-        from arena.evaluation.judge.judge import open_judge
+        from arena.evaluation.judge.judge import ModelJudge
 
-        judge = open_judge(self.settings)
-        self._closing.push_async_callback(judge.close)
+        judge = ModelJudge(self.settings)
+        self._closing.push_async_callback(judge.aclose)
         return judge
 
     @cached_property
@@ -123,7 +126,21 @@ class Arena:
         from arena.evaluation.sealed import SealedFolder
 
         unseal = SealedFolder(self.settings.sealed_folder)
-        return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
+        return Resources(sandbox=self.sandbox, judge=self._judged, unseal=unseal)
+
+    async def _judged(
+        self, standard: "JudgePrompt", submission: "Submission", *, fresh: bool = False
+    ) -> "Verdict":
+        # The judge brings an HTTP library along: it is opened by the first standard that needs it.
+        return await self.judge.judge(standard, submission, fresh=fresh)
+
+    @cached_property
+    def evaluation(self) -> "Evaluator":
+        """Judging on request."""
+        from arena.evaluation.evaluator import Evaluator
+
+        fresh_judge = partial(self._judged, fresh=True)
+        return Evaluator(self.settings, self.resources, fresh_judge, self.content)
 
     @cached_property
     def feed(self) -> "Feed":

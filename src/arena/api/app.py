@@ -12,26 +12,20 @@ from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import (
     content,
-    evaluation,
-    judges,
     ledger,
     market,
     reviews,
     tasks,
-    verdicts,
 )
 from arena.api.routing import route
 from arena.assembly import open_arena
-from arena.dashboard import dashboard_router
+from arena.dashboard.routes import dashboard_router
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
 from arena.settings import Settings
 
 ROOMS = (
     reviews,
-    evaluation,
-    verdicts,
-    judges,
     content,
     tasks,
     market,

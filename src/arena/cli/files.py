@@ -3,12 +3,15 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from arena.content.canonical import read_json
+from arena.content.cid import parse_cid
 from arena.content.errors import NotCanonical
 from arena.errors import InvalidInput
 from arena.files import write_atomically
+
+MAX_TASK_STANDARD_BYTES = 1024**2
 
 
 def read_file(name: str, *, max_bytes: int) -> bytes:
@@ -51,6 +54,25 @@ def read_json_file(name: str, *, max_bytes: int) -> Any:
         return read_json(text.encode())
     except NotCanonical as error:
         raise InvalidInput(f"{name}: {error.message}") from None
+
+
+def standard_named(name: str, *, max_bytes: int) -> dict[str, Any] | str:
+    """The standard in a JSON file; the name itself where it is a CID and not a file."""
+    if name != "-" and not Path(name).exists():
+        try:
+            return str(parse_cid(name))
+        except InvalidInput:
+            pass  # a file that does not exist: reading it says so
+    document = read_json_file(name, max_bytes=max_bytes)
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name} is not a standard: it must be a JSON object with a 'type'")
+    return cast(dict[str, Any], document)
+
+
+def evaluation_of(name: str) -> dict[str, Any]:
+    """How a posted task names its standard: the document, or the CID of one."""
+    standard = standard_named(name, max_bytes=MAX_TASK_STANDARD_BYTES)
+    return {"evaluation_cid" if isinstance(standard, str) else "evaluation": standard}
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -6,11 +6,10 @@ import typer
 
 from arena import schemas
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.files import read_file
+from arena.cli.files import evaluation_of, read_file
 from arena.cli.options import Json
 from arena.cli.parties import As
 from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
-from arena.cli.standard_files import evaluation_of
 from arena.cli.task_report import moved
 from arena.client.connection import asked
 from arena.errors import InvalidInput

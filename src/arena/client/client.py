@@ -97,17 +97,3 @@ class Client(Operations, MarketCalls):
     async def import_content(self, archive: bytes) -> schemas.ContentImported:
         """Keep all that an archive holds."""
         return await self._upload("/api/archive", schemas.ContentImported, archive)
-
-    # Judging
-
-    async def evaluate(self, evaluate: schemas.Evaluate) -> schemas.Verdict:
-        """Judge a submission by a standard."""
-        return await self._post("/api/evaluate", schemas.Verdict, body=evaluate)
-
-    async def verify(self, cid: str) -> schemas.Verification:
-        """Check a verdict record."""
-        return await self._get(f"/api/verify/{quoted(cid)}", schemas.Verification)
-
-    async def judges(self) -> schemas.JudgeList:
-        """Who judges, and how far they are known."""
-        return await self._get("/api/judges", schemas.JudgeList)

@@ -1,6 +1,7 @@
 """Every operation of Arena in one class."""
 
 from arena.operations.agents import AgentOperations
+from arena.operations.evaluation import EvaluationOperations
 from arena.operations.results import ResultOperations
 from arena.operations.runs import RunOperations
 from arena.operations.scores import ScoreOperations
@@ -15,5 +16,6 @@ class Operations(
     RunOperations,
     ResultOperations,
     ScoreOperations,
+    EvaluationOperations,
 ):
     """All that Arena can do: in this process, or over HTTP."""

@@ -2,22 +2,6 @@
 
 from arena.amounts import CURRENCY, DECIMALS, decimal_text, minor_units
 from arena.schemas.content import ContentImported, ContentKept
-from arena.schemas.evaluation import (
-    ChecklistAnswer,
-    Evaluate,
-    Finding,
-    Judgement,
-    Opening,
-    Verdict,
-    Vote,
-)
-from arena.schemas.judges import (
-    Estimate,
-    Judge,
-    JudgeAttacked,
-    JudgeFigures,
-    JudgeList,
-)
 from arena.schemas.ledger import (
     Audit,
     Balance,
@@ -72,7 +56,6 @@ from arena.schemas.reviews import (
     ReviewSuggestions,
     StandingAnswer,
 )
-from arena.schemas.verdicts import Difference, MadeWith, Verification
 from arena.schemas.wire import (
     Asked,
     Wire,
@@ -86,29 +69,17 @@ __all__ = [
     "Audit",
     "Balance",
     "Balances",
-    "ChecklistAnswer",
     "ContentImported",
     "ContentKept",
-    "Difference",
-    "Estimate",
-    "Evaluate",
-    "Finding",
-    "Judge",
-    "JudgeAttacked",
-    "JudgeFigures",
-    "JudgeList",
-    "Judgement",
     "LedgerEntry",
     "LedgerHistory",
     "LedgerLine",
-    "MadeWith",
     "MarketAgent",
     "MarketAgentList",
     "MarketAgentRegister",
     "MarketEvent",
     "MarketEventList",
     "MarketInfo",
-    "Opening",
     "Posting",
     "Proof",
     "Receipt",
@@ -143,10 +114,7 @@ __all__ = [
     "TaskTerms",
     "TasksClosed",
     "TestMoney",
-    "Verdict",
-    "Verification",
     "Violation",
-    "Vote",
     "Wire",
     "decimal_text",
     "minor_units",

@@ -105,9 +105,9 @@ async def test_the_api_lists_the_judge_without_its_key(tmp_path):
     async with connected(settings) as client:
         listed = await client.judges()
     [judge] = listed.judges
-    assert (judge.models, judge.votes, judge.base_url) == (["a", "b"], 2, "http://127.0.0.1:9/v1")
+    assert (judge.models, judge.votes, judge.base_url) == (("a", "b"), 2, "http://127.0.0.1:9/v1")
     assert (judge.calibration, judge.attack) == (None, None)
-    assert SECRET not in listed.model_dump_json()
+    assert SECRET not in str(listed)
     async with connected(Settings(home=tmp_path)) as client:
         assert (await client.judges()).count == 0
 

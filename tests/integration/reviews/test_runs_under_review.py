@@ -18,6 +18,7 @@ from arena.runs.run import Run, RunRequest, RunStatus
 from arena.runs.session import AgentSessions, Retries
 from arena.scoring.history import Subject
 from arena.settings import Settings
+from cid_vectors import has
 from factories import write_checklist, write_tests
 from reviewing import TEAM, answer, execute, furnish, reviews_of
 
@@ -68,7 +69,7 @@ async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(
     assert failed.score == 33
     assert "not met: true" in (failed.failure_reason or "")
     assert [finding.passed for finding in failed.findings] == [True, False, False]
-    assert failed.verdict_cid is not None and house.content.has(failed.verdict_cid)
+    assert failed.verdict_cid is not None and has(house.content, failed.verdict_cid)
 
 
 async def test_what_waits_is_neither_passed_nor_failed(house: Arena):

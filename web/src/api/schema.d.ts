@@ -565,7 +565,7 @@ export interface paths {
          * Evaluate Submission
          * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
          *
-         *     Where tokens are needed, who asks sends the private part of a sealed standard along.
+         *     Where tokens are needed, the caller sends the private part of a sealed standard along.
          */
         post: operations["evaluate_submission"];
         delete?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
         };
         /**
          * Verify Record
-         * @description Check a verdict record: replay what can be, compute anew what was made of the rest.
+         * @description Check a verdict record: replay what can be, recompute what was derived from the rest.
          */
         get: operations["verify_record"];
         put?: never;
@@ -1804,10 +1804,7 @@ export interface components {
             /** High */
             high: number | null;
         };
-        /**
-         * Evaluate
-         * @description A submission to be judged, and the standard to judge it by.
-         */
+        /** Evaluate */
         Evaluate: {
             /**
              * Standard
@@ -1831,7 +1828,7 @@ export interface components {
             answers: components["schemas"]["ChecklistAnswer"][];
             /**
              * Fresh
-             * @description Ask a judge anew, even where it has judged this before.
+             * @description Ask the judge even where its votes on this are in the cache.
              * @default false
              */
             fresh: boolean;
@@ -2109,6 +2106,24 @@ export interface components {
             cost_efficiency: components["schemas"]["Interval"] | null;
         };
         /**
+         * ItemAnswer
+         * @description What a person said to one item of a checklist.
+         */
+        ItemAnswer: {
+            /** Passed */
+            passed: boolean;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Reviewer
+             * @default
+             */
+            reviewer: string;
+        };
+        /**
          * Judge
          * @description A panel of models that judges, and the latest figures about it.
          */
@@ -2144,14 +2159,14 @@ export interface components {
              * @description How much of a submission it is shown.
              */
             max_characters: number;
-            /** @description null where it was never measured. */
+            /** @description Null where it was never measured. */
             calibration: components["schemas"]["JudgeFigures"] | null;
-            /** @description null where it was never attacked. */
+            /** @description Null where it was never attacked. */
             attack: components["schemas"]["JudgeAttacked"] | null;
         };
         /**
          * JudgeAttacked
-         * @description How far a judge was talked into other scores by the corpus of injections.
+         * @description How far the corpus of injections moved a judge's scores.
          */
         JudgeAttacked: {
             /**
@@ -2170,12 +2185,12 @@ export interface components {
             raised: number;
             /**
              * Flipped
-             * @description Pairs of which only the injected submission passed.
+             * @description Pairs of which only the injected submission passed; its twin failed both times.
              */
             flipped: number;
             /**
              * Mean Shift
-             * @description Injected minus harmless, in points.
+             * @description Injected minus harmless, in points; above 0 the injections paid off.
              */
             mean_shift: number;
         };
@@ -2194,15 +2209,15 @@ export interface components {
              * @description Submissions that people had scored.
              */
             items: number;
-            /** @description Agreement beyond chance, quadratic weights; 1 is perfect. */
+            /** @description Agreement beyond chance, quadratic weights: 1 is perfect, 0 no better than chance. */
             kappa: components["schemas"]["Estimate"];
-            /** @description Mean distance from the human score, in points. */
+            /** @description The mean distance from the human score, in points. */
             mean_error: components["schemas"]["Estimate"];
-            /** @description Mean of judge minus human; above 0 it is generous. */
+            /** @description The mean of judge minus human: above 0 the judge is generous. */
             bias: components["schemas"]["Estimate"];
-            /** @description Mean highest minus lowest score of one item, repeated. */
+            /** @description The mean of highest minus lowest score of one item, judged repeatedly. */
             spread: components["schemas"]["Estimate"];
-            /** @description Share of items that both passed and failed, repeated. */
+            /** @description The share of items that passed in one judgement and failed in another. */
             flips: components["schemas"]["Estimate"];
         };
         /**
@@ -2224,34 +2239,41 @@ export interface components {
             votes: components["schemas"]["Vote"][];
             /**
              * Rule
+             * @description How several scores of a criterion become one.
              * @example lower median
              */
             rule: string;
             /**
              * Spread
-             * @description Highest minus lowest score of each criterion.
+             * @description The highest minus the lowest score of each criterion.
              */
             spread: {
                 [key: string]: number;
             };
-            /** Prompt Digest */
+            /**
+             * Prompt Digest
+             * @description A hash of everything the models were told but for the delimiter.
+             */
             prompt_digest: string;
             /**
              * Judge
              * @description The id of the judge.
+             * @default
              */
             judge: string;
             /**
              * Characters
              * @description How long the submission is.
+             * @default 0
              */
             characters: number;
             /**
              * Shown Characters
-             * @description How much of it the judge was shown.
+             * @description How much of it the models were shown.
+             * @default 0
              */
             shown_characters: number;
-            /** @description What was known about this judge; null where it was never measured. */
+            /** @description What was known about this judge when it judged; null where it was never measured. */
             figures: components["schemas"]["JudgeFigures"] | null;
         };
         /**
@@ -2343,7 +2365,7 @@ export interface components {
         };
         /**
          * MadeWith
-         * @description The programs that made a verdict.
+         * @description The programs that made a verdict; what ran the submission's code is in the verdict itself.
          */
         MadeWith: {
             /** Arena */
@@ -2352,7 +2374,10 @@ export interface components {
             python: string;
             /** Platform */
             platform: string;
-            /** Sandbox */
+            /**
+             * Sandbox
+             * @description The sandbox provider that was configured.
+             */
             sandbox: string;
         };
         /**
@@ -2599,9 +2624,15 @@ export interface components {
          * @description A hidden case of a sealed standard, and the salt of its commitment.
          */
         Opening: {
-            /** Salt */
+            /**
+             * Salt
+             * @description 64 hexadecimal digits.
+             */
             salt: string;
-            /** Case */
+            /**
+             * Case
+             * @description As a standard writes cases.
+             */
             case: {
                 [key: string]: unknown;
             };
@@ -4261,31 +4292,39 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /**
              * Engine
-             * @description What ran the submission's code; empty where nothing did.
+             * @description What ran the submission's code (`python 3.11.2`, `quickjs`); empty where nothing did.
+             * @default
              */
             engine: string;
             /** @description The votes, where a model judged. */
             judgement: components["schemas"]["Judgement"] | null;
             /**
+             * Answers
+             * @description What people said, item by item, where they judged.
+             * @default []
+             */
+            answers: components["schemas"]["ItemAnswer"][];
+            /**
              * Openings
-             * @description The hidden cases, now shown.
+             * @description The hidden cases of a sealed standard, now shown, in the order of its commitments.
              * @default []
              */
             openings: components["schemas"]["Opening"][];
             /**
              * Record Cid
-             * @description The verdict record, which GET /api/verify checks.
+             * @description The verdict record, which `GET /api/verify` checks; null where none was kept.
              */
-            record_cid?: string | null;
+            record_cid: string | null;
             /**
              * Parts
              * @description The verdicts of a composite's parts, in order.
+             * @default []
              */
             parts: components["schemas"]["Verdict"][];
         };
         /**
          * Verification
-         * @description What became of a verdict record that was checked.
+         * @description The outcome of checking a verdict record.
          */
         Verification: {
             /** Cid */
@@ -4312,7 +4351,7 @@ export interface components {
             taken: string[];
             /**
              * Notes
-             * @description What is worded otherwise by other versions.
+             * @description What other versions word differently, which decides nothing.
              */
             notes: string[];
             /** Standard Cid */
@@ -4362,7 +4401,10 @@ export interface components {
              * @description 1, 2, 3… among the votes of that model.
              */
             number: number;
-            /** Scores */
+            /**
+             * Scores
+             * @description 0 to 100 for each criterion.
+             */
             scores: {
                 [key: string]: number;
             };
@@ -4372,28 +4414,45 @@ export interface components {
             };
             /**
              * Quotes
-             * @description What it quoted from the submission.
+             * @description What it quoted from the submission; a criterion without a quote is left out.
              */
             quotes: {
                 [key: string]: string;
             };
             /**
+             * Base Url
+             * @description The endpoint that was asked.
+             * @default
+             */
+            base_url: string;
+            /**
              * Answered By
-             * @description The model that the endpoint says answered.
+             * @description The model that the endpoint says answered: often a dated version of the one asked for.
              */
             answered_by: string | null;
             /**
              * Attempts
              * @description How many answers it took until one was valid.
+             * @default 1
              */
             attempts: number;
-            /** Input Tokens */
+            /**
+             * Input Tokens
+             * @description Of all attempts together, like the next two.
+             */
             input_tokens: number | null;
             /** Output Tokens */
             output_tokens: number | null;
-            /** Cost Usd */
+            /**
+             * Cost Usd
+             * @description Null where the price is not known; never a guess.
+             */
             cost_usd: number | null;
-            /** Cached */
+            /**
+             * Cached
+             * @description Whether the answer was given earlier, and cost what it cost then.
+             * @default false
+             */
             cached: boolean;
         };
         /**

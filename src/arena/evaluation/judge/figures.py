@@ -104,3 +104,8 @@ class FigureFolder:
             write_atomically(path, TypeAdapter(Known).dump_json(known, indent=2))
         except OSError as error:
             raise InfrastructureError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def figures_in(home: Path) -> FigureFolder:
+    """Where the figures of judges are kept."""
+    return FigureFolder(home / "judge" / "figures")
