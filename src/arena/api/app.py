@@ -22,7 +22,7 @@ from arena.api.routes import (
 )
 from arena.api.routing import route
 from arena.assembly import open_arena
-from arena.dashboard import dashboard_router
+from arena.dashboard.routes import dashboard_router
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
 from arena.settings import Settings

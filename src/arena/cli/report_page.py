@@ -12,8 +12,7 @@ from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import commands
 from arena.client import Client
-from arena.dashboard.report import RunReport, board_page, run_page, write_report
-from arena.dashboard.report.folder import DATA
+from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
 from arena.errors import InvalidInput
 from arena.operations.operations import Operations
 from arena.runs.run import Result

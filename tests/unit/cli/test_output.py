@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.cli import output
-from arena.dashboard.report import numbers
+from arena.dashboard.report import pages
 from arena.operations.server import Health
 
 
@@ -64,4 +64,4 @@ def test_things_are_counted_in_words(number: int, shown: str):
     [(99.94, "99.9"), (99.95, "99.95"), (99.98, "99.98"), (99.9999, "99.99"), (100.0, "100.0")],
 )
 def test_a_score_under_100_never_reads_as_100(value: float, shown: str):
-    assert output.percent(value) == numbers.percent(value) == f"{shown} %"
+    assert output.percent(value) == pages.percent(value) == f"{shown} %"

@@ -8,12 +8,12 @@ const PAGE = 200;
 /** While tests are still being audited, the audit is fetched again this soon. */
 const AUDIT_AGAIN_MS = 500;
 
-export interface TestsWanted {
+export interface TestFilter {
   category?: string;
   tag?: string;
 }
 
-export function useTests({ category, tag }: TestsWanted) {
+export function useTests({ category, tag }: TestFilter) {
   const { api } = useTeam();
   return useInfiniteQuery({
     queryKey: [...keys.catalog, "tests", category, tag],

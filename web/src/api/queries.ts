@@ -30,12 +30,12 @@ export function useAgent(agentId: string) {
   });
 }
 
-export interface RunsWanted {
+export interface RunFilter {
   agentId?: string;
   status?: RunStatus;
 }
 
-export function useRuns({ agentId, status }: RunsWanted, limit = 20) {
+export function useRuns({ agentId, status }: RunFilter, limit = 20) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
     queryKey: [...keys.runs(team), agentId, status, limit],
@@ -65,20 +65,20 @@ export function useRun(runId: string) {
   });
 }
 
-export interface ResultsWanted {
+export interface ResultFilter {
   outcome?: "passed" | "failed" | "awaiting";
   category?: string;
   flaky?: boolean;
 }
 
-export function useResults(runId: string, wanted: ResultsWanted) {
+export function useResults(runId: string, filter: ResultFilter) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
-    queryKey: [...keys.run(team, runId), "results", wanted],
+    queryKey: [...keys.run(team, runId), "results", filter],
     queryFn: ({ pageParam }) =>
       dataOf(
         api.GET("/api/benchmarks/runs/{run_id}/results", {
-          params: { path: { run_id: runId }, query: { ...wanted, limit: PAGE, cursor: pageParam } },
+          params: { path: { run_id: runId }, query: { ...filter, limit: PAGE, cursor: pageParam } },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -88,14 +88,14 @@ export function useResults(runId: string, wanted: ResultsWanted) {
 }
 
 /** One result; its neighbours are those among the filtered results. */
-export function useResult(runId: string, resultId: string, wanted: ResultsWanted) {
+export function useResult(runId: string, resultId: string, filter: ResultFilter) {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...keys.run(team, runId), "result", resultId, wanted],
+    queryKey: [...keys.run(team, runId), "result", resultId, filter],
     queryFn: () =>
       dataOf(
         api.GET("/api/benchmarks/runs/{run_id}/results/{result_id}", {
-          params: { path: { run_id: runId, result_id: resultId }, query: { ...wanted } },
+          params: { path: { run_id: runId, result_id: resultId }, query: { ...filter } },
         }),
       ),
     // Recorded results do not change.
@@ -103,12 +103,12 @@ export function useResult(runId: string, resultId: string, wanted: ResultsWanted
   });
 }
 
-export interface BoardWanted {
+export interface BoardFilter {
   category?: string;
   agentId?: string;
 }
 
-export function useLeaderboard({ category, agentId }: BoardWanted = {}) {
+export function useLeaderboard({ category, agentId }: BoardFilter = {}) {
   const { team, api } = useTeam();
   return useQuery({
     queryKey: [...keys.scores(team), "board", category, agentId],
@@ -148,8 +148,8 @@ export function useBenchmark() {
   const { team, api } = useTeam();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async (wanted: Schemas["RunCreate"]) => {
-      const created = await dataOf(api.POST("/api/benchmarks/run", { body: wanted }));
+    mutationFn: async (body: Schemas["RunCreate"]) => {
+      const created = await dataOf(api.POST("/api/benchmarks/run", { body }));
       await dataOf(
         api.POST("/api/benchmarks/run/{run_id}/execute", {
           params: { path: { run_id: created.run_id }, query: { wait: false } },

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { eventsOf, type ServerEvent } from "../api/events";
-import { Heard, type Progress } from "./heard";
+import { EventBatch, type Progress } from "./eventBatch";
 import { useTeam } from "./team";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -38,13 +38,13 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [progress, setProgress] = useState<ReadonlyMap<string, Progress>>(new Map());
 
   useEffect(() => {
-    const heard = new Heard((progresses, stale) => {
+    const batch = new EventBatch((progresses, stale) => {
       if (progresses.size) setProgress((known) => new Map([...known, ...progresses]));
       for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
     });
     const stop = keepListening(
       team,
-      (event) => heard.take(team, event),
+      (event) => batch.add(team, event),
       (now) =>
         setConnection((before) => {
           // Events during the interruption are lost: fetch everything again.
@@ -54,7 +54,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     );
     return () => {
       stop();
-      heard.stop();
+      batch.stop();
     };
   }, [team, queries]);
 

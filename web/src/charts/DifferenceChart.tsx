@@ -1,7 +1,7 @@
 import { AxisBottom } from "@visx/axis";
 import { scaleLinear } from "@visx/scale";
 import { Circle, Line } from "@visx/shape";
-import { signed } from "../ui/signed";
+import { signed } from "../ui/numbers";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
 

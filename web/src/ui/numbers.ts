@@ -4,6 +4,11 @@ const NOTHING = "–";
 const whole = new Intl.NumberFormat("en-GB");
 const one = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 
+const difference = new Intl.NumberFormat("en-GB", {
+  maximumFractionDigits: 1,
+  signDisplay: "exceptZero",
+});
+
 export function count(value: number | null | undefined): string {
   return value == null ? NOTHING : whole.format(value);
 }
@@ -14,6 +19,11 @@ export function score(value: number | null | undefined): string {
 
 export function percent(value: number | null | undefined): string {
   return value == null ? NOTHING : `${one.format(value)} %`;
+}
+
+/** A difference, with its sign: "+4.2", "−3", "0". */
+export function signed(value: number | null | undefined): string {
+  return value == null ? NOTHING : difference.format(value).replace("-", "−");
 }
 
 export function range(interval: { low: number; high: number } | null | undefined): string {

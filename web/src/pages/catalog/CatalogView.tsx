@@ -16,12 +16,12 @@ import { TestTable } from "./TestTable";
 /** All tests, the problems in their files, and the audit. */
 export function CatalogView() {
   const [search, setSearch] = useSearchParams();
-  const wanted = {
+  const filter = {
     category: search.get("category") ?? undefined,
     tag: search.get("tag") ?? undefined,
   };
   const state = useCatalogState();
-  const tests = useTests(wanted);
+  const tests = useTests(filter);
   const audit = useAudit();
   const labels = useLabels();
   const rows = tests.data?.pages.flatMap((page) => page.tests) ?? [];
@@ -61,8 +61,8 @@ export function CatalogView() {
           placeholder="All categories"
           clearable
           clearButtonProps={{ "aria-label": "All categories" }}
-          data={withChosen(labels.data?.categories, wanted.category)}
-          value={wanted.category ?? null}
+          data={withChosen(labels.data?.categories, filter.category)}
+          value={filter.category ?? null}
           onChange={(value) => choose("category", value)}
         />
         <Select
@@ -70,14 +70,14 @@ export function CatalogView() {
           placeholder="All tags"
           clearable
           clearButtonProps={{ "aria-label": "All tags" }}
-          data={withChosen(labels.data?.tags, wanted.tag)}
-          value={wanted.tag ?? null}
+          data={withChosen(labels.data?.tags, filter.tag)}
+          value={filter.tag ?? null}
           onChange={(value) => choose("tag", value)}
         />
       </Group>
       {tests.isPending && <Loading what="the tests" />}
       {tests.error && <ProblemNote error={tests.error} onRetry={() => tests.refetch()} />}
-      {total === 0 && <NoTests isFiltered={Boolean(wanted.category || wanted.tag)} />}
+      {total === 0 && <NoTests isFiltered={Boolean(filter.category || filter.tag)} />}
       {rows.length > 0 && (
         <TestTable
           tests={rows}

@@ -1,5 +1,5 @@
 import { useSearchParams } from "wouter";
-import { useComparison } from "../../api/comparing";
+import { useComparison } from "../../api/compare";
 import { useLeaderboard } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";

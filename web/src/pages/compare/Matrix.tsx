@@ -1,6 +1,6 @@
 import { Button, Group, Switch, Text, Title } from "@mantine/core";
 import { useSearchParams } from "wouter";
-import { useMatrix } from "../../api/comparing";
+import { useMatrix } from "../../api/compare";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
 import { amount } from "../../ui/numbers";

@@ -1,6 +1,5 @@
 import type { Schemas } from "../../api/queries";
-import { amount, percent } from "../../ui/numbers";
-import { signed } from "../../ui/signed";
+import { amount, percent, signed } from "../../ui/numbers";
 
 type Pair = Schemas["ComparedPair"];
 

@@ -1,8 +1,7 @@
 import { Paper, Stack, Text, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
 import { Facts } from "../../ui/Facts";
-import { amount, count, score } from "../../ui/numbers";
-import { signed } from "../../ui/signed";
+import { amount, count, score, signed } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 

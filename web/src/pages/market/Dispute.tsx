@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
-import { useHasPassed } from "../../ui/passing";
 import { Untrusted } from "../../ui/Untrusted";
+import { useHasPassed } from "../../ui/useHasPassed";
 import { When } from "../../ui/When";
 import { Evidence } from "./Evidence";
 

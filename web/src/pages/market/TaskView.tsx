@@ -12,7 +12,7 @@ import { When } from "../../ui/When";
 import { ApplicantTable } from "./ApplicantTable";
 import { EscrowTable } from "./EscrowTable";
 import { Evidence } from "./Evidence";
-import { Story } from "./Story";
+import { History } from "./History";
 import { TaskState } from "./TaskState";
 import { shortened } from "./TaskTable";
 import { TermTable } from "./TermTable";
@@ -79,7 +79,7 @@ export function TaskView({ taskId }: { taskId: number }) {
         </section>
       )}
       <Verdict task={task} />
-      <Story events={data.events} task={task} />
+      <History events={data.events} task={task} />
       <TermTable task={task} />
       {data.applicants.length > 0 && (
         <ApplicantTable applicants={data.applicants} chosen={task.agent} />

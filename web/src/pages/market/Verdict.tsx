@@ -3,10 +3,10 @@ import type { Schemas } from "../../api/queries";
 import { Outcome } from "../../ui/Outcome";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
-import { Awaited } from "./Awaited";
 import { Dispute } from "./Dispute";
 import { Evidence } from "./Evidence";
 import classes from "./market.module.css";
+import { PendingVerdict } from "./PendingVerdict";
 
 const ENOUGH = 60;
 
@@ -18,7 +18,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
         Verdict
       </Title>
       {task.score === null ? (
-        <Awaited task={task} />
+        <PendingVerdict task={task} />
       ) : (
         <ol className={classes.scores}>
           <li>

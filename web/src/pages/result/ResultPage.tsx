@@ -11,7 +11,7 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
-import { askingFor, wantedIn } from "../run/wanted";
+import { filterIn, queryOf } from "../run/filter";
 import { Findings } from "./Findings";
 import { Neighbours } from "./Neighbours";
 
@@ -19,10 +19,10 @@ import { Neighbours } from "./Neighbours";
 export default function ResultPage() {
   const { runId = "", resultId = "" } = useParams<{ runId: string; resultId: string }>();
   const [search] = useSearchParams();
-  const wanted = wantedIn(search);
-  const asking = askingFor(wanted);
-  const { data, error, refetch } = useResult(runId, resultId, wanted);
-  const back = <BackLink href={`/runs/${runId}${asking}`}>Back to the run</BackLink>;
+  const filter = filterIn(search);
+  const query = queryOf(filter);
+  const { data, error, refetch } = useResult(runId, resultId, filter);
+  const back = <BackLink href={`/runs/${runId}${query}`}>Back to the run</BackLink>;
   if (!data)
     return (
       <Page title="Result" before={back}>
@@ -30,7 +30,7 @@ export default function ResultPage() {
       </Page>
     );
   const { run, result, test } = data;
-  const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${asking}`;
+  const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${query}`;
   const output = outputOf(result);
   return (
     <Page

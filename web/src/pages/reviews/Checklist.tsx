@@ -121,6 +121,6 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
 }
 
 /** This reviewer's current answer. */
-export function mine(item: Schemas["ReviewItem"], reviewer: string) {
+function mine(item: Schemas["ReviewItem"], reviewer: string) {
   return item.answers.find((one) => one.reviewer === reviewer && one.is_standing);
 }

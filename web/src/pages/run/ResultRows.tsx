@@ -8,7 +8,7 @@ import classes from "./ResultRows.module.css";
 interface ResultRowsProps {
   runId: string;
   /** The filter as a query string, so that a result knows its neighbours in this list. */
-  asking: string;
+  query: string;
   /** The rows loaded so far. */
   rows: Schemas["ResultRow"][];
   total: number;
@@ -21,7 +21,7 @@ const HIGH = { desk: 58, phone: 84 };
 
 /** A virtual list: only the rows in view are rendered. */
 export function ResultRows(props: ResultRowsProps) {
-  const { runId, asking, rows, total, isStale, onNeedMore } = props;
+  const { runId, query, rows, total, isStale, onNeedMore } = props;
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
@@ -75,7 +75,7 @@ export function ResultRows(props: ResultRowsProps) {
           <ResultRow
             key={item.key}
             runId={runId}
-            asking={asking}
+            query={query}
             row={rows[item.index]}
             index={item.index}
             high={high}

@@ -1,9 +1,9 @@
-import type { ResultsWanted } from "../../api/queries";
+import type { ResultFilter } from "../../api/queries";
 
 const OUTCOMES = ["passed", "failed", "awaiting"] as const;
 
 /** The filter in an address; invalid values are ignored. */
-export function wantedIn(search: URLSearchParams): ResultsWanted {
+export function filterIn(search: URLSearchParams): ResultFilter {
   return {
     outcome: OUTCOMES.find((one) => one === search.get("outcome")),
     category: search.get("category") ?? undefined,
@@ -12,10 +12,10 @@ export function wantedIn(search: URLSearchParams): ResultsWanted {
 }
 
 /** The query string of a filter. */
-export function askingFor(wanted: ResultsWanted): string {
+export function queryOf(filter: ResultFilter): string {
   const search = new URLSearchParams();
-  if (wanted.outcome) search.set("outcome", wanted.outcome);
-  if (wanted.category) search.set("category", wanted.category);
-  if (wanted.flaky) search.set("flaky", "true");
+  if (filter.outcome) search.set("outcome", filter.outcome);
+  if (filter.category) search.set("category", filter.category);
+  if (filter.flaky) search.set("flaky", "true");
   return search.size ? `?${search}` : "";
 }

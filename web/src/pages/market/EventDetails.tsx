@@ -3,13 +3,13 @@ import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { Evidence } from "./Evidence";
 
-interface ParticularsProps {
+interface EventDetailsProps {
   event: Schemas["MarketEvent"];
   task: Schemas["Task"];
 }
 
 /** The details of an event: to whom, how much, which result. */
-export function Particulars({ event, task }: ParticularsProps) {
+export function EventDetails({ event, task }: EventDetailsProps) {
   const words = wordsOf(event, task);
   const { resultHash } = event.data;
   return (

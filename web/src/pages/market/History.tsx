@@ -2,16 +2,16 @@ import { Paper, Text, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
+import { EventDetails } from "./EventDetails";
 import classes from "./market.module.css";
-import { Particulars } from "./Particulars";
 
-interface StoryProps {
+interface HistoryProps {
   events: Schemas["MarketEvent"][];
   task: Schemas["Task"];
 }
 
 /** The history of a task, event by event. */
-export function Story({ events, task }: StoryProps) {
+export function History({ events, task }: HistoryProps) {
   return (
     <Paper withBorder p="lg" component="section" aria-label="History">
       <Title order={2} size="h4" mb="sm">
@@ -35,7 +35,7 @@ export function Story({ events, task }: StoryProps) {
                 <Untrusted text={event.why} />
               </Text>
             )}
-            <Particulars event={event} task={task} />
+            <EventDetails event={event} task={task} />
           </li>
         ))}
       </ol>

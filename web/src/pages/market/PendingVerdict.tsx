@@ -1,11 +1,11 @@
 import { Text } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
-import { useHasPassed } from "../../ui/passing";
 import { Untrusted } from "../../ui/Untrusted";
+import { useHasPassed } from "../../ui/useHasPassed";
 import { When } from "../../ui/When";
 
 /** Who has to give the missing verdict, or why there will be none. */
-export function Awaited({ task }: { task: Schemas["Task"] }) {
+export function PendingVerdict({ task }: { task: Schemas["Task"] }) {
   return (
     <Text c="dimmed">
       <Words task={task} />
