@@ -1,4 +1,4 @@
-"""The weights that a new database starts with; a light file, also read where scores are computed."""
+"""The weights that a new database starts with; light, as they are also read to compute scores."""
 
 DEFAULT_PARTS = {
     "benchmark": 400_000_000,
