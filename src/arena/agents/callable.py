@@ -3,7 +3,6 @@
 In processes, because only then does a time-out end the work, and a crash stays outside Arena.
 """
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -75,8 +74,7 @@ class PythonCallable:
     async def _greet(self, worker: LineProcess) -> None:
         """Wait until the worker has loaded the function."""
         try:
-            async with asyncio.timeout(START_SECONDS):
-                line, _ = await worker.ask(b"")
+            line, _ = await worker.ask(b"", START_SECONDS)
         except TimeoutError:
             reason = f"it took longer than {START_SECONDS:g} s"
         except Ended:

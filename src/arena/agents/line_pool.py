@@ -23,18 +23,23 @@ class LineProcess:
         self.process = Process(program, self._add)
         self.process.ended.add_done_callback(self._on_end)
 
+    @property
     def is_ready(self) -> bool:
-        """Whether it runs and has no pending or surplus output."""
-        self.process.read_now()
+        """Whether it runs and has no pending or surplus output, as far as it was read."""
         return not (self._waiting or self._buffer or self._is_out_of_sync or self.process.has_ended)
 
-    async def ask(self, line: bytes) -> tuple[bytes, bool]:
+    async def ask(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
         """Send `line` (with its newline); returns the reply, and whether it was cut."""
         self._waiting = waiting = self._loop.create_future()
         if self.process.has_ended:
             raise Ended
-        self.process.write(line)
-        reply = await waiting
+        # A bare timer: `asyncio.timeout` would cost as much as sending the line.
+        timer = self._loop.call_later(timeout_seconds, self._fail, TimeoutError())
+        try:
+            self.process.write(line)
+            reply = await waiting
+        finally:
+            timer.cancel()
         self._waiting = None
         return reply, self._is_out_of_sync
 
@@ -63,8 +68,11 @@ class LineProcess:
         self.process.kill()
 
     def _on_end(self, _: asyncio.Future[int]) -> None:
+        self._fail(Ended())
+
+    def _fail(self, error: Exception) -> None:
         if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_exception(Ended())
+            self._waiting.set_exception(error)
 
 
 class LinePool:
@@ -141,10 +149,9 @@ class LinePool:
         self, process: LineProcess, line: bytes, timeout_seconds: float
     ) -> tuple[bytes, bool]:
         try:
-            async with asyncio.timeout(timeout_seconds):
-                return await process.ask(line)
+            return await process.ask(line, timeout_seconds)
         finally:
-            if process.is_ready() and not self._is_closed:
+            if process.is_ready and not self._is_closed:
                 self._idle.append(process)
             else:
                 await process.end()
@@ -152,7 +159,8 @@ class LinePool:
     def _take(self) -> LineProcess | None:
         while self._idle:
             process = self._idle.pop()
-            if process.is_ready():
+            process.process.read_now()  # surplus output may have come since its last answer
+            if process.is_ready:
                 return process
             process.process.kill()
         return None

@@ -79,7 +79,8 @@ class Redacted:
             # The cause may quote a secret, and a log would print it below the error.
             error.__cause__ = error.__context__ = None
             raise
-        return replace(answer, output=self._secrets.redact(answer.output, is_cut=answer.truncated))
+        output = self._secrets.redact(answer.output, is_cut=answer.truncated)
+        return answer if output is answer.output else replace(answer, output=output)
 
     async def close(self) -> None:
         """Close the connector."""

@@ -2,8 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from weakref import WeakKeyDictionary
 
 
@@ -23,15 +21,25 @@ class Turns:
         self._queue = asyncio.Lock()
         self._paused_until = 0.0
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[None]:
-        """Wait for a turn, and keep it until the block ends."""
-        async with self._slots:
+    def turn(self) -> "Turn":
+        """Waits for a turn, and keeps it until the block ends."""
+        return Turn(self)
+
+    async def take(self) -> None:
+        """Wait for a turn; whoever takes one gives it back."""
+        await self._slots.acquire()
+        try:
             if self._per_window is None:
                 await self._wait_for_pause()
             else:
                 await self._wait_for_window(self._per_window)
-            yield
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def give_back(self) -> None:
+        """Let the next one have the turn."""
+        self._slots.release()
 
     def pause(self, seconds: float) -> None:
         """Give out no turn for so long: the endpoint has asked for it."""
@@ -55,6 +63,21 @@ class Turns:
             # Last: a pause may have been asked for during that wait.
             await self._wait_for_pause()
             self._started.append(loop.time())
+
+
+class Turn:
+    """One turn, as a context; a class, because a generator costs three times as much."""
+
+    __slots__ = ("_turns",)
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+
+    async def __aenter__(self) -> None:
+        await self._turns.take()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._turns.give_back()
 
 
 # A semaphore of one event loop cannot be used in another, so each loop has its own.
