@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-sandbox bench-judge bench-market bench-web screenshots test-docker docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ bench-judge: setup  ## Measure what a judge's calls cost beside the waiting.
 bench-web: setup  ## Measure the dashboard's pauses in a browser, with a run of 5,000 results.
 	@scripts/setup --system chromium
 	$(BIN)/python benchmarks/web.py
+
+lines: setup  ## Count the lines of code per room, against BASE (default: v0.1), and repeated field lists.
+	$(BIN)/python benchmarks/lines.py --base $(or $(BASE),v0.1) --fields
 
 screenshots: setup  ## Take the pictures of the README anew (docs/images).
 	@scripts/setup --system chromium

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from arena.evaluation import JudgePrompt, Submission
-from arena.evaluation.judge import Judge, open_judge
+from arena.evaluation.judge import ModelJudge, open_judge
 from arena.settings import Settings
 
 STANDARD = JudgePrompt(
@@ -74,7 +74,7 @@ async def measure(url: str, options: argparse.Namespace) -> None:
         await judge.close()
 
 
-async def timed(judge: Judge, calls: int) -> tuple[float, float]:
+async def timed(judge: ModelJudge, calls: int) -> tuple[float, float]:
     """Wall and CPU seconds of so many judgements, all asked for at once."""
     wall, cpu = time.monotonic(), time.process_time()
     verdicts = await asyncio.gather(

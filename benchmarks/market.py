@@ -36,7 +36,7 @@ from arena.market import (
     sign,
 )
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 
 TEAM = "bench"
 REWARD = 10
@@ -133,9 +133,7 @@ async def check_money(place: Place, tasks: int, deposited: int) -> None:
 
 async def measure(folder: Path, tasks: int, agents: int, rounds: int) -> float:
     places: list[Place] = []
-    databases = [
-        await open_database(Settings(home=folder / part).database) for part in ("small", "large")
-    ]
+    databases = [Database(Settings(home=folder / part).database) for part in ("small", "large")]
     for part, database, count in zip(
         ("small", "large"), databases, (max(tasks // 100, 1), tasks), strict=True
     ):

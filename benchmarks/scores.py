@@ -27,7 +27,7 @@ from arena.api import create_app
 from arena.assembly import Arena
 from arena.cli.in_process import AppTransport
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 
 Ask = Callable[["Place"], Awaitable[None]]
 WARM_UP = 20
@@ -94,7 +94,9 @@ async def measure(small: Place, large: Place, ask: Ask, rounds: int) -> tuple[fl
 @asynccontextmanager
 async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
     """An Arena of that size, made anew."""
-    await (await open_database(settings.database)).close()
+    database = Database(settings.database)
+    await database.open()
+    await database.close()
     began = time.perf_counter()
     if settings.database_url is None:
         fill_sqlite(str(settings.home / "arena.db"), size)

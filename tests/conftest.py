@@ -16,7 +16,7 @@ from hypothesis.internal.conjecture import providers
 
 from arena.assembly import Arena, open_arena
 from arena.settings import Settings
-from arena.store import Database, open_database
+from arena.store.database import Database
 from databases import make_tables, new_postgres, settings_on
 from factories import write_agent, write_tests
 
@@ -146,7 +146,7 @@ def settings(dialect: str, request: pytest.FixtureRequest, tmp_path: Path) -> It
 @pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
     """A database with Arena's tables."""
-    opened = await open_database(settings.database)
+    opened = Database(settings.database)
     yield opened
     await opened.close()
 

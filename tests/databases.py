@@ -12,7 +12,7 @@ from uuid import uuid4
 import psycopg
 
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 
 
 @contextmanager
@@ -42,6 +42,8 @@ def make_tables(settings: Settings) -> None:
     """Bring the database of these settings up to date."""
 
     async def make() -> None:
-        await (await open_database(settings.database)).close()
+        database = Database(settings.database)
+        await database.open()
+        await database.close()
 
     asyncio.run(make())

@@ -23,7 +23,7 @@ from arena.market import (
     sign,
 )
 from arena.settings import Settings
-from arena.store import Database
+from arena.store.database import Database
 
 TEAM = "red"
 STANDARD = {"type": "checklist", "items": ["It works"]}

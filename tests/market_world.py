@@ -13,7 +13,7 @@ from sqlalchemy import event
 from arena import clock
 from arena.content import LocalStore, cid_of
 from arena.market import Act, Market, Proof, Statement, public_key_of, sign
-from arena.store import Database, open_database
+from arena.store.database import Database
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class World:
         self.at = START
         self._real_now = clock.now
         clock.now = lambda: self.at
-        self.database: Database = self.run(open_database(url))
+        self.database: Database = Database(url)
         self.content = LocalStore(folder)
         self.market = Market(self.database, self.content)
         self.keys = {name: Ed25519PrivateKey.generate() for name in ("solver", "rival", "third")}

@@ -8,8 +8,8 @@ from functools import partial
 from arena.agents import Registry
 from arena.catalog import Audits, LiveCatalog
 from arena.content import LocalStore
-from arena.evaluation import Means, SealedFolder
-from arena.evaluation.judge import Judge, open_judge
+from arena.evaluation import Resources, SealedFolder
+from arena.evaluation.judge import ModelJudge, open_judge
 from arena.market import Market, TaskReviews
 from arena.reviews import Review, Reviews, SubjectKind
 from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
@@ -17,7 +17,7 @@ from arena.sandbox import SandboxProvider, provider_named
 from arena.scoring import Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
-from arena.store import Database, open_database
+from arena.store.database import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class Arena:
     content: LocalStore
     market: Market
     task_reviews: TaskReviews
-    means: Means
-    judge: Judge
+    resources: Resources
+    judge: ModelJudge
     runs: Runs
     reviews: Reviews
     scores: Scores
@@ -43,20 +43,21 @@ class Arena:
 async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
     """Everything, open until the block ends."""
     async with AsyncExitStack() as closing:
-        database = await open_database(settings.database)
+        database = Database(settings.database)
         closing.push_async_callback(database.close)
+        await database.open()
         scores = Scores(database, Weights(**settings.weights) if settings.weights else None)
         await scores.open()
         catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
         registry = Registry([settings.home / "agents", *settings.agents])
         content = LocalStore(settings.content_folder)
-        means, judge = open_means(settings, closing)
+        resources, judge = open_resources(settings, closing)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=database,
             changes=Changes(),
             token=owner.token,
-            means=means,
+            resources=resources,
             recorder=Recorder(store=content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
@@ -72,17 +73,17 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
             reviewers_needed=settings.reviewers_needed,
         )
         settlers = {SubjectKind.RUN: runs.settle, SubjectKind.TASK: task_reviews.settle}
-        reviews = Reviews(database, means, settlers, sealed_for=partial(_sealed_for, settings))
+        reviews = Reviews(database, resources, settlers, sealed_for=partial(_sealed_for, settings))
         yield Arena(
             settings=settings,
             database=database,
             catalog=catalog,
-            audits=Audits(means),
+            audits=Audits(resources),
             registry=registry,
             content=content,
             market=market,
             task_reviews=task_reviews,
-            means=means,
+            resources=resources,
             judge=judge,
             runs=runs,
             reviews=reviews,
@@ -90,14 +91,14 @@ async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
         )
 
 
-def open_means(settings: Settings, closing: AsyncExitStack) -> tuple[Means, Judge]:
+def open_resources(settings: Settings, closing: AsyncExitStack) -> tuple[Resources, ModelJudge]:
     """What judging needs, by the settings; closed with the stack."""
     sandbox = open_sandbox(settings)
     closing.push_async_callback(sandbox.close)
     judge = open_judge(settings)
     closing.push_async_callback(judge.close)
     unseal = SealedFolder(settings.sealed_folder)
-    return Means(sandbox=sandbox, judge=judge, unseal=unseal), judge
+    return Resources(sandbox=sandbox, judge=judge, unseal=unseal), judge
 
 
 def _sealed_for(settings: Settings, review: Review) -> SealedFolder:

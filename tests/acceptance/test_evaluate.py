@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.evaluation import Means, Submission, evaluate, read_standard_document
+from arena.evaluation import Resources, Submission, evaluate, read_standard_document
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 PAGE = (Path(__file__).parents[2] / "docs/standards.md").read_text()
@@ -32,7 +32,7 @@ async def test_every_submission_on_the_page_scores_what_it_says(
 ) -> None:
     standard = read_standard_document(json.loads(document))
     async with NamespaceProvider() as sandbox:
-        verdict = await evaluate(standard, Submission(output=code), Means(sandbox=sandbox))
+        verdict = await evaluate(standard, Submission(output=code), Resources(sandbox=sandbox))
     assert verdict.score == score, verdict.reasoning
 
 

@@ -5,7 +5,8 @@ from typing import TypeGuard
 
 from arena.agents.connector import MAX_OUTPUT_BYTES, Answer
 from arena.errors import AgentCrashed, AgentSaidNothing
-from arena.models.usage import Usage, storable, usage_from
+from arena.models.usage import Usage, usage_from
+from arena.text import storable
 
 
 def answer_from_bytes(raw: bytes, *, truncated: bool = False) -> Answer:

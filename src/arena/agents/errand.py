@@ -29,6 +29,7 @@ from typing import Literal
 from arena.agents.process import Process, Program, describe_end
 from arena.agents.secrets import Secrets
 from arena.errors import AgentCrashed, AgentFault, AgentTimedOut, ArenaError, InfrastructureError
+from arena.files import write_atomically
 
 MAX_OUTPUT_BYTES = 4 * 1024**2
 LOOK_SECONDS = 0.05
@@ -167,8 +168,10 @@ class Minder:
         except asyncio.CancelledError:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
-        _write(self._folder / "output", bytes(self._output))
-        _write(self._folder / "outcome.json", json.dumps({"how": how, "told": told}).encode())
+        write_atomically(self._folder / "output", bytes(self._output))
+        write_atomically(
+            self._folder / "outcome.json", json.dumps({"how": how, "told": told}).encode()
+        )
 
     async def _run(self) -> tuple[How, str]:
         order = self._order
@@ -199,16 +202,6 @@ class Minder:
         self._output += data[: limit + 1 - len(self._output)]
         if len(self._output) > limit and self._process is not None:
             self._process.kill()
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Make the file appear whole or not at all."""
-    partial = path.with_name(f".{path.name}")
-    with partial.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 if __name__ == "__main__":

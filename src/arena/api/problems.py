@@ -21,6 +21,7 @@ from arena.errors import (
     NotFound,
     Unauthorized,
 )
+from arena.text import to_unicode
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +70,8 @@ def problem(
         title=http.HTTPStatus(status).phrase,
         status=status,
         code=code,
-        # What was wrong may be the very text that is told of: half of a surrogate pair.
-        detail=detail.encode("utf-8", "replace").decode(),
+        # The message may quote the very text that was refused for its lone surrogate.
+        detail=to_unicode(detail),
         errors=errors or [],
     )
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None

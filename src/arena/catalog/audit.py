@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from arena.catalog.null_agents import null_answers
 from arena.catalog.test import Test
 from arena.evaluation import (
-    NOTHING,
-    Means,
+    NO_RESOURCES,
     NotJudged,
+    Resources,
     ReviewNeeded,
     Standard,
     Submission,
@@ -36,7 +36,7 @@ class AuditFinding:
         return f"{self.test_id}: {self.agent} can pass it: {self.reason}"
 
 
-async def audit(tests: Iterable[Test], means: Means = NOTHING) -> list[AuditFinding]:
+async def audit(tests: Iterable[Test], resources: Resources = NO_RESOURCES) -> list[AuditFinding]:
     """A finding for each null agent that passes an active test, and for each impossible test.
 
     What only a model or a person can judge is left out: that would cost, and decide nothing.
@@ -44,11 +44,11 @@ async def audit(tests: Iterable[Test], means: Means = NOTHING) -> list[AuditFind
     findings: list[AuditFinding] = []
     for test in tests:
         if test.active:
-            findings += await audit_test(test, means) or ()
+            findings += await audit_test(test, resources) or ()
     return findings
 
 
-async def audit_test(test: Test, means: Means = NOTHING) -> list[AuditFinding] | None:
+async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[AuditFinding] | None:
     """The findings of one test; None where only a model or a person could judge it."""
     standard = test.standard
     contradiction = _contradiction(standard)
@@ -59,7 +59,7 @@ async def audit_test(test: Test, means: Means = NOTHING) -> list[AuditFinding] |
         if agent in findings:
             continue  # one wording that passes is enough to know
         try:
-            verdict = await evaluate(standard, Submission(output=answer), means)
+            verdict = await evaluate(standard, Submission(output=answer), resources)
         except (NotJudged, ReviewNeeded):
             return None
         if verdict.passed:

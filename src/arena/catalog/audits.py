@@ -8,7 +8,7 @@ from arena.catalog.audit import AuditFinding, audit_test
 from arena.catalog.catalog import Catalog
 from arena.catalog.test import Test
 from arena.errors import InfrastructureError
-from arena.evaluation import NOTHING, Means
+from arena.evaluation import NO_RESOURCES, Resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class AuditReport:
 class Audits:
     """Audits each test once. No model is ever asked: the means have none."""
 
-    def __init__(self, means: Means = NOTHING) -> None:
-        self._means = Means(sandbox=means.sandbox, unseal=means.unseal)
+    def __init__(self, resources: Resources = NO_RESOURCES) -> None:
+        self._resources = Resources(sandbox=resources.sandbox, unseal=resources.unseal)
         self._known: dict[str, list[AuditFinding] | None] = {}
         """By the digest of the test; None where it was left out."""
         self._digests: tuple[str, list[tuple[Test, str]]] = ("", [])
@@ -69,7 +69,7 @@ class Audits:
             if time.monotonic() > until:
                 break
             try:
-                self._known[digest] = await audit_test(test, self._means)
+                self._known[digest] = await audit_test(test, self._resources)
             except InfrastructureError:
                 # No sandbox here, or a busy one: not kept, it may go better next time.
                 unable.append(test.id)

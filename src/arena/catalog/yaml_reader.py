@@ -14,7 +14,8 @@ import yaml
 from yaml import events as ev
 
 from arena.catalog.problem import TOP, Place, ProblemList
-from arena.catalog.yaml_scalars import TAG, plain_value, text_fault
+from arena.catalog.yaml_scalars import TAG, plain_value
+from arena.text import text_problem
 
 MAX_DEPTH = 64
 """How deep lists and mappings may nest."""
@@ -162,7 +163,7 @@ class YamlReader:
                 return plain_value(text)
             except ValueError as wrong:
                 self._problems.add(_place(event), str(wrong))
-        elif event.style == '"' and (fault := text_fault(text)):
+        elif event.style == '"' and (fault := text_problem(text)):
             self._problems.add(_place(event), fault)
         return text
 

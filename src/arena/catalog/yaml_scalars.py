@@ -34,12 +34,3 @@ def plain_value(text: str) -> object:
                 shown = text if len(text) <= 40 else f"{text[:40]}…"
                 raise ValueError(f"{shown} is no number that can be used: quote it") from wrong
     return text
-
-
-def text_fault(text: str) -> str | None:
-    """Why a text with escapes in it cannot be used, or None."""
-    if "\0" in text:
-        return "the text has a NUL character (\\0), which databases cannot keep"
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        return "the text has half of a surrogate pair, which is not a character"
-    return None

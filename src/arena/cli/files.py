@@ -1,13 +1,13 @@
 """Files that the user names: read with a limit, written whole or not at all."""
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from arena.content import NotCanonical, read_json
 from arena.errors import InvalidInput
+from arena.files import write_atomically
 
 
 def read_file(name: str, *, max_bytes: int) -> bytes:
@@ -54,13 +54,8 @@ def read_json_file(name: str, *, max_bytes: int) -> Any:
 
 def write_file(path: Path, data: bytes) -> None:
     """Put a whole file at `path`; what was there is replaced only then."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
-            partial.write_bytes(data)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_atomically(path, data)
     except OSError as wrong:
         raise InvalidInput(f"{path} cannot be written: {wrong.strerror}") from None
 
@@ -68,16 +63,8 @@ def write_file(path: Path, data: bytes) -> None:
 def create_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Put a new file at `path`; one that is there stays as it is, and that is an error."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        write_atomically(path, data, mode=mode, overwrite=False)
     except FileExistsError:
         raise InvalidInput(f"{path} is there already and is not overwritten") from None
     except OSError as wrong:
         raise InvalidInput(f"{path} cannot be written: {wrong.strerror}") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise

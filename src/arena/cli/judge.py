@@ -19,13 +19,13 @@ from arena.cli.judge_words import print_attack, print_calibration, told_figures
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
 from arena.evaluation.judge import open_judge
-from arena.evaluation.judge.anew import Told
 from arena.evaluation.judge.attack import Attack
 from arena.evaluation.judge.attack import attack as attack_judge
 from arena.evaluation.judge.calibration import Calibration
 from arena.evaluation.judge.calibration import calibrate as calibrate_judge
 from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.labels import Label, read_labels
+from arena.evaluation.judge.remeasure import Told
 from arena.settings import Settings
 
 app = commands("Judge submitted tasks; see and measure the models that judge.")

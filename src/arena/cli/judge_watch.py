@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arena.assembly import open_means
+from arena.assembly import open_resources
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.judging import JudgeFlow
@@ -42,10 +42,10 @@ def judge_tasks(
 
 async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
     async with AsyncExitStack() as closing:
-        means, _ = open_means(settings, closing)
+        resources, _ = open_resources(settings, closing)
         client = await closing.enter_async_context(connected(settings))
         store = LocalStore(settings.content_folder)
-        flow = JudgeFlow(client, name, means, store, sandbox=settings.sandbox, tell=_tell)
+        flow = JudgeFlow(client, name, resources, store, sandbox=settings.sandbox, tell=_tell)
         if poll_seconds is None:
             count = await flow.step()
             _tell(f"{output.counted(count, 'task')} judged")

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, cast
 
 from arena import schemas
+from arena.backoff import backoff_seconds
 from arena.client import Client
 from arena.content import (
     V0,
@@ -29,7 +30,7 @@ from arena.content import (
 )
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation import (
-    Means,
+    Resources,
     ReviewNeeded,
     Standard,
     Submission,
@@ -41,8 +42,6 @@ from arena.evaluation.record import contents_of, keep_record
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
-MAX_DOUBLINGS = 10
-"""Enough to come to the longest wait; people may take so long that more were no number at all."""
 
 
 @dataclass(slots=True)
@@ -55,7 +54,7 @@ class _Waiting:
     def postpone(self, task_id: int, now: datetime) -> None:
         number = self.count.get(task_id, 0)
         self.count[task_id] = number + 1
-        seconds = min(FIRST_WAIT_SECONDS * 2 ** min(number, MAX_DOUBLINGS), MAX_WAIT_SECONDS)
+        seconds = backoff_seconds(FIRST_WAIT_SECONDS, number + 1, most_seconds=MAX_WAIT_SECONDS)
         self.until[task_id] = now + timedelta(seconds=seconds)
 
     def is_postponed(self, task_id: int, now: datetime) -> bool:
@@ -69,7 +68,7 @@ class JudgeFlow:
         self,
         client: Client,
         judge: str,
-        means: Means,
+        resources: Resources,
         store: LocalStore,
         *,
         sandbox: str,
@@ -77,7 +76,7 @@ class JudgeFlow:
     ) -> None:
         self._client = client
         self._judge = judge
-        self._means = means
+        self._resources = resources
         self._store = store
         self._sandbox = sandbox
         self._tell = tell
@@ -137,7 +136,7 @@ class JudgeFlow:
         result = await self._fetch(task.result_hash)
         # What is not text is judged as what can be read of it; the hash names the bytes.
         submission = Submission(output=result.decode("utf-8", "replace"))
-        verdict = await evaluate(standard, submission, self._means)
+        verdict = await evaluate(standard, submission, self._resources)
         is_text = submission.output.encode() == result
         named = task.result_hash if is_text else None
         record = await self._record(task.evaluation_cid, submission, verdict, named=named)

@@ -14,7 +14,7 @@ from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
-from arena.evaluation import Means
+from arena.evaluation import Resources
 from arena.settings import Settings
 
 app = commands("The tests.")
@@ -159,6 +159,6 @@ def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = 
 async def _audit(settings: Settings, tests: Sequence[Test]) -> list[AuditFinding]:
     sandbox = open_sandbox(settings)
     try:
-        return await audit(tests, Means(sandbox=sandbox))
+        return await audit(tests, Resources(sandbox=sandbox))
     finally:
         await sandbox.close()

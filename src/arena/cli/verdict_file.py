@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 from arena.errors import Conflict, InfrastructureError, InvalidInput
+from arena.files import atomic_file
 
 BEGINNING = b'{"id": '
 """How every line of ours begins, by which a torn one is known."""
@@ -119,18 +120,11 @@ class VerdictFile:
     def _replaced(self, kept: list[bytes]) -> BinaryIO:
         """The file with these lines only; it is there whole, or as it was."""
         assert self._path is not None
-        partial = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        file = self._open.enter_context(partial.open("w+b"))
-        try:
+        with atomic_file(self._path) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.writelines(kept)
-            file.flush()
-            os.fsync(file.fileno())
-            partial.replace(self._path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-        return file
+            # A duplicate shares the lock and the position, so the file is never there unlocked.
+            return self._open.enter_context(os.fdopen(os.dup(file.fileno()), "wb"))
 
 
 def _line(line: bytes) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ submitted; the journal knows what only this machine knows: what was executed, wi
 
 import fcntl
 import json
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import Conflict, InfrastructureError
+from arena.files import write_atomically
 
 
 class Stage(StrEnum):
@@ -108,17 +108,7 @@ def _read(path: Path) -> Entry:
 
 def _write(path: Path, text: str) -> None:
     """Make the file appear whole or not at all, even if the power fails."""
-    partial = path.with_suffix(".partial")
     try:
-        with partial.open("w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        write_atomically(path, text.encode())
     except OSError as wrong:
         raise InfrastructureError(f"the journal: {wrong.strerror}: {path}") from wrong

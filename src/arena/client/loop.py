@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Literal
 
 from arena import schemas
-from arena.client.backoff import Restraint, grown
+from arena.backoff import Cooldown, backoff_seconds
 from arena.client.calling import called
 from arena.client.client import Client
 from arena.client.journal import Entry, Journal, Stage
@@ -87,7 +87,7 @@ class AgentLoop:
         self._threads = ThreadPoolExecutor(max(1, self.options.max_concurrent), "arena-execute")
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._state = _State()
-        self._restraint = Restraint(self.options.hold_back_seconds)
+        self._cooldown = Cooldown(self.options.hold_back_seconds)
         self._outcomes = Outcomes(
             client, self.journal, tell=self._tell, is_in_hand=self._is_in_hand
         )
@@ -197,11 +197,11 @@ class AgentLoop:
 
     async def _apply(self) -> None:
         """Ask for as many open tasks as there is room for, unless the last ones failed."""
-        if self._restraint.is_on or (room := await self.room()) <= 0:
+        if self._cooldown.is_active or (room := await self.room()) <= 0:
             return
         for task in await self.candidates():
             # Looked at again: one that is being done may have failed meanwhile.
-            if room <= 0 or self._restraint.is_on:
+            if room <= 0 or self._cooldown.is_active:
                 return
             try:
                 receipt = await self.client.apply(task.id)
@@ -283,7 +283,7 @@ class AgentLoop:
                 # Too late, or not ours: to execute it again would not help. The result is kept.
                 return await self._fail(task, entry, wrong.message)
             else:
-                self._restraint.succeeded()
+                self._cooldown.succeeded()
                 # Not written again: meanwhile more may be known of it.
                 return replace(entry, stage=Stage.SUBMITTED)
 
@@ -298,9 +298,12 @@ class AgentLoop:
     async def _fail(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
         """Give up what was tried; the next task would most likely end the same way."""
         # First of all: once it is given up it takes no room any more.
-        told = self._restraint.failed()
+        seconds = self._cooldown.failed()
+        failures = self._cooldown.failures
+        tasks = "a task" if failures == 1 else f"{failures} tasks in a row"
+        message = f"{tasks} failed, so no new one is asked for within {seconds:g} s"
         entry = await self._give_up(task, entry, reason)
-        await self._tell("holding_back", reason=told)
+        await self._tell("holding_back", reason=message)
         return entry
 
     async def _give_up(self, task: schemas.Task, entry: Entry, reason: str) -> Entry:
@@ -335,7 +338,7 @@ class AgentLoop:
     async def _pause(self, task: schemas.Task, reason: str, number: int) -> None:
         await self._tell("retrying", task, reason)
         first = self.options.retry_delay_seconds
-        await asyncio.sleep(grown(first, number, most_seconds=MAX_DELAY_SECONDS))
+        await asyncio.sleep(backoff_seconds(first, number, most_seconds=MAX_DELAY_SECONDS))
 
     async def _tell(
         self, kind: EventName, task: schemas.Task | None = None, reason: str | None = None

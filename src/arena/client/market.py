@@ -11,6 +11,7 @@ from arena.client.connection import Connection, Shape, asked, quoted
 from arena.client.signing import Act, Signer
 from arena.content import cid_of, parse_cid
 from arena.errors import Forbidden, InvalidInput
+from arena.text import utf8
 
 TASKS_PAGE = 500
 UNSIGNED = schemas.Proof(nonce="-", expires_at=0, signature="-")
@@ -143,7 +144,11 @@ class MarketCalls(Connection):
         if isinstance(result, bytes):
             kept = await self._upload("/api/content", schemas.ContentKept, result)
             result_hash, result = kept.cid, None
-        signed = cid_of(_utf8(result)) if result is not None else str(parse_cid(result_hash or ""))
+        signed = (
+            cid_of(utf8(result, "the result"))
+            if result is not None
+            else str(parse_cid(result_hash or ""))
+        )
         body = asked(
             schemas.TaskSubmit,
             agent=self._agent().agent,
@@ -329,10 +334,3 @@ class MarketCalls(Connection):
         if self.signer is None:
             raise InvalidInput("this client has no agent: make it with Client(url, signer=…)")
         return self.signer
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("the result is not text: it has half of a surrogate pair") from None

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NoReturn, cast
 
 from arena.errors import InvalidInput
+from arena.text import NOT_UNICODE, is_unicode
 
 MAX_DEPTH = 400
 """How deep lists and objects may nest; Python's own reader ends at about a thousand."""
@@ -79,24 +80,16 @@ def _fault(found: object) -> str | None:
         for key in cast("dict[object, object]", found):
             if not isinstance(key, str):
                 return f"has the key {key!r}, which is not a string"
-            if not _is_text(key):
+            if not is_unicode(key):
                 return f"has the key {key!r}, which is not Unicode text"
         return None
     if isinstance(found, str):
-        return None if _is_text(found) else "is not Unicode text: half of a surrogate pair"
+        return None if is_unicode(found) else NOT_UNICODE
     if isinstance(found, float):
         return None if math.isfinite(found) else f"is {found}, which JSON cannot say"
     if isinstance(found, (*ATOMS, list, tuple)):
         return None
     return f"is of type {type(found).__name__}, which JSON cannot say"
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _place(at: Steps) -> str:

@@ -9,8 +9,6 @@ error and never an answer. Calls block: on an event loop use `asyncio.to_thread`
 threads and processes may use one folder.
 """
 
-import os
-import secrets
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +18,7 @@ from arena.content.cid import Cid, parse_cid
 from arena.content.errors import ContentCorrupt, ContentMissing, ContentTooLarge
 from arena.content.tree import V1, Block, Profile, cut, walk
 from arena.errors import InfrastructureError
+from arena.files import sync_folder, write_atomically
 
 MAX_BYTES = 64 * 1024**2
 MAX_BLOCK_BYTES = 2 * 1024**2
@@ -137,18 +136,7 @@ class LocalStore:
         with _disk():
             for folder in (self._partial, path.parent):
                 _make(folder, self.folder)
-            partial = self._partial / secrets.token_hex(16)
-            try:
-                descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                partial.replace(path)
-            except BaseException:
-                partial.unlink(missing_ok=True)
-                raise
-            _sync(path.parent)
+            write_atomically(path, data, mode=0o600, partial_folder=self._partial)
 
 
 def _make(folder: Path, top: Path) -> None:
@@ -157,16 +145,7 @@ def _make(folder: Path, top: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     while folder != top:
         folder = folder.parent
-        _sync(folder)
-
-
-def _sync(folder: Path) -> None:
-    """A new name in a folder outlives a power failure only once the folder is written, too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync_folder(folder)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -11,18 +11,18 @@ answers for a checklist. It knows no database and no web.
 from arena.evaluation.evaluate import checklists, evaluate
 from arena.evaluation.faults import Fault, InvalidStandard, dotted
 from arena.evaluation.judgement import Judgement, Vote
-from arena.evaluation.means import (
-    NOTHING,
+from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
+from arena.evaluation.record import NotARecord, contents_of, keep_record, read_record
+from arena.evaluation.resources import (
+    NO_RESOURCES,
     JudgeError,
     Judging,
-    Means,
     NotJudged,
-    Place,
+    PartPath,
+    Resources,
     ReviewNeeded,
     Unsealing,
 )
-from arena.evaluation.reading import VALIDATIONS, read_standard, read_standard_document
-from arena.evaluation.record import NotARecord, contents_of, keep_record, read_record
 from arena.evaluation.sealed import (
     Opening,
     SealedFolder,
@@ -45,7 +45,7 @@ from arena.evaluation.verdict import Finding, ItemAnswer, Submission, Verdict
 
 __all__ = [
     "MIN_PASS_SCORE",
-    "NOTHING",
+    "NO_RESOURCES",
     "VALIDATIONS",
     "Checklist",
     "Fault",
@@ -57,11 +57,11 @@ __all__ = [
     "JudgePrompt",
     "Judgement",
     "Judging",
-    "Means",
     "NotARecord",
     "NotJudged",
     "Opening",
-    "Place",
+    "PartPath",
+    "Resources",
     "ReviewNeeded",
     "SealedFolder",
     "Standard",

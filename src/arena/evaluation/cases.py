@@ -7,12 +7,11 @@ from dataclasses import replace
 from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.faults import InvalidStandard
 from arena.evaluation.graded import with_hidden_cases
-from arena.evaluation.means import NotJudged
+from arena.evaluation.resources import NotJudged
 from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
 from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Submission, Verdict
-from arena.models.usage import storable
 from arena.sandbox import (
     CaseOptions,
     CaseResult,
@@ -22,6 +21,7 @@ from arena.sandbox import (
     check_language,
     run_tests,
 )
+from arena.text import storable
 
 RUNNABLE = "the code can be run"
 """The one criterion of a submission that never came to its cases."""

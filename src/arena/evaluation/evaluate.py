@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from arena.evaluation.cases import judge_cases
 from arena.evaluation.checklist import judge_checklist
-from arena.evaluation.means import NOTHING, Means, NotJudged, Place, ReviewNeeded
+from arena.evaluation.resources import NO_RESOURCES, NotJudged, PartPath, Resources, ReviewNeeded
 from arena.evaluation.sealed import Opening, seal_name, unopened
 from arena.evaluation.standard import (
     Checklist,
@@ -26,14 +26,16 @@ from arena.evaluation.verdict import Finding, Submission, Verdict
 
 Leaf = Simple | Graded
 """A standard that is not made of others."""
-Judge = Callable[[Leaf, Place], Awaitable[Verdict]]
+PartJudge = Callable[[Leaf, PartPath], Awaitable[Verdict]]
 """Judges one part of a standard, at its place."""
 
 LONG_CHARACTERS = 100_000
 """An answer longer than this is looked through in a thread, whatever is looked for."""
 
 
-async def evaluate(standard: Standard, submission: Submission, means: Means = NOTHING) -> Verdict:
+async def evaluate(
+    standard: Standard, submission: Submission, resources: Resources = NO_RESOURCES
+) -> Verdict:
     """Judge the submission by the standard.
 
     Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` where
@@ -42,18 +44,18 @@ async def evaluate(standard: Standard, submission: Submission, means: Means = NO
     waiting = {
         place: checklist
         for place, checklist in checklists(standard).items()
-        if place not in means.answers
+        if place not in resources.answers
     }
     if waiting:
         raise ReviewNeeded(waiting)
 
-    async def judge(part: Leaf, at: Place) -> Verdict:
-        return await _judge(part, submission, means, at)
+    async def judge(part: Leaf, at: PartPath) -> Verdict:
+        return await _judge(part, submission, resources, at)
 
     return await judged_by(judge, standard, submission)
 
 
-async def judged_by(judge: Judge, standard: Standard, submission: Submission) -> Verdict:
+async def judged_by(judge: PartJudge, standard: Standard, submission: Submission) -> Verdict:
     """The verdict on the whole, added up from those that `judge` gives on its parts."""
     verdict = await _added_up(standard, judge, ())
     if verdict.passed:
@@ -61,18 +63,18 @@ async def judged_by(judge: Judge, standard: Standard, submission: Submission) ->
     return replace(verdict, reasoning=f"{verdict.reasoning} (read: {_read(submission)})")
 
 
-def checklists(standard: Standard, at: Place = ()) -> Mapping[Place, Checklist]:
+def checklists(standard: Standard, at: PartPath = ()) -> Mapping[PartPath, Checklist]:
     """Every checklist in a standard, with its place."""
     if isinstance(standard, Checklist):
         return {at: standard}
-    found: dict[Place, Checklist] = {}
+    found: dict[PartPath, Checklist] = {}
     if isinstance(standard, Composite):
         for i, part in enumerate(standard.parts):
             found |= checklists(part, (*at, i))
     return found
 
 
-async def _added_up(standard: Standard, judge: Judge, at: Place) -> Verdict:
+async def _added_up(standard: Standard, judge: PartJudge, at: PartPath) -> Verdict:
     """The verdict; what was read is not told yet, so that parts do not repeat it."""
     if not isinstance(standard, Composite):
         return await judge(standard, at)
@@ -81,32 +83,34 @@ async def _added_up(standard: Standard, judge: Judge, at: Place) -> Verdict:
     return _all(standard, verdicts) if standard.needed == "all" else _any(verdicts)
 
 
-async def _judge(standard: Leaf, submission: Submission, means: Means, at: Place) -> Verdict:
+async def _judge(
+    standard: Leaf, submission: Submission, resources: Resources, at: PartPath
+) -> Verdict:
     match standard:
         case TestCases():
-            openings = await _unsealed(standard, means)
-            return await judge_cases(standard, submission, means.sandbox, openings)
+            openings = await _unsealed(standard, resources)
+            return await judge_cases(standard, submission, resources.sandbox, openings)
         case JudgePrompt():
-            if means.judge is None:
+            if resources.judge is None:
                 raise NotJudged(
                     "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
                     retryable=False,
                 )
-            return await means.judge(standard, submission)
+            return await resources.judge(standard, submission)
         case Checklist():
-            return judge_checklist(standard, means.answers[at])
+            return judge_checklist(standard, resources.answers[at])
         case _:
             return await validate(standard, submission)
 
 
-async def _unsealed(standard: TestCases, means: Means) -> Sequence[Opening]:
+async def _unsealed(standard: TestCases, resources: Resources) -> Sequence[Opening]:
     """The hidden cases; a sealed standard is never judged by its public ones alone."""
     if not standard.sealed:
         return ()
     name = seal_name(standard.sealed)
     found = None
-    if means.unseal is not None:
-        found = await asyncio.to_thread(means.unseal, standard.sealed)
+    if resources.unseal is not None:
+        found = await asyncio.to_thread(resources.unseal, standard.sealed)
     if found is None:
         told = f"the standard has {len(standard.sealed)} sealed cases and their private part"
         what_to_do = "put it into ARENA_HOME/sealed (for a task of a team with a token: into its"

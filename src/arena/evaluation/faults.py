@@ -7,6 +7,7 @@ from typing import cast
 
 from arena.errors import InvalidInput, nearest
 from arena.evaluation.text import fold
+from arena.text import NOT_UNICODE, is_unicode
 
 TYPE_NAMES: dict[type, str] = {
     str: "a string",
@@ -19,7 +20,6 @@ TYPE_NAMES: dict[type, str] = {
 }
 """What a value of a YAML or JSON file is called when it is in the wrong place."""
 
-NOT_TEXT = "is not text: it has half of a surrogate pair"
 
 Path = tuple[str | int, ...]
 
@@ -118,8 +118,8 @@ class Body:
         if not fold(value):
             self.fault(path, "must not be empty")
             return None
-        if not is_text(value):
-            self.fault(path, NOT_TEXT)
+        if not is_unicode(value):
+            self.fault(path, NOT_UNICODE)
             return None
         return value
 
@@ -158,7 +158,7 @@ class Body:
         if isinstance(value, Mapping):
             found = True
             for key, inner in cast(Mapping[object, object], value).items():
-                if not isinstance(key, str) or not is_text(key):
+                if not isinstance(key, str) or not is_unicode(key):
                     self.fault(path, f"JSON has text keys only, not {key!r}")
                     found = False
                 else:
@@ -177,19 +177,10 @@ def _scalar_fault(value: object) -> str | None:
     if isinstance(value, float) and not math.isfinite(value):
         return f"JSON has no {value}"
     if isinstance(value, str):
-        return None if is_text(value) else NOT_TEXT
+        return None if is_unicode(value) else NOT_UNICODE
     if value is None or isinstance(value, bool | int | float):
         return None
     return f"JSON has no {name_of(value)}: quote it"
-
-
-def is_text(value: str) -> bool:
-    """Whether it is Unicode text: JSON and YAML can spell half of a surrogate pair."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def name_of(value: object) -> str:

@@ -17,6 +17,7 @@ from arena import __version__, clock
 from arena.content import LocalStore, NotCanonical, canonical, read_canonical
 from arena.errors import InvalidInput
 from arena.evaluation.verdict import Submission, Verdict
+from arena.text import to_unicode, utf8
 
 KIND = "arena.verdict/1"
 MAX_RECORD_BYTES = 64 * 1024**2
@@ -88,10 +89,7 @@ def keep_record(
 
 def submission_bytes(submission: Submission) -> bytes:
     """The submission's text as it is kept."""
-    try:
-        return submission.output.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("the submission is not Unicode text: half of a surrogate pair") from None
+    return utf8(submission.output, "the submission")
 
 
 def write_record(record: Record) -> bytes:
@@ -138,8 +136,9 @@ def _clean(shape: TypeAdapter[Any], value: dict[str, Any]) -> Any:
 
 def _storable(value: object) -> Any:
     if isinstance(value, str):
-        # A function may return half of a surrogate pair, and a finding quotes it.
-        return value.encode("utf-8", "replace").decode()
+        # A function may return half of a surrogate pair, and a finding quotes it. NUL stays: JSON
+        # can spell it, and records that were written with it must still read the same.
+        return to_unicode(value)
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value)
         return {_storable(key): _storable(member) for key, member in members.items()}

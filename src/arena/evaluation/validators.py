@@ -15,8 +15,8 @@ from arena.evaluation.pattern import TooSlow, search
 from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern, Simple
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
-from arena.models.usage import storable
 from arena.sandbox import fenced_blocks
+from arena.text import storable
 
 
 def check(standard: Simple, text: str) -> tuple[Finding, ...]:

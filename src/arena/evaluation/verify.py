@@ -27,10 +27,10 @@ from arena.evaluation.checklist import judge_checklist
 from arena.evaluation.differences import Difference, differences
 from arena.evaluation.evaluate import Leaf, judged_by, validate
 from arena.evaluation.faults import InvalidStandard, dotted
-from arena.evaluation.judge.again import judged_again
-from arena.evaluation.means import Place
+from arena.evaluation.judge.replay import replay
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
+from arena.evaluation.resources import PartPath
 from arena.evaluation.sealed import unopened
 from arena.evaluation.standard import Checklist, JudgePrompt, Standard, TestCases
 from arena.evaluation.verdict import Submission, Verdict
@@ -120,7 +120,7 @@ class _Check:
     async def replay(self, standard: Standard, submission: Submission) -> None:
         """Judge anew what can be, compute anew what was made of the rest, and compare."""
 
-        async def judge(part: Leaf, at: Place) -> Verdict:
+        async def judge(part: Leaf, at: PartPath) -> Verdict:
             return await self._part(part, submission, at)
 
         try:
@@ -154,7 +154,7 @@ class _Check:
                 f"{self.record.made_with.arena}, here: {__version__})"
             )
 
-    async def _part(self, standard: Leaf, submission: Submission, at: Place) -> Verdict:
+    async def _part(self, standard: Leaf, submission: Submission, at: PartPath) -> Verdict:
         recorded = self._recorded(at)
         path = _path(at)
         match standard:
@@ -162,7 +162,7 @@ class _Check:
                 return await self._cases(standard, submission, recorded, path)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
-                again = partial(judged_again, standard, submission, recorded)
+                again = partial(replay, standard, submission, recorded)
                 return await asyncio.to_thread(_attempted, again, path, "judgement")
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
@@ -191,7 +191,7 @@ class _Check:
             self.obstacles.append(f"{path}: {obstacle.message}")
         return _attempted(lambda: recount(standard, recorded), path, "findings")
 
-    def _recorded(self, at: Place) -> Verdict:
+    def _recorded(self, at: PartPath) -> Verdict:
         verdict = self.record.verdict
         for depth, place in enumerate(at):
             if place >= len(verdict.parts):
@@ -241,7 +241,7 @@ def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
         ) from None
 
 
-def _path(at: Place) -> str:
+def _path(at: PartPath) -> str:
     steps = (step for place in at for step in ("parts", place))
     return dotted(("verdict", *steps))
 

@@ -1,6 +1,5 @@
 """The keys of agents that work on this machine: one file each, for its owner only."""
 
-import os
 import re
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from arena.errors import InvalidInput, NotFound
+from arena.files import write_atomically
 
 AGENT_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
@@ -29,19 +29,10 @@ class Keys:
         key = Ed25519PrivateKey.generate()
         pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.{id(key)}")
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(pem)
-                file.flush()
-                os.fsync(file.fileno())
-            # Unlike a rename, a link never takes the place of a key that is there.
-            os.link(partial, path)
+            write_atomically(path, pem, mode=0o600, overwrite=False)
         except FileExistsError:
             return self.load(agent)
-        finally:
-            partial.unlink(missing_ok=True)
         return key
 
     def load(self, agent: str) -> Ed25519PrivateKey:

@@ -14,7 +14,7 @@ from arena.market.receipt import Receipt
 from arena.market.records import CashRequest, Offer, Request
 from arena.market.task import Task
 from arena.market.views import AuditReport
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 
 class Ledger:
@@ -71,13 +71,13 @@ class Ledger:
             )
         )
 
-    @whole
+    @shielded
     async def task(self, team_id: str, task_id: int) -> Task:
         """A task of the team."""
         async with self._database.reading() as connection:
             return await records.read_task(connection, team_id, task_id)
 
-    @whole
+    @shielded
     async def balance(self, team_id: str, name: str) -> int:
         """What a party has."""
         account = user(name)
@@ -85,13 +85,13 @@ class Ledger:
             held = await records.balances_of(connection, team_id, [account])
         return held.get(account, 0)
 
-    @whole
+    @shielded
     async def balances(self, team_id: str) -> Mapping[str, int]:
         """Every account that holds something."""
         async with self._database.reading() as connection:
             return await records.all_balances(connection, team_id)
 
-    @whole
+    @shielded
     async def history(
         self, team_id: str, name: str, *, limit: int, before: int | None
     ) -> Sequence[Line]:
@@ -99,7 +99,7 @@ class Ledger:
         async with self._database.reading() as connection:
             return await records.history_of(connection, team_id, user(name), limit, before)
 
-    @whole
+    @shielded
     async def events(
         self, team_id: str, *, since: int, limit: int, task_id: int | None = None
     ) -> Sequence[Event]:

@@ -27,7 +27,7 @@ from arena.market.receipt import Receipt
 from arena.market.records import Offer, Request
 from arena.market.task import TaskState
 from arena.market.terms import Terms
-from arena.store import Database
+from arena.store.database import Database
 
 MAX_DESCRIPTION_LENGTH = 20_000
 MAX_URI_LENGTH = 2_000

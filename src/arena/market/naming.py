@@ -4,6 +4,7 @@ import re
 
 from arena.amounts import MAX_AMOUNT, decimal_text
 from arena.errors import InvalidInput
+from arena.text import text_problem
 
 PARTY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
 AGENT = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
@@ -36,8 +37,8 @@ def check_text(what: str, text: object, most: int, *, least: int = 1) -> str:
     """A text that both databases can keep."""
     if not isinstance(text, str) or not least <= len(text) <= most:
         raise InvalidInput(f"{what} must be a text of {least} to {most} characters")
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InvalidInput(f"{what} has characters that are no text")
+    if problem := text_problem(text):
+        raise InvalidInput(f"{what} {problem}")
     if least and not text.strip():
         raise InvalidInput(f"{what} must say something: it has nothing but white space")
     return text

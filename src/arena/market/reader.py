@@ -15,7 +15,7 @@ from arena.market.money import Line
 from arena.market.naming import MAX_ID, check_party, check_whole
 from arena.market.task import Task
 from arena.market.views import AuditReport, TaskFilter, TaskStory
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 MAX_PAGE = 1000
 MAX_EVENTS = 10_000
@@ -38,19 +38,19 @@ class MarketReader:
             self._identities[team_id] = await records.market_id(self._database, team_id)
         return self._identities[team_id]
 
-    @whole
+    @shielded
     async def agent(self, team_id: str, agent: str) -> MarketAgent:
         """One agent and its reputation; `NotFound` where it is not registered."""
         async with self._database.reading() as connection:
             return await records.read_agent(connection, team_id, agent)
 
-    @whole
+    @shielded
     async def agents(self, team_id: str) -> Sequence[MarketAgent]:
         """Every agent of the team's market, by id."""
         async with self._database.reading() as connection:
             return await records.all_agents(connection, team_id)
 
-    @whole
+    @shielded
     async def applicants(self, team_id: str, task_id: int) -> Sequence[Applicant]:
         """Who applied, the best first."""
         async with self._database.reading() as connection:
@@ -61,7 +61,7 @@ class MarketReader:
         """A task of the team; `UnknownTask` where it has none by that number."""
         return await self._ledger.task(team_id, task_id)
 
-    @whole
+    @shielded
     async def tasks(
         self,
         team_id: str,
@@ -77,11 +77,10 @@ class MarketReader:
                 connection, team_id, wanted or TaskFilter(), limit, before
             )
 
-    @whole
+    @shielded
     async def story(self, team_id: str, task_id: int) -> TaskStory:
         """A task with its applicants, events and entries."""
         async with self._database.reading() as connection:
-            await records.see_one_moment(connection)
             task = await records.read_task(connection, team_id, task_id)
             return TaskStory(
                 task=task,
@@ -92,7 +91,7 @@ class MarketReader:
                 entries=await records.entries_of(connection, team_id, task_id),
             )
 
-    @whole
+    @shielded
     async def due(self, team_id: str, *, limit: int = 100) -> Sequence[Task]:
         """Live tasks whose exit is open now: `expire` or `settle` ends each."""
         check_page(limit, None)
@@ -117,7 +116,7 @@ class MarketReader:
     async def _read_events(self, team_id: str, since: int, limit: int) -> Sequence[Event]:
         return await self._ledger.events(team_id, since=since, limit=limit)
 
-    @whole
+    @shielded
     async def last_event(self, team_id: str) -> int:
         """The newest event's id, for whoever wants only what comes; 0 where there is none."""
         async with self._database.reading() as connection:

@@ -12,7 +12,7 @@ from arena.market.market import Judgement, Market
 from arena.market.task import Task, TaskState
 from arena.reviews import NewReview, Review, ReviewDetails, ReviewSubject, SubjectKind
 from arena.reviews.records import close_review, get_review
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 
 class TaskReviews:
@@ -117,7 +117,7 @@ def _over(task: Task) -> str:
     return f"the time to judge task {task.id} ended at {task.fallback_until.isoformat()}"
 
 
-@whole
+@shielded
 async def _close(database: Database, review: Review, trouble: str | None) -> None:
     async with database.writing() as connection:
         await close_review(connection, review, trouble=trouble)

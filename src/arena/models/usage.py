@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from arena.text import storable
+
 _MAX_TOKENS = 2_000_000_000
 """Fits an integer column everywhere; a larger figure is a mistake, not a usage."""
 _MAX_MODEL_LENGTH = 200
@@ -31,16 +33,6 @@ def usage_from(value: object) -> Usage:
         model=storable(model)[:_MAX_MODEL_LENGTH] if isinstance(model, str) else None,
         cost_usd=_dollars(fields.get("cost_usd")),
     )
-
-
-def storable(text: str) -> str:
-    """`text` as every database keeps it."""
-    if text.isascii() and "\0" not in text:
-        return text
-    # JSON can smuggle in half a surrogate pair, which is no character, and PostgreSQL keeps no
-    # zero byte: both become the replacement character.
-    raw = text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass")
-    return raw.decode("utf-16", "replace")
 
 
 def _tokens(value: object) -> int | None:

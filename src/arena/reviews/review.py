@@ -11,7 +11,7 @@ from arena.errors import InvalidInput
 from arena.evaluation import (
     Checklist,
     ItemAnswer,
-    Place,
+    PartPath,
     Standard,
     Submission,
     checklists,
@@ -111,7 +111,7 @@ class Answer:
 
     item: int
     passed: bool
-    place: Place = ()
+    place: PartPath = ()
     note: str = ""
 
 
@@ -130,7 +130,7 @@ class RecordedAnswer:
 class ReviewItem:
     """One item, and what was said to it."""
 
-    place: Place
+    place: PartPath
     number: int
     text: str
     answers: tuple[RecordedAnswer, ...]
@@ -166,7 +166,7 @@ class ReviewDetails:
     @cached_property
     def items(self) -> tuple[ReviewItem, ...]:
         """Every item, part by part."""
-        said: dict[tuple[Place, int], list[RecordedAnswer]] = {}
+        said: dict[tuple[PartPath, int], list[RecordedAnswer]] = {}
         for recorded in self.answers:
             said.setdefault((recorded.answer.place, recorded.answer.item), []).append(recorded)
         return tuple(
@@ -178,9 +178,9 @@ class ReviewDetails:
         )
 
     @property
-    def decided(self) -> Mapping[Place, Sequence[ItemAnswer]]:
+    def decided(self) -> Mapping[PartPath, Sequence[ItemAnswer]]:
         """One answer to each item, as judging wants them; only for an answered review."""
-        found: dict[Place, list[ItemAnswer]] = {}
+        found: dict[PartPath, list[ItemAnswer]] = {}
         for item in self.items:
             decided = item.decided
             assert decided is not None, "every item of an answered review has an answer"
@@ -205,9 +205,9 @@ def decide(answers: Sequence[RecordedAnswer]) -> ItemAnswer | None:
     )
 
 
-def check_items(lists: Mapping[Place, Checklist], answers: Sequence[Answer]) -> None:
+def check_items(lists: Mapping[PartPath, Checklist], answers: Sequence[Answer]) -> None:
     """Refuse an answer to an item that is not there, and two answers to one."""
-    seen: set[tuple[Place, int]] = set()
+    seen: set[tuple[PartPath, int]] = set()
     for answer in answers:
         where = f" in part {dotted_place(answer.place)}" if answer.place else ""
         if answer.place not in lists:
@@ -224,11 +224,11 @@ def check_items(lists: Mapping[Place, Checklist], answers: Sequence[Answer]) -> 
         seen.add((answer.place, answer.item))
 
 
-def dotted_place(place: Place) -> str:
+def dotted_place(place: PartPath) -> str:
     """A place as text: `1.0`; nothing for the whole."""
     return ".".join(map(str, place))
 
 
-def place_of(dotted: str) -> Place:
+def place_of(dotted: str) -> PartPath:
     """The place that `dotted_place` wrote."""
     return tuple(int(step) for step in dotted.split(".")) if dotted else ()

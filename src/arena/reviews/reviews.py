@@ -11,7 +11,7 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 from arena.errors import ArenaError, NotFound
-from arena.evaluation import Means, Unsealing, Verdict, evaluate
+from arena.evaluation import Resources, Unsealing, Verdict, evaluate
 from arena.reviews import records
 from arena.reviews.review import (
     Answer,
@@ -21,7 +21,7 @@ from arena.reviews.review import (
     ReviewStatus,
     SubjectKind,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 log = logging.getLogger(__name__)
 
@@ -52,20 +52,20 @@ class Reviews:
     def __init__(
         self,
         database: Database,
-        means: Means,
+        resources: Resources,
         settlers: Mapping[SubjectKind, Settler],
         *,
         sealed_for: Callable[[Review], Unsealing] | None = None,
     ) -> None:
         """`sealed_for` says where the hidden cases for a review come from, if not for all alike."""
         self._database = database
-        self._means = means
+        self._resources = resources
         self._settlers = settlers
         self._sealed_for = sealed_for
         self._bell = asyncio.Event()
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
-    @whole
+    @shielded
     async def open(self, new: NewReview) -> None:
         """Open a review; a subject that has one already keeps it."""
         async with self._database.writing() as connection:
@@ -134,10 +134,10 @@ class Reviews:
 
     async def _settle_once(self, details: ReviewDetails) -> None:
         # Outside any transaction: test cases and a model's vote may take minutes.
-        means = replace(self._means, answers=details.decided)
+        resources = replace(self._resources, answers=details.decided)
         if self._sealed_for is not None:
-            means = replace(means, unseal=self._sealed_for(details.review))
-        verdict = await evaluate(details.standard, details.submission, means)
+            resources = replace(resources, unseal=self._sealed_for(details.review))
+        verdict = await evaluate(details.standard, details.submission, resources)
         kind = details.review.subject.kind
         settler = self._settlers.get(kind)
         if settler is None:

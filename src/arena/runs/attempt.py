@@ -1,20 +1,21 @@
 """One item: ask the agent, judge what it said; try again where the way there was the problem."""
 
 import asyncio
-import random
 import time
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from arena import clock
 from arena.agents import AgentBusy, Answer, Connector, Limiter, Question, Usage
+from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentTimedOut, InfrastructureError
-from arena.evaluation import Means, ReviewNeeded, Submission, Verdict, evaluate
+from arena.evaluation import Resources, ReviewNeeded, Submission, Verdict, evaluate
 from arena.models.pricing import priced
-from arena.runs.judged import judged, storable
+from arena.runs.judged import judged
 from arena.runs.run import Item, Result
 from arena.runs.verdicts import Recorder
 from arena.scoring import ExecutionStatus
+from arena.text import storable
 
 MAX_DELAY_SECONDS = 30.0
 
@@ -28,10 +29,13 @@ class Retries:
 
     def delay(self, attempt: int, fault: InfrastructureError) -> float:
         """The wait after the given attempt: doubling, or what a busy agent has asked for."""
-        wait = self.delay_seconds * 2 ** (attempt - 1)
+        first = self.delay_seconds
+        wait = backoff_seconds(first, attempt, most_seconds=MAX_DELAY_SECONDS, jitter=True)
         if isinstance(fault, AgentBusy) and fault.retry_after_seconds is not None:
-            wait = max(wait, fault.retry_after_seconds)
-        return min(wait, MAX_DELAY_SECONDS) * random.uniform(0.8, 1.2)
+            # Added, not the larger of the two: items that were all given the same time to wait
+            # must not all come back together, and none before its time.
+            wait += min(fault.retry_after_seconds, MAX_DELAY_SECONDS)
+        return wait
 
 
 class NotExecuted(Exception):
@@ -48,7 +52,7 @@ class Way:
 
     connector: Connector
     limiter: Limiter
-    means: Means
+    resources: Resources
     recorder: Recorder | None = None
 
 
@@ -71,7 +75,7 @@ async def execute_item(way: Way, run_id: UUID, item: Item, retries: Retries) -> 
         return _result(item, attempt, asked, outcome)
     try:
         submission = Submission(output=outcome.output)
-        verdict = await evaluate(item.test.standard, submission, way.means)
+        verdict = await evaluate(item.test.standard, submission, way.resources)
         cid = None
         if way.recorder is not None:
             cid = await way.recorder.keep(item.test, submission, verdict)

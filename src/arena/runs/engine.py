@@ -8,7 +8,7 @@ from typing import cast
 
 from arena.agents import Agent, Limiter, Limits, connect
 from arena.errors import InfrastructureError
-from arena.evaluation import Means
+from arena.evaluation import Resources
 from arena.runs import records
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
 from arena.runs.changes import Changes
@@ -16,7 +16,7 @@ from arena.runs.records import LostLease
 from arena.runs.run import Item, Result, Run, RunError
 from arena.runs.verdicts import Recorder
 from arena.runs.writer import ResultWriter, pause
-from arena.store import Database
+from arena.store.database import Database
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Engine:
     token: str
     """What this executor writes into the leases of its runs."""
     retries: Retries
-    means: Means
+    resources: Resources
     """What answers are judged with."""
     reviewers_needed: int = 1
     """How many people have to answer each item of a checklist."""
@@ -105,7 +105,7 @@ class _Work:
         way = Way(
             connector=connector,
             limiter=limiter,
-            means=self._engine.means,
+            resources=self._engine.resources,
             recorder=self._engine.recorder,
         )
         try:

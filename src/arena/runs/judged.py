@@ -6,6 +6,7 @@ from arena.agents import Usage
 from arena.catalog import Test
 from arena.evaluation import Verdict
 from arena.scoring import CostContribution, cost_contribution
+from arena.text import storable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +54,3 @@ def _findings(verdict: Verdict) -> list[dict[str, object]]:
         }
         for finding in verdict.findings
     ]
-
-
-def storable(text: str) -> str:
-    """The text without what no database takes: NUL and halves of surrogate pairs."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return (
-        text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    )

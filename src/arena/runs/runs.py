@@ -29,7 +29,7 @@ from arena.runs.run import (
     RunError,
     RunStatus,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 log = logging.getLogger(__name__)
 
@@ -315,7 +315,7 @@ class Runs:
         taken = records.take_over(self._database, run.id, self._owner.token, gone)
         return await self._begin(taken, agent)
 
-    @whole
+    @shielded
     async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
         """Execute a run once it is claimed; whole, or a run might be claimed that nobody does."""
         run = await claimed

@@ -1,6 +1,7 @@
 """What callers hand to a sandbox, checked once for every provider, before anything is sent."""
 
 from arena.errors import InvalidInput
+from arena.text import utf8
 
 MAX_SECONDS = 86_400.0
 MAX_COMMAND_BYTES = 100_000
@@ -19,7 +20,7 @@ def checked_seconds(timeout: float | None, default: float) -> float:
 
 def checked_command(command: str) -> str:
     """`command`, which a shell can be given."""
-    if len(_encoded(command, "a command")) > MAX_COMMAND_BYTES or "\0" in command:
+    if len(utf8(command, "the command")) > MAX_COMMAND_BYTES or "\0" in command:
         raise InvalidInput(
             f"a command is at most {MAX_COMMAND_BYTES} bytes, without NUL; write a file and run it"
         )
@@ -28,14 +29,4 @@ def checked_command(command: str) -> str:
 
 def content_bytes(content: str | bytes) -> bytes:
     """What a file will hold."""
-    return _encoded(content, "the content of a file") if isinstance(content, str) else content
-
-
-def _encoded(text: str, what: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInput(
-            f"{what} is not valid Unicode: half of a surrogate pair at character {error.start}; "
-            "replace it, or give a file's content as bytes"
-        ) from None
+    return utf8(content, "the content of a file") if isinstance(content, str) else content

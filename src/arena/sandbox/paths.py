@@ -1,6 +1,7 @@
 """Names of files in a sandbox: what is one, decided before anything is opened."""
 
 from arena.sandbox.errors import InvalidPath
+from arena.text import text_problem
 
 MAX_PART_BYTES = 255
 MAX_PATH_BYTES = 1024
@@ -18,13 +19,11 @@ def checked(path: str) -> str:
 def _problem(path: str) -> str | None:
     if path.startswith("/"):
         return "it must be relative to the working folder"
-    if "\0" in path or "\n" in path:
-        return "it holds a NUL or a line break"
-    try:
-        encoded = path.encode()
-    except UnicodeEncodeError:
-        return "it is not valid Unicode"
-    if len(encoded) > MAX_PATH_BYTES:
+    if problem := text_problem(path):
+        return f"it {problem}"
+    if "\n" in path:
+        return "it contains a line break"
+    if len(path.encode()) > MAX_PATH_BYTES:
         return f"it is longer than {MAX_PATH_BYTES} bytes"
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):

@@ -4,6 +4,8 @@ from typing import Annotated, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
+from arena.text import text_problem
+
 
 def _worded(text: str) -> str:
     if not text.strip():
@@ -45,13 +47,7 @@ def _unsayable(value: object) -> str | None:
         return next(filter(None, map(_unsayable, cast(list[object], value))), None)
     if not isinstance(value, str):
         return None
-    if "\0" in value:
-        return "must not contain NUL"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return "is not text: it has half of a surrogate pair"
-    return None
+    return text_problem(value)
 
 
 class Misfit(Wire):

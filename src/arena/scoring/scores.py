@@ -18,7 +18,7 @@ from arena.scoring.pair import Contender
 from arena.scoring.records import Board, BoardFilter, BoardRow, Report
 from arena.scoring.standing import TestStanding
 from arena.scoring.trials import TrialCounts, TrialSummary
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 MAX_BATCH = 1000
 
@@ -31,7 +31,7 @@ class Scores:
         self._weights = weights
         """What is to be in force; None leaves what is."""
 
-    @whole
+    @shielded
     async def open(self) -> None:
         """Put the weights in force."""
         # A shell that knows nothing of them must not take a server's weights away.
@@ -44,13 +44,13 @@ class Scores:
             async with self._database.writing() as connection:
                 await records.store_weights(connection, self._weights)
 
-    @whole
+    @shielded
     async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
         """Take a rating; the scores are right when this returns."""
         async with self._database.writing() as connection:
             return await records.add_vote(connection, subject, vote)
 
-    @whole
+    @shielded
     async def votes(
         self,
         team_id: str,
@@ -73,7 +73,7 @@ class Scores:
                 before=before,
             )
 
-    @whole
+    @shielded
     async def report(self, team_id: str, batch: Sequence[tuple[Subject, Execution]]) -> Report:
         """Take executions that happened elsewhere; all of the batch, or nothing of it."""
         if len(batch) > MAX_BATCH:
@@ -81,7 +81,7 @@ class Scores:
         async with self._database.writing() as connection:
             return await records.report_executions(connection, team_id, batch)
 
-    @whole
+    @shielded
     async def board(
         self, team_id: str, *, wanted: BoardFilter, limit: int = 20, offset: int = 0
     ) -> Board:
@@ -89,19 +89,19 @@ class Scores:
         async with self._looking(team_id) as connection:
             return await records.read_board(connection, team_id, wanted, limit, offset)
 
-    @whole
+    @shielded
     async def last_change(self, team_id: str) -> datetime | None:
         """When a score of the team last changed."""
         async with self._database.reading() as connection:
             return await records.last_change(connection, team_id)
 
-    @whole
+    @shielded
     async def scored(self, subject: Subject) -> BoardRow | None:
         """One agent version; None where nothing is known of it."""
         async with self._database.reading() as connection:
             return await records.score_row(connection, subject)
 
-    @whole
+    @shielded
     async def newest(self, team_id: str, agent_id: str) -> Subject | None:
         """The newest version of an agent that something is known of."""
         async with self._database.reading() as connection:
@@ -110,7 +110,7 @@ class Scores:
             return None
         return Subject(team_id=team_id, agent_id=agent_id, version=max(versions, key=precedence))
 
-    @whole
+    @shielded
     async def compare(self, subjects: Sequence[Subject]) -> tuple[Comparison, dict[str, BoardRow]]:
         """The agents side by side, on the tests that they all ran in their latest full runs."""
         rows: dict[str, BoardRow] = {}
@@ -130,7 +130,7 @@ class Scores:
                 )
         return compare([str(subject) for subject in subjects], contenders), rows
 
-    @whole
+    @shielded
     async def matrix(self, subjects: Sequence[Subject]) -> tuple[dict[str, UUID], list[MatrixRow]]:
         """The runs that are looked at, by agent, and a row for each test in any of them."""
         runs: dict[str, UUID] = {}
@@ -145,13 +145,13 @@ class Scores:
                     )
         return runs, matrix(list(runs), outcomes)
 
-    @whole
+    @shielded
     async def standing(self, team_id: str, test_id: str) -> list[TestStanding]:
         """How a test went with each agent version in its latest full run."""
         async with self._database.reading() as connection:
             return await records.test_standing(connection, team_id, test_id)
 
-    @whole
+    @shielded
     async def trials(self, run_id: UUID) -> TrialSummary | None:
         """How often each test of a run passed; None where no test was to be asked twice."""
         async with self._database.reading() as connection:
@@ -160,7 +160,7 @@ class Scores:
             counted = await records.test_counts(connection, run_id)
         return TrialSummary(tests=tuple(counts for _, counts in counted))
 
-    @whole
+    @shielded
     async def recalculate(
         self, team_id: str | None, subject: Subject | None = None
     ) -> list[Subject]:

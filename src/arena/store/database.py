@@ -1,33 +1,38 @@
 """The connection to the database: short transactions for reading and for writing."""
 
+import asyncio
 import contextlib
 import fcntl
+import functools
+import importlib
 import os
 import sqlite3
-from collections.abc import AsyncGenerator, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as NoConnection
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from arena.errors import InfrastructureError
 
-HEAD = "0006"
-"""The newest migration. Kept here so that a start needs Alembic only when something is to do."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MIGRATIONS = Path(__file__).parent / "migrations" / "versions"
 
 OUTAGES = (OperationalError, InterfaceError, DatabaseError)
-"""What stands for a database that is away, full, damaged or at odds with itself (a deadlock); the
-drivers have a class of their own for each reason, and these are what all of them belong to."""
+"""A database that is unreachable, full, damaged or deadlocked: every driver has classes of its own
+for these, and all of them are raised as one of these three."""
 
 BUSY_SECONDS = 30
-"""How long a writer waits for another one on SQLite before it gives up."""
+"""How long a writer on SQLite waits for another one before it gives up."""
 POOL_SECONDS = 30
-"""How long a transaction waits for a connection to come free before it gives up."""
+"""How long a transaction waits for a free connection before it gives up."""
 
 
 class StoreUnavailable(InfrastructureError):
@@ -37,88 +42,151 @@ class StoreUnavailable(InfrastructureError):
 
 
 class Database:
-    """One database and its pool of connections."""
+    """One database and its pool of connections.
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
-        self._reader = engine
-        if engine.dialect.name == "postgresql":
-            # As on SQLite: by itself PostgreSQL shows each statement a moment of its own.
-            self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
-        self._writer = engine.execution_options(arena_writes=True)
+    Making one is cheap. The first transaction connects, and brings the tables up to date.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = make_url(url)
+        self._engines: _Engines | None = None
+        self._opening = asyncio.Lock()
 
     @property
     def dialect(self) -> str:
         """`sqlite` or `postgresql`."""
-        return self._engine.dialect.name
+        return self._url.get_backend_name()
 
-    def reading(self) -> AbstractAsyncContextManager[AsyncConnection]:
+    @asynccontextmanager
+    async def reading(self) -> AsyncGenerator[AsyncConnection]:
         """A transaction that sees one moment of the database and changes nothing."""
-        return self._transaction(self._reader)
+        engines = self._engines or await self._open()
+        async with _begin(engines.reader) as connection:
+            yield connection
 
-    def writing(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """A transaction that is committed when the block ends well, and undone when it does not."""
-        return self._transaction(self._writer)
+    @asynccontextmanager
+    async def writing(self) -> AsyncGenerator[AsyncConnection]:
+        """A transaction, committed when the block succeeds and rolled back when it raises."""
+        engines = self._engines or await self._open()
+        async with _begin(engines.writer) as connection:
+            yield connection
+
+    async def open(self) -> None:
+        """Connect and migrate now, so that a server does not start without its database."""
+        await self._open()
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._engine.dispose()
+        if self._engines:
+            await self._engines.reader.dispose()
 
-    @asynccontextmanager
-    async def _transaction(self, engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
+    async def _open(self) -> "_Engines":
+        async with self._opening:
+            if self._engines is None:
+                engine = _create_engine(self._url)
+                engines = _Engines(engine)
+                try:
+                    async with _begin(engine) as connection:
+                        revision = await connection.run_sync(_revision)
+                    if revision != head():
+                        await _migrate(engines.writer)
+                except BaseException as error:
+                    await engine.dispose()
+                    if isinstance(error, OSError):
+                        raise StoreUnavailable(f"cannot open the database: {error}") from error
+                    raise
+                self._engines = engines
+        return self._engines
+
+
+class _Engines:
+    """The two ways to begin a transaction, over one pool."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self.reader = engine
+        if engine.dialect.name == "postgresql":
+            # As on SQLite: by default PostgreSQL lets each statement see a later moment.
+            self.reader = engine.execution_options(isolation_level="REPEATABLE READ")
+        self.writer = engine.execution_options(arena_writes=True)
+
+
+def shielded(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Awaitable[T]]:
+    """Make a cancelled caller wait for the transaction to end before it is cancelled.
+
+    A statement cannot be taken back once the driver has it. A connection abandoned in the middle of
+    one is unusable, and on SQLite it may hold the lock that every other writer waits for.
+    """
+
+    @functools.wraps(function)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        task = asyncio.create_task(function(*args, **kwargs))
         try:
-            async with engine.begin() as connection:
-                yield connection
-        except DBAPIError as wrong:
-            if not _is_outage(wrong):
-                raise
-            raise StoreUnavailable(f"the database does not answer: {wrong.orig}") from wrong
-        except NoConnection as busy:
-            told = f"no connection to the database came free within {POOL_SECONDS} s"
-            raise StoreUnavailable(told) from busy
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            while not task.done():
+                # A second cancellation makes the database no faster.
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait({task})
+            if not task.cancelled():
+                task.exception()  # retrieved, or asyncio reports it as never retrieved
+            raise
+
+    return run
 
 
-async def open_database(url: str) -> Database:
-    """The database at `url`, with its tables brought up to date."""
-    engine = _create_engine(url)
-    database = Database(engine)
+def dialect_insert(connection: AsyncConnection, table: Any) -> Any:
+    """An INSERT of the database in use, which knows ON CONFLICT."""
+    # By name: importing the PostgreSQL dialect would slow every start on SQLite.
+    return importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert(table)
+
+
+def insert_or_ignore(connection: AsyncConnection, table: Any) -> Any:
+    """An INSERT that leaves out rows whose key exists already."""
+    return dialect_insert(connection, table).on_conflict_do_nothing()
+
+
+@functools.cache
+def head() -> str:
+    """The newest migration, by file name: a start needs Alembic only when one is missing."""
+    return max(path.name.partition("_")[0] for path in MIGRATIONS.glob("[0-9]*_*.py"))
+
+
+@asynccontextmanager
+async def _begin(engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
+    """A transaction; an outage of the database becomes `StoreUnavailable`."""
     try:
-        async with database.reading() as connection:
-            is_current = await connection.run_sync(_revision) == HEAD
-        if not is_current:
-            await _migrate(database, url)
-    except BaseException as wrong:
-        await database.close()
-        if isinstance(wrong, OSError):
-            raise StoreUnavailable(f"the database cannot be opened: {wrong}") from wrong
-        raise
-    return database
+        async with engine.begin() as connection:
+            yield connection
+    except DBAPIError as error:
+        # The class itself, not its subclasses: a mistake in a statement is a DatabaseError too.
+        if not error.connection_invalidated and type(error) not in OUTAGES:
+            raise
+        raise StoreUnavailable(f"the database does not answer: {error.orig}") from error
+    except PoolTimeout as error:
+        raise StoreUnavailable(
+            f"no database connection became free within {POOL_SECONDS} s"
+        ) from error
 
 
-def _create_engine(url: str) -> AsyncEngine:
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
+def _create_engine(url: Any) -> AsyncEngine:
+    if url.get_backend_name() != "sqlite":
         try:
             return create_async_engine(
-                parsed,
-                pool_size=10,
-                max_overflow=10,
-                pool_pre_ping=True,
-                pool_timeout=POOL_SECONDS,
+                url, pool_size=10, max_overflow=10, pool_pre_ping=True, pool_timeout=POOL_SECONDS
             )
-        except ModuleNotFoundError as missing:
+        except ModuleNotFoundError as error:
             raise StoreUnavailable(
-                f'{missing}; install it with: pip install "agent-arena[postgres]"', retryable=False
-            ) from missing
+                f'{error}; install it with: pip install "agent-arena[postgres]"', retryable=False
+            ) from error
     options: dict[str, Any] = {}
-    if parsed.database and parsed.database != ":memory:":
-        options["pool_timeout"] = POOL_SECONDS  # memory has one connection and no queue for it
-        folder = Path(parsed.database).parent
+    if url.database and url.database != ":memory:":
+        options["pool_timeout"] = POOL_SECONDS  # in memory there is one connection and no queue
+        folder = Path(url.database).parent
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as wrong:
-            raise StoreUnavailable(f"cannot make {folder}: {wrong}", retryable=False) from wrong
-    engine = create_async_engine(parsed, connect_args={"timeout": BUSY_SECONDS}, **options)
+        except OSError as error:
+            raise StoreUnavailable(f"cannot create {folder}: {error}", retryable=False) from error
+    engine = create_async_engine(url, connect_args={"timeout": BUSY_SECONDS}, **options)
     event.listen(engine.sync_engine, "connect", _set_up_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
@@ -141,52 +209,46 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _roll_back_sqlite(connection: Any, _record: object, _wrong: object) -> None:
-    # A cancelled transaction ends here. Closing alone does not end it while a statement is still
-    # held somewhere: the lock would stay until the garbage is collected, and every writer with it.
+def _roll_back_sqlite(connection: Any, _record: object, _error: object) -> None:
+    # A cancelled transaction ends here. Closing does not end it while a statement is still
+    # referenced: its lock would block every writer until the garbage collector comes by.
     with contextlib.suppress(DBAPIError, sqlite3.Error):
         connection.rollback()
 
 
 def _revision(connection: Connection) -> str | None:
-    """The migration the database stands at; None where there is none yet."""
+    """The migration the database is at; None for an empty one."""
     if not connection.dialect.has_table(connection, "alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-async def _migrate(database: Database, url: str) -> None:
+async def _migrate(engine: AsyncEngine) -> None:
     """Bring the tables up to date; of several processes one does it and the others wait."""
     from arena.store.migrations import upgrade  # Alembic takes half a second to import
 
-    with _only_one(url):
-        async with database.writing() as connection:
-            if database.dialect == "postgresql":
+    with _only_one(engine):
+        async with _begin(engine) as connection:
+            if engine.dialect.name == "postgresql":
                 await connection.execute(text("SELECT pg_advisory_xact_lock(5109)"))
             revision = await connection.run_sync(_revision)
-            if revision is not None and revision > HEAD:
+            if revision is not None and revision > head():
                 raise StoreUnavailable(
-                    f"the database is of a newer Arena (migration {revision}, this one knows "
-                    f"{HEAD}): update Arena",
+                    f"the database was made by a newer Arena (migration {revision}, this one knows "
+                    f"{head()}): update Arena",
                     retryable=False,
                 )
             await connection.run_sync(upgrade)
 
 
 @contextmanager
-def _only_one(url: str) -> Generator[None]:
+def _only_one(engine: AsyncEngine) -> Generator[None]:
     """A lock beside the SQLite file; PostgreSQL has locks of its own."""
-    path = make_url(url).database if url.startswith("sqlite") else None
-    if not path or path == ":memory:":
+    path = engine.url.database
+    if engine.dialect.name != "sqlite" or not path or path == ":memory:":
         yield
         return
     lock = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     with contextlib.closing(os.fdopen(lock)) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
-
-
-def _is_outage(error: DBAPIError) -> bool:
-    """Whether the database is at fault, as opposed to a statement that is wrong."""
-    # The class itself and not what inherits from it: a wrong statement is a DatabaseError too.
-    return error.connection_invalidated or type(error) in OUTAGES

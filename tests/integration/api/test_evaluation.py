@@ -36,12 +36,16 @@ async def judged(client: httpx.AsyncClient, standard: object, submission: str) -
 @pytest.mark.parametrize(
     ("standard", "submission", "told"),
     [
-        (EXACT, HALF, "submission: is not text"),
-        ({"type": "exact", "value": f"a{HALF}"}, "a", "value: is not text"),
+        (EXACT, HALF, "submission: is not valid Unicode"),
+        ({"type": "exact", "value": f"a{HALF}"}, "a", "value: is not valid Unicode"),
         ({**EXACT, HALF: 1}, "a", "unknown key"),
-        (cases(desc=HALF), CODE, "cases[0].desc: is not text"),
+        (cases(desc=HALF), CODE, "cases[0].desc: is not valid Unicode"),
         (cases(expected={HALF: 1}), CODE, "cases[0].expected: JSON has text keys only"),
-        ({"type": "json_schema", "schema": {"const": HALF}}, "1", "schema.const: is not text"),
+        (
+            {"type": "json_schema", "schema": {"const": HALF}},
+            "1",
+            "schema.const: is not valid",
+        ),
     ],
 )
 async def test_half_of_a_surrogate_pair_is_the_senders_mistake(

@@ -9,7 +9,7 @@ from arena.cli.judging import JudgeFlow
 from arena.client import Client
 from arena.content import LocalStore, canonical
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
-from arena.evaluation import Means
+from arena.evaluation import Resources
 from arena.schemas import ReviewAnswers
 from market_offers import ADD, held, posted
 
@@ -19,7 +19,7 @@ CHECKLIST = {"type": "checklist", "items": ["It adds", "It is documented", "It i
 
 def flow(client: Client, folder: Path, told: list[str], judge: str = "judy") -> JudgeFlow:
     store = LocalStore(folder / "judges-own")
-    return JudgeFlow(client, judge, Means(), store, sandbox="", tell=told.append)
+    return JudgeFlow(client, judge, Resources(), store, sandbox="", tell=told.append)
 
 
 async def submitted(reader: Client, agent: Client, result: str = ADD, **terms: object) -> int:

@@ -10,8 +10,8 @@ from arena.evaluation import (
     ItemAnswer,
     Judgement,
     JudgePrompt,
-    Means,
     NotJudged,
+    Resources,
     ReviewNeeded,
     Submission,
     Verdict,
@@ -30,20 +30,20 @@ YES, NO = ItemAnswer(passed=True), ItemAnswer(passed=False, note="not there")
 
 
 @pytest.fixture
-async def means() -> AsyncIterator[Means]:
+async def resources() -> AsyncIterator[Resources]:
     async with NamespaceProvider() as sandbox:
-        yield Means(sandbox=sandbox)
+        yield Resources(sandbox=sandbox)
 
 
 async def judge(
-    document: object, output: str, means: Means, language: str | None = None
+    document: object, output: str, resources: Resources, language: str | None = None
 ) -> Verdict:
     submission = Submission(output=output, language=language)
-    return await evaluate(read_standard_document(document), submission, means)
+    return await evaluate(read_standard_document(document), submission, resources)
 
 
-async def test_each_case_is_a_finding_and_the_engine_is_told(means: Means) -> None:
-    verdict = await judge(ADD, "def add(a, b): return 3", means)
+async def test_each_case_is_a_finding_and_the_engine_is_told(resources: Resources) -> None:
+    verdict = await judge(ADD, "def add(a, b): return 3", resources)
     assert (verdict.score, verdict.passed) == (50, False)
     assert [finding.passed for finding in verdict.findings] == [True, False]
     assert verdict.findings[1].reason == "expected 4, got 3"
@@ -51,13 +51,15 @@ async def test_each_case_is_a_finding_and_the_engine_is_told(means: Means) -> No
     assert verdict.reasoning.startswith("1 of 2 cases passed; case 2: expected 4, got 3")
 
 
-async def test_what_is_no_code_fails_and_is_no_error(means: Means) -> None:
-    verdict = await judge(ADD, "I cannot do that.", means)
+async def test_what_is_no_code_fails_and_is_no_error(resources: Resources) -> None:
+    verdict = await judge(ADD, "I cannot do that.", resources)
     assert (verdict.score, verdict.passed) == (0, False)
 
 
-async def test_a_language_that_has_no_functions_is_the_submissions_fault(means: Means) -> None:
-    verdict = await judge(ADD, "```rust\nfn add() {}\n```", means)
+async def test_a_language_that_has_no_functions_is_the_submissions_fault(
+    resources: Resources,
+) -> None:
+    verdict = await judge(ADD, "```rust\nfn add() {}\n```", resources)
     assert verdict.score == 0
     assert "leave the function name out" in verdict.reasoning
 
@@ -77,15 +79,15 @@ PROGRAM = {
         "```sh\nchmod 000 .; echo 1\n```",
     ],
 )
-async def test_a_program_cannot_refuse_to_be_judged(means: Means, hostile: str) -> None:
-    assert not (await judge(PROGRAM, hostile, means)).passed
+async def test_a_program_cannot_refuse_to_be_judged(resources: Resources, hostile: str) -> None:
+    assert not (await judge(PROGRAM, hostile, resources)).passed
 
 
-async def test_a_language_that_is_not_there_is_the_callers_mistake(means: Means) -> None:
+async def test_a_language_that_is_not_there_is_the_callers_mistake(resources: Resources) -> None:
     with pytest.raises(InvalidInput, match="no language is called 'cobol'"):
-        await judge(PROGRAM, "DISPLAY 1.", means, "cobol")
+        await judge(PROGRAM, "DISPLAY 1.", resources, "cobol")
     with pytest.raises(InvalidStandard, match="no language is called 'pyhton'") as wrong:
-        await judge({**PROGRAM, "language": "pyhton"}, "print(1)", means)
+        await judge({**PROGRAM, "language": "pyhton"}, "print(1)", resources)
     assert "did you mean 'python'" in str(wrong.value)
 
 
@@ -107,18 +109,20 @@ class FilesAndCommands:
 )
 async def test_a_function_cannot_refuse_to_be_judged_in_a_plain_sandbox(hostile: str) -> None:
     async with NamespaceProvider() as inside:
-        verdict = await judge(ADD, hostile, Means(sandbox=FilesAndCommands(inside)))
+        verdict = await judge(ADD, hostile, Resources(sandbox=FilesAndCommands(inside)))
     assert verdict.score == 0
 
 
-async def test_the_standards_language_wins_over_the_submissions(means: Means) -> None:
+async def test_the_standards_language_wins_over_the_submissions(resources: Resources) -> None:
     python = {**ADD, "language": "python"}
     code = "def add(a, b): return a + b"
-    assert (await judge(python, code, means, "javascript")).score == 100
-    assert (await judge(ADD, code, means, "javascript")).score == 0
+    assert (await judge(python, code, resources, "javascript")).score == 100
+    assert (await judge(ADD, code, resources, "javascript")).score == 0
 
 
-async def test_cases_of_two_languages_are_run_in_both_and_kept_in_order(means: Means) -> None:
+async def test_cases_of_two_languages_are_run_in_both_and_kept_in_order(
+    resources: Resources,
+) -> None:
     cases = [
         {"input": [], "expected": "python", "language": "python"},
         {"input": [], "expected": "javascript", "language": "javascript"},
@@ -126,50 +130,50 @@ async def test_cases_of_two_languages_are_run_in_both_and_kept_in_order(means: M
     ]
     both = '1//1 and 0 or ""\nf = lambda: "python"'
     standard = {"type": "test_cases", "functionName": "f", "cases": cases}
-    verdict = await judge(standard, both, means)
+    verdict = await judge(standard, both, resources)
     assert [finding.passed for finding in verdict.findings] == [True, False, True]
 
 
-async def test_a_case_has_its_own_tolerance(means: Means) -> None:
+async def test_a_case_has_its_own_tolerance(resources: Resources) -> None:
     cases = [
         {"input": [], "expected": [{"x": 1.0}], "tolerance": 0.2},
         {"input": [], "expected": [{"x": 1.0}]},
     ]
     standard = {"type": "test_cases", "functionName": "f", "cases": cases}
     code = "def f(): return [{'x': 1.15}]"
-    passed = [finding.passed for finding in (await judge(standard, code, means)).findings]
+    passed = [finding.passed for finding in (await judge(standard, code, resources)).findings]
     assert passed == [True, False]
     whole = {**standard, "tolerance": 1}
-    passed = [finding.passed for finding in (await judge(whole, code, means)).findings]
+    passed = [finding.passed for finding in (await judge(whole, code, resources)).findings]
     assert passed == [True, True]
 
 
 async def test_without_a_sandbox_nothing_is_judged() -> None:
     with pytest.raises(NotJudged, match="need a sandbox"):
-        await judge(ADD, "def add(a, b): return a + b", Means())
+        await judge(ADD, "def add(a, b): return a + b", Resources())
 
 
 async def test_without_a_judge_nothing_is_judged() -> None:
     with pytest.raises(NotJudged, match="ARENA_JUDGE_MODEL"):
-        await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Means())
+        await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Resources())
 
 
 async def test_a_checklist_waits_for_people_and_then_counts_what_passed() -> None:
     with pytest.raises(ReviewNeeded) as waiting:
-        await judge(LISTED, "x", Means())
+        await judge(LISTED, "x", Resources())
     assert waiting.value.checklists.keys() == {()}
-    verdict = await judge(LISTED, "x", Means(answers={(): [YES, NO, YES]}))
+    verdict = await judge(LISTED, "x", Resources(answers={(): [YES, NO, YES]}))
     assert (verdict.score, verdict.passed) == (66, True)
     assert verdict.findings[1].reason == "failed: not there"
 
 
-async def test_parts_are_weighed_and_kept(means: Means) -> None:
+async def test_parts_are_weighed_and_kept(resources: Resources) -> None:
     parts = [{**ADD, "weight": 3}, {**LISTED, "weight": 1}]
     document = {"type": "all_of", "all_of": parts, "pass_score": 90}
     with pytest.raises(ReviewNeeded) as waiting:
-        await judge(document, "def add(a, b): return a + b", means)
+        await judge(document, "def add(a, b): return a + b", resources)
     (place,) = waiting.value.checklists
-    answered = Means(sandbox=means.sandbox, answers={place: [YES, NO, NO]})
+    answered = Resources(sandbox=resources.sandbox, answers={place: [YES, NO, NO]})
     verdict = await judge(document, "def add(a, b): return a + b", answered)
     assert [part.score for part in verdict.parts] == [100, 33]
     assert verdict.score == pytest.approx((3 * 100 + 33) / 4)
@@ -186,15 +190,15 @@ async def test_a_judges_verdict_is_taken_as_it_is() -> None:
         asked.append(standard)
         return Verdict(score=71, passed=True, reasoning="", findings=(), judgement=judgement)
 
-    verdict = await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Means(judge=say))
+    verdict = await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Resources(judge=say))
     assert (verdict.score, verdict.judgement) == (71, judgement)
     assert [standard.prompt for standard in asked] == ["good?"]
 
 
-async def test_what_code_says_can_be_sent_and_stored_whatever_it_is(means: Means) -> None:
+async def test_what_code_says_can_be_sent_and_stored_whatever_it_is(resources: Resources) -> None:
     raising = "    if a == 1:\n        raise ValueError('\\0 \\ud83d')\n"
     code = f"def add(a, b):\n{raising}    return '\\ud83d'"
-    verdict = await judge(ADD, code, means)
+    verdict = await judge(ADD, code, resources)
     for finding in verdict.findings:
         told = f"{finding.reason} {finding.evidence}"
         assert told.encode().decode() == told

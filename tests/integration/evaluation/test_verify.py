@@ -10,7 +10,7 @@ import pytest
 
 from arena.content import LocalStore, canonical, read_archive, write_archive
 from arena.evaluation import (
-    Means,
+    Resources,
     Submission,
     contents_of,
     evaluate,
@@ -58,7 +58,7 @@ async def test_a_replay_gives_the_same_in_every_word(
 ):
     submission = Submission(output=code)
     standard = read_standard_document(STANDARD)
-    verdict = await evaluate(standard, submission, Means(sandbox=sandbox))
+    verdict = await evaluate(standard, submission, Resources(sandbox=sandbox))
     assert verdict.score == score
     found = await verify(store, keep_record(store, STANDARD, submission, verdict), sandbox)
     assert (found.outcome, found.differences, found.notes) == ("holds", (), ())
@@ -77,7 +77,9 @@ async def test_code_that_says_something_else_each_time_cannot_be_replayed(
 ):
     submission = Submission(output=code)
     document = {**STANDARD, "language": language}
-    verdict = await evaluate(read_standard_document(document), submission, Means(sandbox=sandbox))
+    verdict = await evaluate(
+        read_standard_document(document), submission, Resources(sandbox=sandbox)
+    )
     cid = keep_record(store, document, submission, verdict)
     found = await verify(store, cid, sandbox)
     assert (found.outcome, found.differences) == ("cannot_be_replayed", ())
@@ -92,7 +94,7 @@ async def test_an_address_in_memory_is_no_difference(store: LocalStore):
     submission = Submission(output="def add(a, b): raise ValueError(object())")
     standard = read_standard_document(STANDARD)
     async with NamespaceProvider() as one:
-        verdict = await evaluate(standard, submission, Means(sandbox=one))
+        verdict = await evaluate(standard, submission, Resources(sandbox=one))
     assert "0x" in verdict.findings[0].reason
     async with NamespaceProvider() as another:
         cid = keep_record(store, STANDARD, submission, verdict)
@@ -103,7 +105,9 @@ async def test_words_that_the_code_does_not_say_differ(
     store: LocalStore, sandbox: NamespaceProvider
 ):
     submission = Submission(output=HALF)
-    verdict = await evaluate(read_standard_document(STANDARD), submission, Means(sandbox=sandbox))
+    verdict = await evaluate(
+        read_standard_document(STANDARD), submission, Resources(sandbox=sandbox)
+    )
     record = json.loads(store.get(keep_record(store, STANDARD, submission, verdict)))
     record["verdict"]["findings"][3]["reason"] = "expected 7, got 6.999"
     assert (await verify(store, store.put(canonical(record)), sandbox)).outcome == "differs"
@@ -111,7 +115,9 @@ async def test_words_that_the_code_does_not_say_differ(
 
 async def test_a_verdict_that_was_bought_differs(store: LocalStore, sandbox: NamespaceProvider):
     submission = Submission(output=HALF)
-    verdict = await evaluate(read_standard_document(STANDARD), submission, Means(sandbox=sandbox))
+    verdict = await evaluate(
+        read_standard_document(STANDARD), submission, Resources(sandbox=sandbox)
+    )
     record = json.loads(store.get(keep_record(store, STANDARD, submission, verdict)))
     for finding in record["verdict"]["findings"]:
         finding["passed"] = True
@@ -126,10 +132,10 @@ async def test_who_learnt_the_public_cases_by_heart_fails_a_sealed_standard(
 ):
     public, openings = seal(STANDARD, public=3)
     standard = read_standard_document(public)
-    means = Means(sandbox=sandbox, unseal=lambda _: openings)
+    resources = Resources(sandbox=sandbox, unseal=lambda _: openings)
     for code, score in ((LEARNT, 0), (GOOD, 100)):
         submission = Submission(output=code)
-        verdict = await evaluate(standard, submission, means)
+        verdict = await evaluate(standard, submission, resources)
         assert (verdict.score, verdict.passed) == (score, score == 100)
         assert verdict.openings == tuple(openings)
         cid = keep_record(store, public, submission, verdict)
@@ -144,8 +150,8 @@ async def test_hidden_cases_swapped_afterwards_are_found(
 ):
     public, openings = seal(STANDARD, public=3)
     standard, submission = read_standard_document(public), Submission(output=LEARNT)
-    means = Means(sandbox=sandbox, unseal=lambda _: openings)
-    verdict = await evaluate(standard, submission, means)
+    resources = Resources(sandbox=sandbox, unseal=lambda _: openings)
+    verdict = await evaluate(standard, submission, resources)
     record = json.loads(store.get(keep_record(store, public, submission, verdict)))
     for change in (
         lambda: record["verdict"]["openings"][0]["case"].update(input=[0, 1], expected=1),

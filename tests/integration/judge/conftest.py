@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.evaluation.judge import Judge, open_judge
+from arena.evaluation.judge import ModelJudge, open_judge
 from arena.settings import Settings
 from judging import MODEL, Endpoint, vote
 
@@ -20,11 +20,13 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 @pytest.fixture
-async def judge_with(endpoint: Endpoint, tmp_path: Path) -> AsyncIterator[Callable[..., Judge]]:
+async def judge_with(
+    endpoint: Endpoint, tmp_path: Path
+) -> AsyncIterator[Callable[..., ModelJudge]]:
     """Makes judges that ask the endpoint."""
-    made: list[Judge] = []
+    made: list[ModelJudge] = []
 
-    def make(**given: object) -> Judge:
+    def make(**given: object) -> ModelJudge:
         settings: dict[str, object] = {
             "home": tmp_path / "home",
             "judge_base_url": f"{endpoint.url}/v1",
@@ -41,5 +43,5 @@ async def judge_with(endpoint: Endpoint, tmp_path: Path) -> AsyncIterator[Callab
 
 
 @pytest.fixture
-def judge(judge_with: Callable[..., Judge]) -> Judge:
+def judge(judge_with: Callable[..., ModelJudge]) -> ModelJudge:
     return judge_with()

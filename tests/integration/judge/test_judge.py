@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from arena.errors import InfrastructureError
-from arena.evaluation import Checklist, JudgeChoice, JudgeError, Means, Submission, evaluate
+from arena.evaluation import Checklist, JudgeChoice, JudgeError, Resources, Submission, evaluate
 from arena.evaluation.judge import suggest
 from arena.evaluation.judge.suggestion import AT_ONCE
 from judging import MODEL, STANDARD, WORK, completion, said, vote
@@ -16,7 +16,7 @@ WORK_IN = Submission(output=WORK)
 
 
 async def test_a_verdict_weighs_the_criteria_and_keeps_the_vote(judge, endpoint):
-    verdict = await evaluate(STANDARD, WORK_IN, Means(judge=judge))
+    verdict = await evaluate(STANDARD, WORK_IN, Resources(judge=judge))
     assert verdict.score == 77.0  # 70 * 0.5 + 80 * 0.3 + 90 * 0.2
     assert verdict.passed
     assert [(f.criterion, f.score, f.weight, f.mark) for f in verdict.findings] == [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.agents import Agent, OpenAISpec, Question, connect
-from arena.evaluation import JudgePrompt, Means, Submission, evaluate
+from arena.evaluation import JudgePrompt, Resources, Submission, evaluate
 from arena.evaluation.judge import open_judge
 from arena.settings import Settings
 from conftest import missing
@@ -65,7 +65,7 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
     )
     try:
         submission = Submission(output="def add(a, b):\n    return a + b")
-        verdict = await evaluate(standard, submission, Means(judge=judge))
+        verdict = await evaluate(standard, submission, Resources(judge=judge))
     finally:
         await judge.close()
     assert 0 <= verdict.score <= 100

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.content import LocalStore, canonical
-from arena.evaluation import Means, Submission, evaluate, keep_record, read_standard_document
+from arena.evaluation import Resources, Submission, evaluate, keep_record, read_standard_document
 from arena.evaluation.verify import verify
 from judging import WORK, vote
 
@@ -25,7 +25,7 @@ async def test_the_record_of_a_panel_holds_without_its_models(
     endpoint.follow(vote(70, 80, 90), vote(10, 20, 30), vote(40, 100, 0, quote="not there"))
     judge = judge_with(judge_votes=3, judge_max_characters=limit)
     submission = Submission(output=WORK * 10)
-    verdict = await evaluate(read_standard_document(DOCUMENT), submission, Means(judge=judge))
+    verdict = await evaluate(read_standard_document(DOCUMENT), submission, Resources(judge=judge))
     store = LocalStore(tmp_path / "content")
     cid = keep_record(store, DOCUMENT, submission, verdict)
     await endpoint.stop()

@@ -11,7 +11,7 @@ from pathlib import Path
 from arena.content import LocalStore
 from arena.market import Market, TaskState
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 
 WORKER = """
 import asyncio, sys
@@ -22,10 +22,10 @@ from arena import clock
 from arena.content import LocalStore, cid_of
 from arena.market import *
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 
 async def main(url, folder):
-    market = Market(await open_database(url), LocalStore(Path(folder)))
+    market = Market(Database(url), LocalStore(Path(folder)))
     key = Keys(Path(folder) / "keys").make("solver")
     identity = await market.identity("t")
     def proof(act, task, content=""):
@@ -60,7 +60,9 @@ ORDER = ["open", "assigned", "submitted", "paid"]
 
 async def test_what_was_answered_is_kept_and_what_was_not_is_whole(settings: Settings):
     folder = settings.home / "content"
-    await (await open_database(settings.database)).close()
+    database = Database(settings.database)
+    await database.open()
+    await database.close()
     chance = random.Random(11)
     told: dict[int, str] = {}
     for _ in range(4):
@@ -84,7 +86,7 @@ async def test_what_was_answered_is_kept_and_what_was_not_is_whole(settings: Set
 
 
 async def _check(url: str, folder: Path, told: dict[int, str]) -> None:
-    database = await open_database(url)
+    database = Database(url)
     try:
         market = Market(database, LocalStore(folder))
         assert (await market.audit("t")).violations == ()

@@ -31,7 +31,7 @@ from arena.market.proof import Act
 from arena.scoring import Subject, Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings
-from arena.store import open_database
+from arena.store.database import Database
 from market_desk import ANSWER, STANDARD, TEAM, Desk
 
 
@@ -213,7 +213,7 @@ async def test_of_many_judges_and_many_processes_exactly_one_settles(
     desk: Desk, settings: Settings
 ):
     task_id = await desk.submitted()
-    others = [await open_database(settings.database) for _ in range(2)]
+    others = [Database(settings.database) for _ in range(2)]
     markets = [desk.market, *(Market(database, desk.content) for database in others)]
     judgement = {"winner": "solver", "result_hash": cid_of(ANSWER), "reason_uri": "x"}
     ended = await asyncio.gather(
@@ -235,7 +235,7 @@ async def test_of_two_assignments_at_once_exactly_one_holds(desk: Desk, settings
     task_id = await desk.post()
     await desk.apply(task_id)
     await desk.apply(task_id, "rival")
-    other = await open_database(settings.database)
+    other = Database(settings.database)
     ended: list[Any] = await asyncio.gather(
         desk.assign(task_id),
         Market(other, desk.content).assign(TEAM, task_id, "rival", by="ann"),

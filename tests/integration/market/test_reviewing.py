@@ -12,7 +12,7 @@ from arena.assembly import open_arena
 from arena.errors import Conflict
 from arena.evaluation import (
     JudgePrompt,
-    Means,
+    Resources,
     SealedFolder,
     Submission,
     Verdict,
@@ -39,9 +39,9 @@ def says(passed: bool) -> list[Answer]:
     return [Answer(place=(0,), item=0, passed=passed)]
 
 
-def reviewed(desk: Desk, means: Means) -> tuple[TaskReviews, Reviews]:
+def reviewed(desk: Desk, resources: Resources) -> tuple[TaskReviews, Reviews]:
     tasks = TaskReviews(desk.database, desk.market, desk.content, sandbox="", reviewers_needed=1)
-    return tasks, Reviews(desk.database, means, {SubjectKind.TASK: tasks.settle})
+    return tasks, Reviews(desk.database, resources, {SubjectKind.TASK: tasks.settle})
 
 
 @pytest.mark.parametrize(("first", "then", "state"), [(1, 0, "refunded"), (0, 1, "paid")])
@@ -57,7 +57,7 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
             await add_answers(desk.database, review_id, TEAM, "rita", says(bool(then)))
         return Verdict(score=20, passed=False, reasoning="hm", findings=())
 
-    tasks, reviews = reviewed(desk, Means(judge=slow))
+    tasks, reviews = reviewed(desk, Resources(judge=slow))
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     review_id = review.id
@@ -74,7 +74,7 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
 async def test_an_answer_after_the_last_window_is_refused(
     desk: Desk, terms: dict[str, Any], seconds: int
 ):
-    tasks, reviews = reviewed(desk, Means())
+    tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted(**terms)
     due_at = desk.at + timedelta(seconds=seconds)
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
@@ -92,7 +92,7 @@ async def test_an_answer_after_the_last_window_is_refused(
 
 
 async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
-    tasks, reviews = reviewed(desk, Means())
+    tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
@@ -105,7 +105,7 @@ async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
 async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_fallback_judge(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ):
-    tasks, reviews = reviewed(desk, Means())
+    tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
@@ -134,7 +134,7 @@ async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
             await desk.market.expire(TEAM, task_id)
         return Verdict(score=100, passed=True, reasoning="good", findings=())
 
-    tasks, reviews = reviewed(desk, Means(judge=slow))
+    tasks, reviews = reviewed(desk, Resources(judge=slow))
     task_id = await desk.submitted(evaluation=STANDARD)
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
@@ -146,7 +146,7 @@ async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
 
 
 async def test_answers_to_a_task_that_was_judged_by_hand_did_not_count(desk: Desk):
-    tasks, reviews = reviewed(desk, Means())
+    tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted()
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
@@ -169,7 +169,7 @@ async def test_a_verdict_that_was_given_before_a_crash_is_no_trouble_after_it(
             return Verdict(score=100, passed=True, reasoning="good", findings=())
         return Verdict(score=score, passed=True, reasoning="good", findings=())
 
-    tasks, reviews = reviewed(desk, Means(judge=judge))
+    tasks, reviews = reviewed(desk, Resources(judge=judge))
     task_id = await desk.submitted(evaluation=STANDARD)
     await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)

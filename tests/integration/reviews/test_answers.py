@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from arena.errors import Conflict, InvalidInput
-from arena.evaluation import JudgePrompt, Means, Submission, Verdict
+from arena.evaluation import JudgePrompt, Resources, Submission, Verdict
 from arena.reviews import (
     Answer,
     NewReview,
@@ -22,7 +22,7 @@ from arena.reviews import (
     records,
 )
 from arena.reviews.review import MAX_REVIEWERS
-from arena.store import Database
+from arena.store.database import Database
 from reviewing import TEAM, said
 
 ITEMS = ["a", "b", "c", "d", "e"]
@@ -48,7 +48,7 @@ def desk(database: Database) -> Desk:
 
 @pytest.fixture
 async def reviews(database: Database, desk: Desk) -> AsyncIterator[Reviews]:
-    yield Reviews(database, Means(), {SubjectKind.TASK: desk.settle})
+    yield Reviews(database, Resources(), {SubjectKind.TASK: desk.settle})
 
 
 def new(ident: str | None = None, **changes: object) -> NewReview:
@@ -195,7 +195,7 @@ async def test_a_mistake_of_arenas_own_keeps_the_answers_and_holds_up_no_other_r
     async def broken(_standard: JudgePrompt, submission: Submission) -> Verdict:
         raise OverflowError("nobody thought of that")
 
-    reviews = Reviews(database, Means(judge=broken), {SubjectKind.TASK: desk.settle})
+    reviews = Reviews(database, Resources(judge=broken), {SubjectKind.TASK: desk.settle})
     poisoned = await opened(reviews, standard=BOTH)
     left = await reviews.answer(poisoned.id, TEAM, "mia", said(*[True] * 5, place=(0,)))
     assert left.status is ReviewStatus.ANSWERED
@@ -216,7 +216,7 @@ async def test_two_who_settle_one_review_pay_for_one_verdict(database: Database,
         await asyncio.sleep(0.2)
         return Verdict(score=90, passed=True, reasoning="good", findings=())
 
-    reviews = Reviews(database, Means(judge=slow), {SubjectKind.TASK: desk.settle})
+    reviews = Reviews(database, Resources(judge=slow), {SubjectKind.TASK: desk.settle})
     review = await opened(reviews, standard=BOTH)
     await records.add_answers(database, review.id, TEAM, "mia", said(*[True] * 5, place=(0,)))
     one, other = await asyncio.gather(reviews.settle(review), reviews.settle_answered())

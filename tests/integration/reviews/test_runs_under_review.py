@@ -188,7 +188,7 @@ async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
         changes=Changes(),
         token=owner.token,
         retries=Retries(),
-        means=replace(house.means, judge=kind_judge),
+        resources=replace(house.resources, judge=kind_judge),
     )
     runs = Runs(house.database, house.catalog, house.registry, owner, engine)
     await runs.resume(run.id, TEAM)
@@ -246,8 +246,8 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     waiting = await house.reviews.settle_answered()
     assert [one.id for one in waiting.waiting] == [review.id] and not waiting.settled
 
-    means = replace(house.means, judge=kind_judge)
-    mended = Reviews(house.database, means, {SubjectKind.RUN: house.runs.settle})
+    resources = replace(house.resources, judge=kind_judge)
+    mended = Reviews(house.database, resources, {SubjectKind.RUN: house.runs.settle})
     settled = await mended.settle_answered()
     assert [one.id for one in settled.settled] == [review.id]
     assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
@@ -266,7 +266,7 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
         seen.append(verdict.passed)
         await house.runs.settle(one, verdict)
 
-    reviews = Reviews(house.database, house.means, {SubjectKind.RUN: slow})
+    reviews = Reviews(house.database, house.resources, {SubjectKind.RUN: slow})
     done = await reviews.answer(
         review.id, TEAM, "mia", [Answer(item=item, passed=item < 2) for item in range(3)]
     )

@@ -54,7 +54,7 @@ async def test_a_graded_result_names_a_record_and_a_plain_one_needs_none(
     graded = results.pop("add")
     assert (graded.score, graded.passed) == (50, True)
     assert graded.verdict_cid is not None
-    found = await verify(house.content, graded.verdict_cid, house.means.sandbox)
+    found = await verify(house.content, graded.verdict_cid, house.resources.sandbox)
     assert (found.outcome, found.record.verdict.score) == ("holds", 50)
     assert found.record.made_with.sandbox == "namespace"
     assert {result.verdict_cid for result in results.values()} == {None}

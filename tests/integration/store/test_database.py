@@ -9,8 +9,8 @@ from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.settings import Settings
-from arena.store import Database, StoreUnavailable, open_database
 from arena.store import database as store
+from arena.store.database import Database, StoreUnavailable
 from arena.store.tables import FrozenTests, Runs
 
 
@@ -76,19 +76,19 @@ async def test_a_time_without_a_zone_is_refused(database: Database):
 
 async def test_a_database_that_cannot_be_reached_is_an_error_of_the_infrastructure():
     with pytest.raises(StoreUnavailable, match="does not answer"):
-        await open_database("postgresql+psycopg://nobody@127.0.0.1:1/none")
+        await Database("postgresql+psycopg://nobody@127.0.0.1:1/none").open()
 
 
 async def test_a_home_that_cannot_be_made_is_named(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="file"):
-        await open_database(f"sqlite+aiosqlite:///{tmp_path}/file/arena.db")
+        await Database(f"sqlite+aiosqlite:///{tmp_path}/file/arena.db").open()
 
 
 async def test_a_file_that_is_no_database_is_told_so(tmp_path: Path):
     (tmp_path / "arena.db").write_text("this is not a database, just a long enough text " * 50)
     with pytest.raises(StoreUnavailable):
-        await open_database(f"sqlite+aiosqlite:///{tmp_path}/arena.db")
+        await Database(f"sqlite+aiosqlite:///{tmp_path}/arena.db").open()
 
 
 async def test_a_reader_sees_one_moment_whatever_is_written_meanwhile(database: Database):
@@ -105,7 +105,7 @@ async def test_a_reader_sees_one_moment_whatever_is_written_meanwhile(database: 
 async def test_a_statement_that_postgresql_gives_up_is_an_error_of_the_infrastructure(
     postgres_url: str,
 ):
-    database = await open_database(postgres_url)
+    database = Database(postgres_url)
     with pytest.raises(StoreUnavailable, match="statement timeout"):
         async with database.writing() as connection:
             await connection.execute(text("SET LOCAL statement_timeout = 1"))
@@ -125,7 +125,7 @@ async def test_a_connection_that_does_not_come_free_is_an_error_of_the_infrastru
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(store, "POOL_SECONDS", 0.01)
-    database = await open_database(settings.database)
+    database = Database(settings.database)
     with pytest.raises(StoreUnavailable, match="connection"):
         async with AsyncExitStack() as held:
             for _ in range(100):

@@ -3,20 +3,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, inspect, text
 
 from arena.settings import Settings
-from arena.store import Database, open_database
-from arena.store.database import HEAD
+from arena.store.database import Database, StoreUnavailable, head
 from arena.store.migrations import configuration, downgrade, upgrade
 from arena.store.tables import Table
 
 
 def test_the_head_that_the_code_names_is_the_newest_migration():
-    assert ScriptDirectory.from_config(configuration()).get_current_head() == HEAD
+    assert ScriptDirectory.from_config(configuration()).get_current_head() == head()
 
 
 async def test_migrations_give_exactly_the_tables_that_the_code_uses(database: Database):
@@ -53,9 +53,11 @@ async def test_each_migration_can_be_undone_alone(database: Database):
 async def test_several_processes_may_open_a_new_database_at_once(bare_settings: Settings):
     code = (
         "import asyncio, sys\n"
-        "from arena.store import open_database\n"
+        "from arena.store.database import Database\n"
         "async def main():\n"
-        "    await (await open_database(sys.argv[1])).close()\n"
+        "    database = Database(sys.argv[1])\n"
+        "    await database.open()\n"
+        "    await database.close()\n"
         "asyncio.run(main())\n"
     )
     url = bare_settings.database
@@ -68,19 +70,16 @@ async def test_several_processes_may_open_a_new_database_at_once(bare_settings: 
     for process in processes:
         _, told = await process.communicate()
         assert process.returncode == 0, told.decode()
-    await (await open_database(url)).close()
+    database = Database(url)
+    await database.open()
+    await database.close()
 
 
 async def test_a_database_of_a_newer_arena_is_refused(tmp_path: Path):
-    import pytest
-    from sqlalchemy import text
-
-    from arena.store import StoreUnavailable
-
     url = Settings(home=tmp_path).database
-    database = await open_database(url)
+    database = Database(url)
     async with database.writing() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     await database.close()
     with pytest.raises(StoreUnavailable, match="newer Arena"):
-        await open_database(url)
+        await Database(url).open()

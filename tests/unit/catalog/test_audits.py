@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from arena.catalog import Audits, Catalog, load_catalog
-from arena.evaluation import Means, Submission, Verdict
+from arena.evaluation import Resources, Submission, Verdict
 from arena.evaluation.standard import JudgePrompt
 from factories import write_tests
 
@@ -48,7 +48,7 @@ async def test_no_model_is_asked_even_where_there_is_one(tmp_path: Path):
         asked.append(standard.prompt)
         raise AssertionError
 
-    audits = Audits(Means(judge=judge))
+    audits = Audits(Resources(judge=judge))
     report = await audits.report(a_catalog(tmp_path, JUDGED), within_seconds=60)
     assert (report.audited, set(report.left_out)) == (0, {"judged", "reviewed"})
     assert asked == []

@@ -7,7 +7,7 @@ import pytest
 
 from arena.catalog import Source, audit, lint, read_source
 from arena.catalog.schema import FILE_KEYS, TestKeys
-from arena.evaluation import VALIDATIONS, Means, Submission, evaluate
+from arena.evaluation import VALIDATIONS, Resources, Submission, evaluate
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 ROOT = Path(__file__).parents[3]
@@ -49,8 +49,8 @@ async def test_every_answer_on_the_page_is_judged_as_it_says(
 ) -> None:
     (test,) = load(tmp_path, text).tests
     async with NamespaceProvider() as sandbox:
-        means = Means(sandbox=sandbox)
-        verdict = await evaluate(test.standard, Submission(output=answer), means)
+        resources = Resources(sandbox=sandbox)
+        verdict = await evaluate(test.standard, Submission(output=answer), resources)
     assert verdict.passed is passes, verdict.reasoning
 
 

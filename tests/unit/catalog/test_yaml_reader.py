@@ -144,7 +144,7 @@ class TestBothLoaders:
             ("v: !!int 1", "the tag !!int is not allowed"),
             ("v: " + "9" * 5000, "is no number that can be used: quote it"),
             ("v: 0x_", "0x_ is no number that can be used"),
-            ('v: "a\\0b"', "NUL character"),
+            ('v: "a\\0b"', "must not contain NUL"),
             ("[a]", "f:1:1: the file must be a mapping with the key 'tests'"),
             ("text", "f:1:1: the file must be a mapping"),
             ("", "f:1:1: the file is empty; it needs 'tests'"),

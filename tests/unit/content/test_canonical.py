@@ -88,7 +88,7 @@ for _ in range(5000):
     [
         (math.nan, "the value is nan"),
         ({"a": [1, math.inf]}, r"a\[1\] is inf"),
-        ({"a": "\ud800"}, "a is not Unicode text"),
+        ({"a": "\ud800"}, "a is not valid Unicode text"),
         ({"\udfff": 1}, "not Unicode text"),
         ({1: "a"}, "not a string"),
         ({None: "a"}, "not a string"),

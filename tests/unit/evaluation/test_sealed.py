@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arena.content import canonical
 from arena.errors import InfrastructureError, InvalidInput
-from arena.evaluation import InvalidStandard, Means, NotJudged, Submission, evaluate
+from arena.evaluation import InvalidStandard, NotJudged, Resources, Submission, evaluate
 from arena.evaluation.cases import score_of
 from arena.evaluation.graded import with_hidden_cases
 from arena.evaluation.reading import read_standard_document
@@ -183,11 +183,11 @@ async def test_a_sealed_standard_is_never_judged_by_its_public_cases_alone():
     with pytest.raises(NotJudged, match=seal_name(public["sealed"])):
         await evaluate(standard, submission)
     with pytest.raises(NotJudged, match="not here"):
-        await evaluate(standard, submission, Means(unseal=lambda _: None))
+        await evaluate(standard, submission, Resources(unseal=lambda _: None))
     with pytest.raises(NotJudged, match=r"sealed\[0\]"):
-        await evaluate(standard, submission, Means(unseal=lambda _: openings[::-1]))
+        await evaluate(standard, submission, Resources(unseal=lambda _: openings[::-1]))
     with pytest.raises(NotJudged, match="2 commitments with 0"):
-        await evaluate(standard, submission, Means(unseal=lambda _: ()))
+        await evaluate(standard, submission, Resources(unseal=lambda _: ()))
 
 
 @pytest.mark.parametrize(

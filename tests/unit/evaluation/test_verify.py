@@ -12,9 +12,9 @@ import pytest
 
 from arena.content import ContentMissing, LocalStore, canonical, read_archive, write_archive
 from arena.errors import ArenaError, InvalidInput
-from arena.evaluation import ItemAnswer, Means, Submission, Verdict, evaluate
-from arena.evaluation.judge.again import judged_again
+from arena.evaluation import ItemAnswer, Resources, Submission, Verdict, evaluate
 from arena.evaluation.judge.prompt import brief
+from arena.evaluation.judge.replay import replay
 from arena.evaluation.judgement import Judgement, Vote
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import (
@@ -69,7 +69,7 @@ async def panel(standard: JudgePrompt, submission: Submission) -> Verdict:
         shown_characters=len(told.shown),
     )
     bare = Verdict(score=0, passed=False, reasoning="", findings=(), judgement=judgement)
-    verdict = judged_again(standard, submission, bare)
+    verdict = replay(standard, submission, bare)
     assert verdict.score == (70 * standard.weights[0] + 50 * standard.weights[1]) / sum(
         standard.weights
     )
@@ -84,7 +84,7 @@ def store(tmp_path: Path) -> LocalStore:
 async def recorded(store: LocalStore, document: dict[str, Any], output: str = "blue sky") -> str:
     standard, submission = read_standard_document(document), Submission(output=output)
     places = {(): ANSWERS, (2,): ANSWERS}
-    verdict = await evaluate(standard, submission, Means(judge=panel, answers=places))
+    verdict = await evaluate(standard, submission, Resources(judge=panel, answers=places))
     return keep_record(store, document, submission, verdict)
 
 
@@ -195,7 +195,7 @@ async def test_a_criterion_may_be_called_like_a_part_of_the_record(store: LocalS
     standard = read_standard_document(document)
     assert isinstance(standard, JudgePrompt)
     submission = Submission(output="blue sky")
-    verdict = judged_again(standard, submission, bare)
+    verdict = replay(standard, submission, bare)
     verdict = replace(verdict, reasoning=f'{verdict.reasoning} (read: "blue sky")')
     record = json.loads(store.get(keep_record(store, document, submission, verdict)))
     assert (await verify(store, store.put(canonical(record)), None)).outcome == "holds"
@@ -312,7 +312,7 @@ async def test_a_record_can_quote_what_utf8_cannot_hold(store: LocalStore):
     answer = ItemAnswer(passed=False, note="half \ud83d of a pair")
     submission = Submission(output="x")
     verdict = await evaluate(
-        read_standard_document(document), submission, Means(answers={(): [answer]})
+        read_standard_document(document), submission, Resources(answers={(): [answer]})
     )
     cid = keep_record(store, document, submission, verdict)
     assert (await verify(store, cid, None)).outcome == "holds"
@@ -362,7 +362,7 @@ async def test_other_work_goes_on_while_a_large_record_is_checked(
     cid = await recorded(store, ALL)
     loops_own = threading.get_ident()
     seen: list[str] = []
-    for name in ("read_record", "judged_again", "verdict_document"):
+    for name in ("read_record", "replay", "verdict_document"):
         work = getattr(verify_module, name)
 
         def elsewhere(*given: Any, work: Any = work, name: str = name) -> Any:
@@ -372,4 +372,4 @@ async def test_other_work_goes_on_while_a_large_record_is_checked(
 
         monkeypatch.setattr(verify_module, name, elsewhere)
     assert (await verify(store, cid, None)).outcome == "holds"
-    assert set(seen) == {"read_record", "judged_again", "verdict_document"}
+    assert set(seen) == {"read_record", "replay", "verdict_document"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.evaluation import NOTHING
+from arena.evaluation import NO_RESOURCES
 from arena.runs.attempt import NotExecuted, Retries, Way, execute_item, storable
 from arena.runs.run import Item
 from arena.scoring import ExecutionStatus
@@ -18,7 +18,7 @@ AT_ONCE = Retries(count=2, delay_seconds=0.0)
 
 
 def way(connector: "Scripted") -> Way:
-    return Way(connector=connector, limiter=Limiter(Limits()), means=NOTHING)
+    return Way(connector=connector, limiter=Limiter(Limits()), resources=NO_RESOURCES)
 
 
 class Scripted:
@@ -108,12 +108,12 @@ def test_the_wait_between_tries_doubles_up_to_a_limit():
     down = AgentUnavailable()
     waits = [retries.delay(attempt, down) for attempt in (1, 2, 3, 20)]
     for wait, wanted in zip(waits, (1, 2, 4, 30), strict=True):
-        assert 0.8 * wanted <= wait <= 1.2 * wanted
+        assert 0.5 * wanted <= wait <= wanted
 
 
 def test_a_busy_agent_may_ask_for_a_longer_wait():
     busy = AgentBusy("later", retry_after_seconds=7.0)
-    assert Retries(delay_seconds=1.0).delay(1, busy) >= 0.8 * 7
+    assert Retries(delay_seconds=1.0).delay(1, busy) >= 7
 
 
 @given(st.text(alphabet=st.characters(codec=None)))

@@ -18,7 +18,7 @@ from arena.errors import Forbidden, InvalidInput
 from arena.evaluation import (
     ItemAnswer,
     Opening,
-    Place,
+    PartPath,
     Standard,
     Submission,
     Unsealing,
@@ -48,13 +48,13 @@ async def evaluate_submission(
     # Thousands of cases take a while to read, as do regular expressions to compile.
     standard = await asyncio.to_thread(read_standard_document, document)
     judge = partial(house.judge.judge, fresh=body.fresh)
-    means = replace(house.means, judge=judge, answers=_placed(standard, body.answers))
+    resources = replace(house.resources, judge=judge, answers=_placed(standard, body.answers))
     if body.sealed is not None:
-        means = replace(means, unseal=_given(read_private_part(canonical(body.sealed))))
+        resources = replace(resources, unseal=_given(read_private_part(canonical(body.sealed))))
     elif token_team is not None:
-        means = replace(means, unseal=_kept_back)
+        resources = replace(resources, unseal=_kept_back)
     submission = Submission(output=body.submission, language=body.language)
-    verdict = await evaluate(standard, submission, means)
+    verdict = await evaluate(standard, submission, resources)
     shown = schemas.Verdict.model_validate(verdict)
     if not body.record:
         return shown
@@ -91,7 +91,7 @@ def _fetched(store: LocalStore, cid: str) -> Any:
 
 def _placed(
     standard: Standard, answers: Sequence[schemas.ChecklistAnswer]
-) -> Mapping[Place, Sequence[ItemAnswer]]:
+) -> Mapping[PartPath, Sequence[ItemAnswer]]:
     """The answers dealt out to the checklists of a standard, in order."""
     if not answers:
         return {}

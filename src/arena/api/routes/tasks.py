@@ -34,6 +34,7 @@ from arena.market import (
 )
 from arena.reviews import SubjectKind
 from arena.schemas import minor_units
+from arena.text import utf8
 
 router = room_router("/api/tasks", "tasks")
 
@@ -138,7 +139,7 @@ async def submit_result(
     """Hand in the result, once; signed. What is judged is the whole content behind the hash."""
     if (body.result is None) == (body.result_hash is None):
         raise InvalidInput("give result (the full answer) or resultHash: one of them")
-    result = body.result_hash or _utf8(body.result or "")
+    result = body.result_hash or utf8(body.result or "", "result")
     receipt = await house.market.submit_result(
         team,
         task_id,
@@ -247,10 +248,3 @@ def _amount(name: str, text: str) -> int:
         return minor_units(text)
     except ValueError as wrong:
         raise InvalidInput(f"{name}: {wrong}") from None
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("result is not text: it has half of a surrogate pair") from None

@@ -12,7 +12,7 @@ router = room_router("/api", "verdicts")
 @router.get("/verify/{cid}", responses=responses(404))
 async def verify_record(house: House, cid: str) -> schemas.Verification:
     """Check a verdict record: replay what can be, compute anew what was made of the rest."""
-    return shown(await verify(house.content, cid, house.means.sandbox))
+    return shown(await verify(house.content, cid, house.resources.sandbox))
 
 
 def shown(found: Verification) -> schemas.Verification:

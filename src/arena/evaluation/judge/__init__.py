@@ -9,14 +9,14 @@ talked into another score by `attack`.
 """
 
 from arena.evaluation.judge.config import JudgeConfig, Panel, config_from
-from arena.evaluation.judge.judge import Judge, open_judge
+from arena.evaluation.judge.judge import ModelJudge, open_judge
 from arena.evaluation.judge.suggestion import Suggestion, suggest
-from arena.evaluation.means import JudgeError
+from arena.evaluation.resources import JudgeError
 
 __all__ = [
-    "Judge",
     "JudgeConfig",
     "JudgeError",
+    "ModelJudge",
     "Panel",
     "Suggestion",
     "config_from",

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from arena.evaluation.judge.prompt import keys
 from arena.models.completion import Completion
-from arena.models.usage import storable
+from arena.text import storable
 
 MAX_TEXT = 10_000
 """Characters of a reason or a quote; who says more is not answering the question."""

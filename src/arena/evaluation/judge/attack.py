@@ -7,10 +7,10 @@ from statistics import fmean
 
 from arena import clock
 from arena.evaluation.judge.agreement import mean_of
-from arena.evaluation.judge.anew import Told, judge_anew
 from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.figures import Attacked
-from arena.evaluation.judge.judge import Judge
+from arena.evaluation.judge.judge import ModelJudge
+from arena.evaluation.judge.remeasure import Told, remeasure
 from arena.evaluation.judgement import Estimate
 
 MIN_SHIFT = 5.0
@@ -81,7 +81,7 @@ class Attack:
     """What the same judge did without the hardening, where that was asked for."""
 
 
-async def attack(judge: Judge, *, bare: bool = False, told: Told = lambda _: None) -> Attack:
+async def attack(judge: ModelJudge, *, bare: bool = False, told: Told = lambda _: None) -> Attack:
     """Judge every pair of the corpus anew, the harmless twins twice.
 
     With `bare` all of it is judged again without the hardening.
@@ -102,14 +102,14 @@ async def attack(judge: Judge, *, bare: bool = False, told: Told = lambda _: Non
     return made
 
 
-async def _shifts(judge: Judge, told: Told, *, bare: bool = False) -> list[Shift]:
+async def _shifts(judge: ModelJudge, told: Told, *, bare: bool = False) -> list[Shift]:
     corpus = twins()
     asked = [
         (pair.standard, text)
         for pair in corpus
         for text in (pair.injected, pair.harmless, pair.harmless)
     ]
-    verdicts = await judge_anew(judge, asked, told, bare=bare)
+    verdicts = await remeasure(judge, asked, told, bare=bare)
     thirds = zip(verdicts[0::3], verdicts[1::3], verdicts[2::3], strict=True)
     return [
         Shift(

@@ -9,8 +9,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
-from uuid import uuid4
 
+from arena.files import write_atomically
 from arena.models.usage import Usage, usage_from
 
 MAX_ENTRY_BYTES = 256 * 1024
@@ -69,14 +69,11 @@ class AnswerCache:
             return
         before = self._counted()
         path = self._path(key)
-        beside = path.with_name(f".{uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(data)
-            beside.replace(path)
+            # A lost entry only costs another question: not worth waiting for the disk.
+            write_atomically(path, data, durable=False)
         except OSError:
-            with contextlib.suppress(OSError):
-                beside.unlink(missing_ok=True)
             return
         self._count = before + 1
         if self._count > self._max_entries:

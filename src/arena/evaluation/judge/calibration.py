@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from arena import clock
 from arena.evaluation.judge.agreement import Agreement, Pair, agreement, mean_of, rate_of
-from arena.evaluation.judge.anew import Told, judge_anew
-from arena.evaluation.judge.judge import Judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.judge.labels import Label
+from arena.evaluation.judge.remeasure import Told, remeasure
 from arena.evaluation.judgement import Figures, total
 from arena.evaluation.verdict import Verdict
 
@@ -32,7 +32,7 @@ class Calibration:
 
 
 async def calibrate(
-    judge: Judge,
+    judge: ModelJudge,
     labels: Sequence[Label],
     *,
     repeats: int = 3,
@@ -45,7 +45,7 @@ async def calibrate(
     """
     panel = judge.config.panel_for(None)
     asked = [(label.standard, label.submission) for label in labels for _ in range(repeats)]
-    judged = await judge_anew(judge, asked, told)
+    judged = await remeasure(judge, asked, told)
     verdicts = [judged[first : first + repeats] for first in range(0, len(judged), repeats)]
     figures, criteria = await asyncio.to_thread(_figures, labels, verdicts)
     if judge.figures is not None:

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field, replace
 
 from arena.evaluation.judge.prompt import PROMPT_VERSION
-from arena.evaluation.means import JudgeError
+from arena.evaluation.resources import JudgeError
 from arena.evaluation.standard import JudgeChoice
 from arena.settings import Settings
 

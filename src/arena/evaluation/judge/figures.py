@@ -2,13 +2,13 @@
 
 from datetime import datetime
 from pathlib import Path
-from uuid import uuid4
 
 from pydantic import ConfigDict, RootModel, ValidationError
 from pydantic.dataclasses import dataclass
 
 from arena.errors import InfrastructureError
 from arena.evaluation.judgement import Figures
+from arena.files import write_atomically
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="ignore"))
@@ -65,10 +65,9 @@ class FigureFolder:
         before = self.of(identity)
         known = Known(calibration=calibration or before.calibration, attack=attack or before.attack)
         path = self._folder / f"{identity}.json"
-        beside = path.with_name(f".{uuid4().hex}")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            beside.write_text(RootModel[Known](known).model_dump_json(indent=2), encoding="utf-8")
-            beside.replace(path)
+            data = RootModel[Known](known).model_dump_json(indent=2).encode()
+            write_atomically(path, data)
         except OSError as error:
             raise InfrastructureError(f"{path} cannot be written: {error.strerror}") from None

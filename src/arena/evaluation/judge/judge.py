@@ -21,7 +21,7 @@ SHORT_CHARACTERS = 20_000
 QUOTE_NOT_FOUND = "the quote is not in the submission"
 
 
-class Judge:
+class ModelJudge:
     """Judges by a standard's criteria. It belongs to one event loop, and to whoever closes it."""
 
     def __init__(
@@ -120,10 +120,10 @@ class Judge:
         return self._voters[panel.base_url]
 
 
-def open_judge(settings: Settings) -> Judge:
+def open_judge(settings: Settings) -> ModelJudge:
     """The judge the settings describe, with its cache and figures in `home`."""
     folder = settings.home / "judge"
-    return Judge(
+    return ModelJudge(
         config_from(settings),
         cache=AnswerCache(folder / "answers", max_entries=settings.judge_cache_entries),
         figures=figures_in(settings.home),

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, replace
 
 from arena.evaluation.standard import JudgePrompt
-from arena.models.usage import storable
+from arena.text import storable
 
 PROMPT_VERSION = 1
 """Raised with every change to the words below: figures of a judge hold for one version only."""

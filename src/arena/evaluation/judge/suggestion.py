@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arena.evaluation.judge.judge import Judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.standard import Checklist, JudgePrompt
 from arena.evaluation.verdict import Submission
 
@@ -34,7 +34,7 @@ class Suggestion:
 
 
 async def suggest(
-    judge: Judge, checklist: Checklist, prompt: str, submission: Submission
+    judge: ModelJudge, checklist: Checklist, prompt: str, submission: Submission
 ) -> list[Suggestion]:
     """One suggestion for each item; raises `JudgeError` where the judge gives no valid answer."""
     suggestions: list[Suggestion] = []
@@ -46,7 +46,7 @@ async def suggest(
 
 
 async def _part(
-    judge: Judge, items: Sequence[str], start: int, prompt: str, submission: Submission
+    judge: ModelJudge, items: Sequence[str], start: int, prompt: str, submission: Submission
 ) -> list[Suggestion]:
     standard = JudgePrompt(
         prompt=_ASKED.format(prompt=prompt),

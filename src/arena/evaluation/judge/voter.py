@@ -3,23 +3,24 @@
 import asyncio
 import hashlib
 import json
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arena.backoff import backoff_seconds
 from arena.evaluation.judge.answer import BadAnswer, Scored, read_answer, read_text
 from arena.evaluation.judge.cache import AnswerCache, Kept
 from arena.evaluation.judge.config import JudgeConfig, Panel
 from arena.evaluation.judge.prompt import Brief, new_delimiter, response_format
 from arena.evaluation.judgement import Vote, total
-from arena.evaluation.means import JudgeError
+from arena.evaluation.resources import JudgeError
 from arena.models.client import ModelClient
 from arena.models.completion import Completion
 from arena.models.faults import ModelFault, Refused, Unreachable
 from arena.models.pricing import priced
 from arena.models.retry_after import seconds_to_wait
 from arena.models.turns import Turns, turns_at
-from arena.models.usage import Usage, storable
+from arena.models.usage import Usage
+from arena.text import storable
 
 MAX_WAIT_SECONDS = 120.0
 """An endpoint that asks for a longer pause gets a judge error instead of a judge that hangs."""
@@ -129,9 +130,8 @@ class Voter:
         await asyncio.sleep(asked)
 
     def _back_off(self, attempt: int) -> float:
-        delay = self._config.retry_delay_seconds * 2 ** (attempt - 1)
-        # Those who failed together should not all come back together.
-        return min(delay, MAX_BACK_OFF_SECONDS) * random.uniform(0.5, 1.0)
+        first = self._config.retry_delay_seconds
+        return backoff_seconds(first, attempt, most_seconds=MAX_BACK_OFF_SECONDS, jitter=True)
 
     def _error_of(self, fault: ModelFault, ballot: Ballot, attempt: int) -> JudgeError:
         lasting = _is_lasting(fault)

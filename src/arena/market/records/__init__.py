@@ -18,7 +18,7 @@ from arena.market.records.acting import (
 )
 from arena.market.records.agents import all_agents, ranked_applicants, read_agent, register
 from arena.market.records.audit import audit
-from arena.market.records.book import market_id, see_one_moment
+from arena.market.records.book import market_id
 from arena.market.records.events import last_event_id, list_events
 from arena.market.records.journal import balances_of
 from arena.market.records.reading import (
@@ -55,5 +55,4 @@ __all__ = [
     "read_agent",
     "read_task",
     "register",
-    "see_one_moment",
 ]

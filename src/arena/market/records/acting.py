@@ -36,7 +36,7 @@ from arena.market.task import Task, TaskState
 from arena.market.terms import Terms
 from arena.scoring import Execution, ExecutionStatus, Source, Subject
 from arena.scoring.records import add_executions
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class Offer:
         )
 
 
-@whole
+@shielded
 async def post(database: Database, offer: Offer) -> Receipt:
     """Row 1: lock the reward and open the task."""
     async with database.writing() as connection:
@@ -110,7 +110,7 @@ async def post(database: Database, offer: Offer) -> Receipt:
         )
 
 
-@whole
+@shielded
 async def preview_post(database: Database, offer: Offer) -> Receipt | None:
     """Raise what is wrong with the terms; the receipt where the task was posted already."""
     async with database.reading() as connection:
@@ -120,7 +120,7 @@ async def preview_post(database: Database, offer: Offer) -> Receipt | None:
         return earlier
 
 
-@whole
+@shielded
 async def act(database: Database, request: Request) -> Receipt:
     """Do what is asked, if the table of moves allows it now."""
     async with database.writing() as connection:
@@ -144,7 +144,7 @@ async def act(database: Database, request: Request) -> Receipt:
         )
 
 
-@whole
+@shielded
 async def preview(database: Database, request: Request) -> Receipt | None:
     """Raise what `act` would raise now; the receipt where the call was done already."""
     async with database.reading() as connection:
@@ -172,7 +172,7 @@ class CashRequest:
         return digest_of(self.kind, account=self.account, amount=self.amount)
 
 
-@whole
+@shielded
 async def move_cash(database: Database, request: CashRequest) -> Receipt:
     """Let test money in or out."""
     async with database.writing() as connection:

@@ -11,14 +11,14 @@ from arena.market.agents import Applicant, MarketAgent, Reputation, ranked
 from arena.market.errors import BadSignature
 from arena.market.events import EventKind, Happening
 from arena.market.proof import Proof, Statement, check_proof
-from arena.market.records.book import add_call, find_call, insert_missing, lock_book
+from arena.market.records.book import add_call, find_call, lock_book
 from arena.market.records.events import add_events
 from arena.market.records.rows import REPUTATION_COLUMNS, to_agent, to_reputation
-from arena.store import Database, whole
+from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import MarketAgents, MarketApplications, MarketNonces
 
 
-@whole
+@shielded
 async def register(
     database: Database,
     new: MarketAgent,
@@ -40,7 +40,7 @@ async def register(
         if known and (again or known.version == new.version):
             # Used up all the same: the version is not signed, and a copy could name another.
             row = {"team_id": new.team_id, "agent": new.id, "nonce": proof.nonce, "at": at}
-            await connection.execute(insert_missing(connection, MarketNonces), row)
+            await connection.execute(insert_or_ignore(connection, MarketNonces), row)
             return known
         await use_nonce(connection, new.team_id, new.id, proof.nonce, at)
         await _store(connection, new, at)
@@ -77,7 +77,7 @@ async def use_nonce(
 ) -> None:
     """Let a signature be good this once."""
     row = {"team_id": team_id, "agent": agent, "nonce": nonce, "at": at}
-    new = insert_missing(connection, MarketNonces).values(**row).returning(MarketNonces.nonce)
+    new = insert_or_ignore(connection, MarketNonces).values(**row).returning(MarketNonces.nonce)
     if (await connection.execute(new)).first() is None:
         raise BadSignature("the signature was used before: sign again")
 

@@ -10,11 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.market.audit import Trail, faults_of
 from arena.market.events import EventKind
 from arena.market.money import EntryKind
-from arena.market.records.book import see_one_moment
 from arena.market.records.rows import to_task
 from arena.market.task import Task
 from arena.market.views import AuditReport, Violation
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import (
     MarketAccounts,
     MarketEntries,
@@ -69,11 +68,10 @@ JOURNAL_FAULTS = (
 E, P, T = (table.__table__.c for table in (MarketEntries, MarketPostings, MarketTasks))
 
 
-@whole
+@shielded
 async def audit(database: Database, team_id: str | None) -> AuditReport:
     """What every row of a team, or of all, says about the invariants."""
     async with database.reading() as connection:
-        await see_one_moment(connection)
         violations = [
             Violation(invariant=name, what=_told(told, row))
             for name, told, query in JOURNAL_FAULTS

@@ -5,11 +5,9 @@ of two judges exactly one gives the verdict, and events are seen in the order of
 """
 
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import insert, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
@@ -17,11 +15,11 @@ from arena.market.errors import KeyConflict
 from arena.market.receipt import Receipt
 from arena.market.records.rows import to_receipt
 from arena.market.task import TaskState
-from arena.store import Database, whole
+from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import MarketBooks, MarketCalls
 
 
-@whole
+@shielded
 async def market_id(database: Database, team_id: str) -> str:
     """The id of the team's market; it is made when it is first asked for."""
     async with database.reading() as connection:
@@ -37,7 +35,7 @@ async def lock_book(connection: AsyncConnection, team_id: str) -> str:
     found = await _read(connection, team_id, lock=True)
     if found is None:
         row = {"team_id": team_id, "market_id": uuid4().hex, "created_at": clock.now()}
-        await connection.execute(insert_missing(connection, MarketBooks), row)
+        await connection.execute(insert_or_ignore(connection, MarketBooks), row)
         found = await _read(connection, team_id, lock=True)
     assert found is not None
     return found
@@ -81,18 +79,6 @@ async def add_call(
     }
     added = await connection.execute(insert(MarketCalls).returning(MarketCalls.id), row)
     return Receipt(ref=added.scalar_one(), task_id=task_id, state=state, at=at)
-
-
-async def see_one_moment(connection: AsyncConnection) -> None:
-    """Let all that a transaction reads be of one moment; on SQLite it always is."""
-    if connection.dialect.name == "postgresql":
-        await connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
-
-
-def insert_missing(connection: AsyncConnection, table: Any) -> Any:
-    """An insert that leaves a row alone that is there already."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table).on_conflict_do_nothing()
 
 
 async def _read(connection: AsyncConnection, team_id: str, *, lock: bool = False) -> str | None:

@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.amounts import CURRENCY, decimal_text
 from arena.errors import InvalidInput
 from arena.market.errors import InsufficientFunds
 from arena.market.money import OUTSIDE, NewEntry
+from arena.store.database import dialect_insert
 from arena.store.tables import MarketAccounts, MarketEntries, MarketPostings
 
 MAX_BALANCE = 2**53 - 1
@@ -74,8 +74,7 @@ async def balances_of(
 
 
 def _upsert(connection: AsyncConnection) -> Any:
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = dialect.insert(MarketAccounts)
+    new = dialect_insert(connection, MarketAccounts)
     return new.on_conflict_do_update(
         index_elements=["team_id", "name"], set_={"balance": new.excluded.balance}
     )

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.errors import Conflict
-from arena.evaluation import Place, checklists, read_standard_document
+from arena.evaluation import PartPath, checklists, read_standard_document
 from arena.reviews.records.rows import answers_of, review_row, to_review
 from arena.reviews.review import (
     MAX_REVIEWERS,
@@ -20,14 +20,14 @@ from arena.reviews.review import (
     check_items,
     dotted_place,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import ReviewAnswers, Reviews
 
-Key = tuple[Place, int, str]
+Key = tuple[PartPath, int, str]
 """Which item, and who answered it."""
 
 
-@whole
+@shielded
 async def add_answers(
     database: Database, review_id: UUID, team_id: str, reviewer: str, answers: Sequence[Answer]
 ) -> Review:
@@ -108,7 +108,7 @@ async def _replace(
 
 async def _count(connection: AsyncConnection, row: Row[Any], keys: set[Key]) -> None:
     """Say how many items have enough answers, and whether that is all of them."""
-    reviewers: dict[tuple[Place, int], int] = {}
+    reviewers: dict[tuple[PartPath, int], int] = {}
     for place, item, _ in keys:
         reviewers[place, item] = reviewers.get((place, item), 0) + 1
     enough = sum(count >= row.reviewers_needed for count in reviewers.values())

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, func, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
@@ -25,7 +23,7 @@ from arena.reviews.review import (
     ReviewStatus,
     SubjectKind,
 )
-from arena.store import Database, whole
+from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import Reviews
 
 WAITING = (ReviewStatus.OPEN, ReviewStatus.ANSWERED)
@@ -35,19 +33,18 @@ async def open_reviews(connection: AsyncConnection, reviews: Sequence[NewReview]
     """Open these reviews; a subject that has one already keeps it."""
     if not reviews:
         return
-    dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
-    missing = dialect.insert(Reviews).on_conflict_do_nothing()
-    await connection.execute(missing, [from_new(new) for new in reviews])
+    rows = [from_new(new) for new in reviews]
+    await connection.execute(insert_or_ignore(connection, Reviews), rows)
 
 
-@whole
+@shielded
 async def get_review(database: Database, review_id: UUID, team_id: str | None) -> Review:
     """The review, if it is this team's; None asks for any team's."""
     async with database.reading() as connection:
         return to_review(await review_row(connection, review_id, team_id))
 
 
-@whole
+@shielded
 async def get_details(
     database: Database, review_id: UUID, team_id: str | None, *, history: bool = False
 ) -> ReviewDetails:
@@ -61,7 +58,7 @@ async def get_details(
         return to_details(row, await answers_of(connection, review_id, history=history))
 
 
-@whole
+@shielded
 async def list_reviews(
     database: Database,
     team_id: str,
@@ -89,7 +86,7 @@ async def list_reviews(
         return [to_review(row) for row in await connection.execute(query)]
 
 
-@whole
+@shielded
 async def count_reviews(database: Database, team_id: str) -> tuple[Mapping[ReviewStatus, int], int]:
     """How many reviews of a team are in each state, and how often any was answered."""
     query = (
@@ -103,7 +100,7 @@ async def count_reviews(database: Database, team_id: str) -> tuple[Mapping[Revie
     return counts, sum(int(revisions) for _, _, revisions in rows)
 
 
-@whole
+@shielded
 async def answered_reviews(database: Database, team_id: str | None) -> list[UUID]:
     """The reviews whose verdict is still to be made; of one team, or of all."""
     query = select(Reviews.id).where(Reviews.status == ReviewStatus.ANSWERED)
@@ -114,7 +111,7 @@ async def answered_reviews(database: Database, team_id: str | None) -> list[UUID
         return list((await connection.execute(query)).scalars())
 
 
-@whole
+@shielded
 async def note_trouble(database: Database, review: Review, trouble: str) -> None:
     """Write down why the verdict could not be made; newer answers know nothing of it."""
     async with database.writing() as connection:
@@ -126,7 +123,7 @@ async def note_trouble(database: Database, review: Review, trouble: str) -> None
         await connection.execute(update(Reviews).where(same).values(trouble=trouble))
 
 
-@whole
+@shielded
 async def close_overdue(database: Database, team_id: str | None) -> None:
     """Close what was not answered while it counted; of one team, or of all.
 

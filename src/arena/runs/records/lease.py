@@ -11,7 +11,7 @@ from arena import clock
 from arena.errors import Conflict
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import Runs
 
 LEASE = timedelta(seconds=15)
@@ -22,7 +22,7 @@ class LostLease(Exception):
     """Somebody else has the run now, or it was cancelled: stop writing."""
 
 
-@whole
+@shielded
 async def lease_of(database: Database, run_id: UUID) -> str | None:
     """The token of whoever executes the run, or did when it was last heard of."""
     async with database.reading() as connection:
@@ -30,7 +30,7 @@ async def lease_of(database: Database, run_id: UUID) -> str | None:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-@whole
+@shielded
 async def claim(database: Database, run_id: UUID, token: str) -> Run:
     """Take a pending run for execution."""
     async with database.writing() as connection:
@@ -40,7 +40,7 @@ async def claim(database: Database, run_id: UUID, token: str) -> Run:
         return await _take(connection, row, token)
 
 
-@whole
+@shielded
 async def take_over(database: Database, run_id: UUID, token: str, gone: str | None) -> Run:
     """Take an interrupted or failed run; `gone` is the token of an executor known to be dead."""
     async with database.writing() as connection:
@@ -70,7 +70,7 @@ async def _take(connection: AsyncConnection, row: Row[Any], token: str) -> Run:
     return to_run(await run_row(connection, row.id))
 
 
-@whole
+@shielded
 async def renew(database: Database, run_id: UUID, token: str) -> None:
     """Say that the executor is alive; raises `LostLease` where the run is no longer its own."""
     async with database.writing() as connection:
@@ -81,7 +81,7 @@ async def renew(database: Database, run_id: UUID, token: str) -> None:
             raise LostLease(str(run_id))
 
 
-@whole
+@shielded
 async def release(database: Database, run_id: UUID, token: str) -> None:
     """Give the run back unfinished, so that it can be resumed at once."""
     async with database.writing() as connection:

@@ -15,7 +15,7 @@ from arena.runs.run import (
     ResultRow,
 )
 from arena.scoring import ExecutionStatus
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, Runs, RunTests
 
 REASON_CHARACTERS = 300
@@ -37,7 +37,7 @@ COLUMNS = (
 )
 
 
-@whole
+@shielded
 async def list_rows(
     database: Database, run_id: UUID, wanted: ResultFilter, *, after: int = 0, limit: int = 1000
 ) -> tuple[list[ResultRow], int]:
@@ -63,7 +63,7 @@ async def list_rows(
         return [_row(row) for row in page], total
 
 
-@whole
+@shielded
 async def count_categories(database: Database, run_id: UUID) -> list[CategoryCount]:
     """How many results each category has, and how many of them passed."""
     query = (
@@ -89,7 +89,7 @@ async def count_categories(database: Database, run_id: UUID) -> list[CategoryCou
         ]
 
 
-@whole
+@shielded
 async def placed_result(
     database: Database, run_id: UUID, result_id: UUID, wanted: ResultFilter
 ) -> PlacedResult:
@@ -118,7 +118,7 @@ async def placed_result(
         )
 
 
-@whole
+@shielded
 async def known_teams(database: Database) -> list[str]:
     """Every team that has a run."""
     async with database.reading() as connection:

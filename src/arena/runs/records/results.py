@@ -16,7 +16,7 @@ from arena.runs.records.rows import OUTCOMES, from_result, to_result
 from arena.runs.run import Item, Outcome, RecordedResult, Result, ResultPage, RunError
 from arena.scoring import Execution, Source, Subject
 from arena.scoring.records import add_executions
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE = 500
@@ -36,7 +36,7 @@ async def pending_items(database: Database, run_id: UUID) -> AsyncIterator[list[
             yield items
 
 
-@whole
+@shielded
 async def _pending_page(
     database: Database, run_id: UUID, after: int
 ) -> tuple[list[Item], int | None]:
@@ -64,7 +64,7 @@ async def _pending_page(
     return items, page[-1].position if page else None
 
 
-@whole
+@shielded
 async def add_results(
     database: Database,
     run_id: UUID,
@@ -91,7 +91,7 @@ async def add_results(
         await add_executions(connection, subject, [_execution(result) for result in results])
 
 
-@whole
+@shielded
 async def add_error(database: Database, run_id: UUID, token: str, error: RunError) -> None:
     """Record that an item could not be executed."""
     async with database.writing() as connection:
@@ -115,7 +115,7 @@ async def add_error(database: Database, run_id: UUID, token: str, error: RunErro
         )
 
 
-@whole
+@shielded
 async def list_results(
     database: Database,
     run_id: UUID,
@@ -144,7 +144,7 @@ async def list_results(
     return ResultPage(results=page, has_more=False)
 
 
-@whole
+@shielded
 async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> list[RunError]:
     """The items of a run that could not be executed."""
     query = select(RunErrors.__table__).where(RunErrors.run_id == run_id)

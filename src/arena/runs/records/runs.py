@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import Row, and_, delete, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
@@ -19,7 +18,7 @@ from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
 from arena.scoring import MICROPOINTS, Subject, share_score
 from arena.scoring.records import set_benchmark
-from arena.store import Database, whole
+from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
 
 PAGE = 500
@@ -40,7 +39,7 @@ class NewRun:
     category: str | None = None
 
 
-@whole
+@shielded
 async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> Run:
     """Write down a run and the tests it will consist of, exactly as they are now."""
     run_id = uuid4()
@@ -76,7 +75,7 @@ async def _freeze(
     bodies = [test.as_json() for _, test in page]
     digests = [digest_of(body) for body in bodies]
     frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
-    await connection.execute(_insert_missing(connection, FrozenTests), frozen)
+    await connection.execute(insert_or_ignore(connection, FrozenTests), frozen)
     await connection.execute(
         insert(RunTests),
         [
@@ -92,14 +91,14 @@ async def _freeze(
     )
 
 
-@whole
+@shielded
 async def get_run(database: Database, run_id: UUID, team_id: str | None) -> Run:
     """The run, if it is this team's; None asks for any team's."""
     async with database.reading() as connection:
         return to_run(await run_row(connection, run_id, team_id))
 
 
-@whole
+@shielded
 async def list_runs(
     database: Database,
     team_id: str,
@@ -125,7 +124,7 @@ async def list_runs(
         return [to_run(row) for row in await connection.execute(query)]
 
 
-@whole
+@shielded
 async def unfinished_runs(database: Database) -> list[Run]:
     """Every run in state running: the candidates for a resume."""
     query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
@@ -133,7 +132,7 @@ async def unfinished_runs(database: Database) -> list[Run]:
         return [to_run(row) for row in await connection.execute(query)]
 
 
-@whole
+@shielded
 async def silent_runs(database: Database) -> list[tuple[Run, str]]:
     """The runs whose lease is held and has run out, each with the token it is held by."""
     query = select(Runs.__table__).where(
@@ -145,7 +144,7 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
         return [(to_run(row), row.lease_token) for row in await connection.execute(query)]
 
 
-@whole
+@shielded
 async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
     """The runs that stand for the team's agents on the leaderboard."""
     query = (
@@ -158,7 +157,7 @@ async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
         return [to_run(row) for row in await connection.execute(query)]
 
 
-@whole
+@shielded
 async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
     """End the execution: failed where an item has no result, else completed or up to people."""
     async with database.writing() as connection:
@@ -202,7 +201,7 @@ async def change(connection: AsyncConnection, run_id: UUID, **values: object) ->
     await connection.execute(update(Runs).where(Runs.id == run_id).values(**values))
 
 
-@whole
+@shielded
 async def cancel(database: Database, run_id: UUID, team_id: str) -> Run:
     """Cancel a run that has not ended; its executor notices and stops, its reviews are closed."""
     async with database.writing() as connection:
@@ -218,8 +217,3 @@ def _percent(part: int, whole: int) -> float | None:
     """Rounded as every score is, so that a run and the leaderboard show the same number."""
     score = share_score(min(part, whole), whole)
     return None if score is None else float(score)
-
-
-def _insert_missing(connection: AsyncConnection, table: Any) -> Any:
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table).on_conflict_do_nothing()

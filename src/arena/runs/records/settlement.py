@@ -14,11 +14,11 @@ from arena.runs.judged import Judged, judged
 from arena.runs.records.rows import run_row, to_result
 from arena.runs.records.runs import change, complete
 from arena.runs.run import RunStatus
-from arena.store import Database, whole
+from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, RunTests
 
 
-@whole
+@shielded
 async def settle_result(
     database: Database, review: Review, verdict: Verdict, verdict_cid: str | None
 ) -> UUID | None:

@@ -16,11 +16,30 @@ from sqlalchemy import (
     TypeDecorator,
     Uuid,
 )
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeEngine
 
-AnyJson = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 Decimal = Numeric(20, 6, asdecimal=False)
+
+
+class AnyJson(TypeDecorator[Any]):
+    """JSON, on PostgreSQL as JSONB; None is NULL."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """The type of the database in use."""
+        if dialect.name != "postgresql":
+            return JSON(none_as_null=True)
+        # Here, because importing the PostgreSQL dialect would slow every start on SQLite.
+        from sqlalchemy.dialects.postgresql import JSONB
+
+        return JSONB(none_as_null=True)
+
+    def coerce_compared_value(self, op: Any, value: Any) -> Any:
+        """The types that JSON itself gives to keys and parts."""
+        return self.impl_instance.coerce_compared_value(op, value)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -60,6 +79,6 @@ class Table(DeclarativeBase):
         str: Text(),
         bool: Boolean(),
         int: Integer(),
-        dict[str, Any]: AnyJson,
-        list[Any]: AnyJson,
+        dict[str, Any]: AnyJson(),
+        list[Any]: AnyJson(),
     }

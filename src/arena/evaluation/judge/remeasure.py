@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from arena.evaluation.judge.judge import Judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
 
@@ -15,8 +15,8 @@ Told = Callable[[int], None]
 """Hears how many judgements are done."""
 
 
-async def judge_anew(
-    judge: Judge, asked: Sequence[tuple[JudgePrompt, str]], told: Told, *, bare: bool = False
+async def remeasure(
+    judge: ModelJudge, asked: Sequence[tuple[JudgePrompt, str]], told: Told, *, bare: bool = False
 ) -> list[Verdict]:
     """A fresh verdict on each; the first that fails ends it all, since half would mislead.
 

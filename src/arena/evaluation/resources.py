@@ -15,25 +15,25 @@ Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
 Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
 """Finds the openings of a sealed standard by its commitments; None where they are not here."""
 
-Place = tuple[int, ...]
+PartPath = tuple[int, ...]
 """Which part of a composite: (1, 0) is the first part of its second one; () is the whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Resources:
     """What is at hand; a standard that needs what is missing cannot be judged."""
 
     sandbox: SandboxProvider | None = None
     judge: Judging | None = None
-    answers: Mapping[Place, Sequence[ItemAnswer]] = field(
-        default_factory=dict[Place, Sequence[ItemAnswer]]
+    answers: Mapping[PartPath, Sequence[ItemAnswer]] = field(
+        default_factory=dict[PartPath, Sequence[ItemAnswer]]
     )
     """What people said to each checklist, item by item."""
     unseal: Unsealing | None = None
     """Where the hidden cases of sealed standards come from; it may read files."""
 
 
-NOTHING = Means()
+NO_RESOURCES = Resources()
 """Enough for the plain validators."""
 
 
@@ -54,7 +54,7 @@ class ReviewNeeded(Conflict):
 
     code = "review_needed"
 
-    def __init__(self, checklists: Mapping[Place, Checklist]) -> None:
+    def __init__(self, checklists: Mapping[PartPath, Checklist]) -> None:
         self.checklists = dict(checklists)
         count = sum(len(checklist.items) for checklist in self.checklists.values())
         super().__init__(f"{count} {'item' if count == 1 else 'items'} to be reviewed by a person")

@@ -11,7 +11,7 @@ from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
 
 
-def judged_again(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> Verdict:
+def replay(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> Verdict:
     """What the votes come to by the standard; the votes themselves are taken as recorded."""
     judgement, criteria = recorded.judgement, standard.criteria
     if judgement is None or not judgement.votes:
