@@ -1,119 +1,189 @@
-"""Puts the rooms together, and closes them in the right order."""
+"""Puts the rooms together: each is imported and opened when it is first used, and closed in order.
+
+A command that lists runs must not pay for the sandbox, the judge or the market: importing all of
+them takes longer than the command itself. So the imports stand in the properties below.
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from arena.agents import Registry
-from arena.catalog import Audits, LiveCatalog
-from arena.content import LocalStore
-from arena.evaluation import Resources, SealedFolder
-from arena.evaluation.judge import ModelJudge, open_judge
-from arena.market import Market, TaskReviews
-from arena.reviews import Review, Reviews, SubjectKind
-from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
-from arena.sandbox import SandboxProvider, provider_named
-from arena.scoring import Weights
-from arena.scoring.scores import Scores
 from arena.settings import Settings
-from arena.store.database import Database
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arena:
-    """The whole house, ready for use."""
-
-    settings: Settings
-    database: Database
-    catalog: LiveCatalog
-    audits: Audits
-    registry: Registry
-    content: LocalStore
-    market: Market
-    task_reviews: TaskReviews
-    resources: Resources
-    judge: ModelJudge
-    runs: Runs
-    reviews: Reviews
-    scores: Scores
+if TYPE_CHECKING:
+    from arena.agents import Registry
+    from arena.catalog import Audits, LiveCatalog
+    from arena.content import LocalStore
+    from arena.evaluation import Resources, SealedFolder
+    from arena.evaluation.judge import ModelJudge
+    from arena.market import Market, TaskReviews
+    from arena.reviews import Review, Reviews
+    from arena.reviews.reviews import Settler
+    from arena.runs import Runs
+    from arena.sandbox import SandboxProvider
+    from arena.scoring.scores import Scores
+    from arena.store.database import Database
 
 
 @asynccontextmanager
-async def open_arena(settings: Settings) -> AsyncGenerator[Arena]:
-    """Everything, open until the block ends."""
+async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
+    """The rooms, until the block ends."""
     async with AsyncExitStack() as closing:
-        database = Database(settings.database)
-        closing.push_async_callback(database.close)
-        await database.open()
-        scores = Scores(database, Weights(**settings.weights) if settings.weights else None)
-        await scores.open()
-        catalog = LiveCatalog(settings.tests, home=settings.home / "benchmarks")
-        registry = Registry([settings.home / "agents", *settings.agents])
-        content = LocalStore(settings.content_folder)
-        resources, judge = open_resources(settings, closing)
+        arena = Arena(settings, closing)
+        if settings.weights:
+            await arena.scores.open()
+        yield arena
+
+
+class Arena:
+    """The rooms of this process."""
+
+    def __init__(self, settings: Settings, closing: AsyncExitStack) -> None:
+        self.settings = settings
+        self._closing = closing
+        """Closes what was opened, the last first."""
+
+    @cached_property
+    def database(self) -> "Database":
+        """Where everything is kept; it connects with its first transaction."""
+        from arena.store.database import Database
+
+        database = Database(self.settings.database)
+        self._closing.push_async_callback(database.close)
+        return database
+
+    @cached_property
+    def scores(self) -> "Scores":
+        """What it adds up to."""
+        from arena.scoring import Weights
+        from arena.scoring.scores import Scores
+
+        weights = self.settings.weights
+        return Scores(self.database, Weights(**weights) if weights else None)
+
+    @cached_property
+    def catalog(self) -> "LiveCatalog":
+        """What is asked."""
+        from arena.catalog import LiveCatalog
+
+        return LiveCatalog(self.settings.tests, home=self.settings.home / "benchmarks")
+
+    @cached_property
+    def audits(self) -> "Audits":
+        """Which tests an agent that does nothing passes."""
+        from arena.catalog import Audits
+
+        return Audits(self.resources)
+
+    @cached_property
+    def registry(self) -> "Registry":
+        """Who answers."""
+        from arena.agents import Registry
+
+        return Registry([self.settings.home / "agents", *self.settings.agents])
+
+    @cached_property
+    def content(self) -> "LocalStore":
+        """Bytes by CID."""
+        from arena.content import LocalStore
+
+        return LocalStore(self.settings.content_folder)
+
+    @cached_property
+    def sandbox(self) -> "SandboxProvider":
+        """Where untrusted code runs. Nothing is started before the first submission."""
+        sandbox = open_sandbox(self.settings)
+        self._closing.push_async_callback(sandbox.close)
+        return sandbox
+
+    @cached_property
+    def judge(self) -> "ModelJudge":
+        """The models that judge."""
+        from arena.evaluation.judge import open_judge
+
+        judge = open_judge(self.settings)
+        self._closing.push_async_callback(judge.close)
+        return judge
+
+    @cached_property
+    def resources(self) -> "Resources":
+        """What judging needs."""
+        from arena.evaluation import Resources, SealedFolder
+
+        unseal = SealedFolder(self.settings.sealed_folder)
+        return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
+
+    @cached_property
+    def runs(self) -> "Runs":
+        """Benchmark runs."""
+        from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
+
+        settings = self.settings
         owner = Owner(settings.home / "executors")
         engine = Engine(
-            database=database,
+            database=self.database,
             changes=Changes(),
             token=owner.token,
-            resources=resources,
-            recorder=Recorder(store=content, sandbox=settings.sandbox),
+            resources=self.resources,
+            recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
             retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
-        runs = Runs(database, catalog, registry, owner, engine)
-        closing.push_async_callback(runs.close)
-        market = Market(database, content)
-        task_reviews = TaskReviews(
-            database,
-            market,
-            content,
-            sandbox=settings.sandbox,
-            reviewers_needed=settings.reviewers_needed,
-        )
-        settlers = {SubjectKind.RUN: runs.settle, SubjectKind.TASK: task_reviews.settle}
-        reviews = Reviews(database, resources, settlers, sealed_for=partial(_sealed_for, settings))
-        yield Arena(
-            settings=settings,
-            database=database,
-            catalog=catalog,
-            audits=Audits(resources),
-            registry=registry,
-            content=content,
-            market=market,
-            task_reviews=task_reviews,
-            resources=resources,
-            judge=judge,
-            runs=runs,
-            reviews=reviews,
-            scores=scores,
+        runs = Runs(self.database, self.catalog, self.registry, owner, engine)
+        self._closing.push_async_callback(runs.close)
+        return runs
+
+    @cached_property
+    def market(self) -> "Market":
+        """Who pays whom."""
+        from arena.market import Market
+
+        return Market(self.database, self.content)
+
+    @cached_property
+    def task_reviews(self) -> "TaskReviews":
+        """Paid tasks that people judge."""
+        from arena.market import TaskReviews
+
+        return TaskReviews(
+            self.database,
+            self.market,
+            self.content,
+            sandbox=self.settings.sandbox,
+            reviewers_needed=self.settings.reviewers_needed,
         )
 
+    @cached_property
+    def reviews(self) -> "Reviews":
+        """What people have to judge."""
+        from arena.reviews import Reviews, SubjectKind
 
-def open_resources(settings: Settings, closing: AsyncExitStack) -> tuple[Resources, ModelJudge]:
-    """What judging needs, by the settings; closed with the stack."""
-    sandbox = open_sandbox(settings)
-    closing.push_async_callback(sandbox.close)
-    judge = open_judge(settings)
-    closing.push_async_callback(judge.close)
-    unseal = SealedFolder(settings.sealed_folder)
-    return Resources(sandbox=sandbox, judge=judge, unseal=unseal), judge
+        # Looked up when a review is settled: a list of reviews needs neither runs nor market.
+        settlers: dict[SubjectKind, Settler] = {
+            SubjectKind.RUN: lambda details, verdict: self.runs.settle(details, verdict),
+            SubjectKind.TASK: lambda details, verdict: self.task_reviews.settle(details, verdict),
+        }
+        return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)
+
+    def _sealed_for(self, review: "Review") -> "SealedFolder":
+        """The private parts that a review may open: its verdict shows the hidden cases to its team.
+
+        A team with a token chooses the standard of its task, so it gets only what was left for it;
+        the tests of a run are the server's own.
+        """
+        from arena.evaluation import SealedFolder
+        from arena.reviews import SubjectKind
+
+        folder = SealedFolder(self.settings.sealed_folder)
+        is_of_a_team = self.settings.tokens and review.subject.kind is SubjectKind.TASK
+        return folder.of_team(review.team_id) if is_of_a_team else folder
 
 
-def _sealed_for(settings: Settings, review: Review) -> SealedFolder:
-    """The private parts that a review may open: its verdict shows the hidden cases to its team.
+def open_sandbox(settings: Settings) -> "SandboxProvider":
+    """The provider that the settings name."""
+    from arena.sandbox import provider_named
 
-    A team with a token chooses the standard of its task, so it gets only what was left for it;
-    the tests of a run are the server's own.
-    """
-    folder = SealedFolder(settings.sealed_folder)
-    is_of_a_team = settings.tokens and review.subject.kind is SubjectKind.TASK
-    return folder.of_team(review.team_id) if is_of_a_team else folder
-
-
-def open_sandbox(settings: Settings) -> SandboxProvider:
-    """The provider the settings name. Nothing is started before the first submission."""
     options: dict[str, object] = {}
     if settings.sandbox == "daytona":
         key = settings.daytona_api_key

@@ -85,7 +85,7 @@ def test_ctrl_c_ends_a_run_quickly_and_tells_how_to_go_on(slow):
     out, err = process.communicate(timeout=30)  # the agent would take for ever
     assert process.returncode == 130
     assert "Traceback" not in err
-    command = re.search(r"interrupted; go on with: (arena runs resume (\S+))", err)
+    command = re.search(r"interrupted; continue with: (arena runs resume (\S+))", err)
     assert command, (out, err)
     run_id = command[2]
     before = slow.json("runs", "show", run_id)

@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Header, Query, Request
 
 from arena.errors import Forbidden, InvalidInput, Unauthorized
+from arena.operations.operation import DEFAULT_TEAM
 from arena.settings import Settings
-
-DEFAULT_TEAM = "default"
 
 
 def is_loopback(host: str) -> bool:

@@ -14,7 +14,6 @@ from arena.api.routes import (
     agents,
     content,
     evaluation,
-    health,
     judges,
     ledger,
     live,
@@ -29,9 +28,12 @@ from arena.api.routes import (
     tests,
     verdicts,
 )
+from arena.api.routing import route
 from arena.api.team_watch import TeamWatch
 from arena.assembly import open_arena
 from arena.dashboard import dashboard_router
+from arena.operations.operation import operations_of
+from arena.operations.operations import Operations
 from arena.settings import Settings
 
 ROOMS = (
@@ -62,6 +64,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with AsyncExitStack() as closing:
             house = await closing.enter_async_context(open_arena(settings))
+            await house.database.open()  # a server without its database must not start
             app.state.arena = house
             app.state.team_watch = TeamWatch(house)
             if serves:
@@ -81,7 +84,10 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         lifespan=lifespan,
         separate_input_output_schemas=False,
         # Not by `include_router`: it makes every route anew for each app, with its first request.
-        routes=[*health.router.routes, *(route for room in ROOMS for route in room.router.routes)],
+        routes=[
+            *(route(operation) for operation in operations_of(Operations)),
+            *(route for room in ROOMS for route in room.router.routes),
+        ],
     )
     app.state.serves = serves
     app.state.access = Access(settings.team_by_token)

@@ -1,12 +1,22 @@
 """The description of the API: what the routes cannot tell by themselves is added here."""
 
+import ast
+import inspect
 import json
+import sys
+from collections.abc import Iterable
+from dataclasses import is_dataclass
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from itertools import pairwise
+from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from arena.api.problems import responses
+from arena.operations.operation import operations_of
+from arena.operations.operations import Operations
 from arena.schemas import Change, Problem, Progress, ResultEvent
 
 REFERENCE = "#/components/schemas/{model}"
@@ -59,13 +69,68 @@ def _complete(document: dict[str, Any]) -> None:
         schemas[shape.__name__] = described
     for replaced in ("HTTPValidationError", "ValidationError"):
         schemas.pop(replaced, None)
+    # By address: an operation that moves to another file must not move here.
+    document["paths"] = dict(sorted(document["paths"].items()))
+    operations = operations_of(Operations)
+    streamed = (kind for one in operations for kind in (one.wire.events or {}).values())
+    bodies = (one.body for one in operations if one.body)
+    _describe_fields(schemas, (*(one.result for one in operations), *bodies, *streamed))
     document["components"]["securitySchemes"] = {"token": TOKEN}
     document["security"] = [{}, {"token": []}]
     document["tags"] = [{"name": name, "description": told} for name, told in TAGS.items()]
     examples = json.loads(files("arena.api").joinpath("examples.json").read_text())
-    for operations in document["paths"].values():
-        for operation in operations.values():
+    for methods in document["paths"].values():
+        for operation in methods.values():
             _illustrate(operation, examples.get(operation["operationId"], {}))
+
+
+def _describe_fields(schemas: dict[str, Any], kinds: Iterable[Any]) -> None:
+    """Take over what stands under each field of the values: its description."""
+    for kind in _values(kinds):
+        properties = schemas.get(kind.__name__, {}).get("properties", {})
+        for field, text in _field_texts(kind).items():
+            if field in properties:
+                properties[field].setdefault("description", text)
+
+
+def _values(kinds: Iterable[Any]) -> set[type]:
+    """Every dataclass and model that these types are made of."""
+    found: set[type] = set()
+    waiting = list(kinds)
+    while waiting:
+        kind = waiting.pop()
+        waiting += get_args(kind)
+        is_value = inspect.isclass(kind) and (is_dataclass(kind) or issubclass(kind, BaseModel))
+        if is_value and kind not in found:
+            found.add(kind)
+            waiting += get_type_hints(kind, include_extras=True).values()
+    return found
+
+
+def _field_texts(kind: type) -> dict[str, str]:
+    """The string under each field of a class, also of those it inherits."""
+    texts: dict[str, str] = {}
+    for owner in reversed(kind.__mro__):
+        body = _classes(owner.__module__).get(owner.__qualname__)
+        for field, text in pairwise(body or ()):
+            match field, text:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(written))),
+                ):
+                    texts[name] = inspect.cleandoc(written)
+                case _:
+                    pass
+    return texts
+
+
+@cache
+def _classes(module: str) -> dict[str, list[ast.stmt]]:
+    """The bodies of a module's classes, by name."""
+    if not module.startswith("arena."):
+        return {}
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def _illustrate(operation: dict[str, Any], example: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Server-sent events: their form, and a sign of life while nothing happens."""
+"""Server-sent events: their form, and a keep-alive comment while nothing happens."""
 
 import asyncio
 from collections.abc import AsyncGenerator

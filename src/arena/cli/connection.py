@@ -1,22 +1,26 @@
-"""The way to Arena: a server, or the app in this very process. One client for both."""
+"""How a command reaches Arena: a server by `--server`, or the rooms in this process."""
 
 import asyncio
 import shlex
 import signal
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import typer
 
-from arena.cli.in_process import AppTransport
+from arena.assembly import open_arena
 from arena.cli.options import Options
-from arena.client import Client
 from arena.errors import InvalidInput
+from arena.operations.operation import InProcess
+from arena.operations.operations import Operations
 from arena.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 T = TypeVar("T")
 
@@ -72,7 +76,7 @@ def settings_of(
 
 
 @contextmanager
-def told_how_to_go_on(
+def resume_hint(
     context: typer.Context, settings: Settings, run_id: UUID, agents: Sequence[Path] | None
 ) -> Generator[None]:
     """Say what to type where the watching of a run ends before the run does."""
@@ -82,19 +86,47 @@ def told_how_to_go_on(
     except BaseException:  # also Ctrl-C: that is the very case
         team = ["--team", options.team] if options.team else []
         if settings.server:
-            told = "no longer watching, the server goes on with it; see"
-            words = ["arena", "--server", settings.server, *team, "runs", "show", str(run_id)]
+            message = "no longer watching; the server continues the run; see"
+            command = ["arena", "--server", settings.server, *team, "runs", "show", str(run_id)]
         else:
-            told = "interrupted; go on with"
+            message = "interrupted; continue with"
             folders = [word for folder in agents or () for word in ("--agents", str(folder))]
-            words = ["arena", *team, "runs", "resume", str(run_id), *folders]
-        print(f"{told}: {shlex.join(words)}", file=sys.stderr)
+            command = ["arena", *team, "runs", "resume", str(run_id), *folders]
+        print(f"{message}: {shlex.join(command)}", file=sys.stderr)
         raise
 
 
 @asynccontextmanager
-async def connected(settings: Settings) -> AsyncGenerator[Client]:
+async def open_operations(settings: Settings) -> AsyncGenerator[Operations]:
+    """The operations of the server that the settings name, or of the rooms in this process."""
+    if settings.server:
+        from arena.client.client import Client  # an HTTP library, for those who need one
+
+        token = settings.token.get_secret_value() if settings.token else None
+        async with Client(settings.server, team_id=settings.team, token=token) as client:
+            yield client
+        return
+    # Whoever can start this command owns the database: tokens are for callers over the network.
+    async with open_arena(settings.model_copy(update={"tokens": ()})) as arena:
+        yield Operations(InProcess(arena=arena, team_id=settings.team))
+
+
+def call(context: typer.Context, work: Callable[[Operations], Awaitable[T]]) -> T:
+    """Do a command's work on Arena, and wait for it."""
+
+    async def opened() -> T:
+        async with open_operations(settings_of(context)) as arena:
+            return await work(arena)
+
+    return wait_for(opened())
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncGenerator["Client"]:
     """A client of the named server, or of an Arena opened for this command."""
+    from arena.cli.in_process import AppTransport
+    from arena.client import Client
+
     if settings.server:
         token = settings.token.get_secret_value() if settings.token else None
         async with Client(settings.server, team_id=settings.team, token=token) as client:

@@ -1,13 +1,13 @@
 """What people and programs get to see."""
 
-import json
 import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -64,13 +64,20 @@ def line(text: str, *, at_once: bool = False) -> None:
         forget_reader()
 
 
-def print_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:
-    """A value as JSON on standard output."""
-    line(json.dumps(value, indent=2, ensure_ascii=False, default=_plain_value))
+def print_json(value: object) -> None:
+    """A value as JSON on standard output, by the names of the API."""
+    line(as_json(value, indent=2))
 
 
-def _plain_value(value: object) -> object:
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+def as_json(value: object, *, indent: int | None = None) -> str:
+    """A value as JSON, by the names of the API."""
+    kind: type = type(value)
+    return _adapter(kind).dump_json(value, indent=indent, by_alias=True).decode()
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(Any) if kind in (dict, list) else TypeAdapter(kind)
 
 
 def table(title: str, *columns: str, right: Iterable[str] = (), wraps: str | None = None) -> Table:

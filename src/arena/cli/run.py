@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from arena import schemas
-from arena.cli.connection import connected, settings_of, told_how_to_go_on, wait_for
+from arena.cli.connection import connected, resume_hint, settings_of, wait_for
 from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, commands, split_agent
 from arena.cli.progress import follow
 from arena.cli.report import print_run
@@ -60,7 +60,7 @@ def run(
             if fail_under is not None and tests:
                 _refuse_problems(await client.catalog(), tests)
             created = await client.create_run(request)
-            with told_how_to_go_on(context, settings, created.run_id, agents):
+            with resume_hint(context, settings, created.run_id, agents):
                 await client.execute_run(created.run_id, wait=False)
                 title = f"{created.agent_id} {created.version}"
                 return await finish(client, created.run_id, title, as_json=as_json)

@@ -7,7 +7,7 @@ import typer
 
 from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, told_how_to_go_on, wait_for
+from arena.cli.connection import connected, resume_hint, settings_of, wait_for
 from arena.cli.options import AgentsDir, FailUnder, Json, commands
 from arena.cli.report import print_run
 from arena.cli.run import exit_code, finish
@@ -95,7 +95,7 @@ def resume(
     async def go_on(settings: Settings) -> schemas.Run:
         async with connected(settings) as client:
             await client.resume_run(run_id, wait=False)
-            with told_how_to_go_on(context, settings, run_id, agents):
+            with resume_hint(context, settings, run_id, agents):
                 return await finish(client, run_id, f"run {run_id}", as_json=as_json)
 
     done = wait_for(go_on(settings_of(context, agents=agents)))

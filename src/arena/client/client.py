@@ -12,25 +12,33 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 from uuid import UUID
 
+import httpx
+
 from arena import schemas
 from arena.client.connection import PAGE, quoted
 from arena.client.market import MarketCalls
+from arena.client.signing import Signer
+from arena.operations.operations import Operations
 
 Outcome = Literal["passed", "failed", "awaiting"]
 
 
-class Client(MarketCalls):
+class Client(Operations, MarketCalls):
     """Everything a server has. Calls on the market are in `arena.client.market`."""
 
-    # The server
-
-    async def health(self) -> schemas.Health:
-        """Whether the server works, and its version."""
-        return await self._get("/api/health", schemas.Health)
-
-    async def teams(self) -> schemas.TeamList:
-        """The teams that may be chosen."""
-        return await self._get("/api/teams", schemas.TeamList)
+    def __init__(
+        self,
+        url: str,
+        *,
+        team_id: str | None = None,
+        token: str | None = None,
+        signer: Signer | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        MarketCalls.__init__(
+            self, url, team_id=team_id, token=token, signer=signer, transport=transport
+        )
+        Operations.__init__(self, self)
 
     async def watch_team(self) -> AsyncIterator[schemas.Progress | schemas.Change]:
         """A team's runs as they go on, and what else changes; the first tell how things are."""

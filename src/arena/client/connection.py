@@ -1,4 +1,4 @@
-"""The wire: requests, answers in their shapes, and errors as the errors of `arena.errors`."""
+"""Operations over HTTP: requests, responses, and errors as the errors of `arena.errors`."""
 
 import contextlib
 import json
@@ -11,7 +11,8 @@ from urllib.parse import quote
 from urllib.request import getproxies
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from arena.errors import (
     ArenaError,
@@ -23,6 +24,7 @@ from arena.errors import (
     NotFound,
     Unauthorized,
 )
+from arena.operations.operation import Event, Events, Operation
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -35,6 +37,7 @@ ERRORS: Mapping[int, type[ArenaError]] = {
 }
 
 PAGE = 1000
+BYTES = "application/octet-stream"
 
 PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 """A server whose machine vanished is noticed within a minute, however long an answer may take."""
@@ -49,7 +52,7 @@ SOCKET_OPTIONS = [
 
 
 class Connection:
-    """A connection to an Arena server."""
+    """A connection to an Arena server: a target that sends operations to it."""
 
     def __init__(
         self,
@@ -89,6 +92,64 @@ class Connection:
         """Close the connection."""
         await self._http.aclose()
 
+    async def call(self, operation: Operation, group: object, arguments: dict[str, Any]) -> Any:
+        """Send an operation; its result, or the stream of its events."""
+        request = self._request(operation, arguments)
+        if operation.wire.events is not None:
+            response = await self._send(request, stream=True)
+            return self._read_events(operation.wire.events, request, response)
+        content = (await self._send(request)).content
+        if operation.wire.media_type is not None:
+            return content
+        return _read(operation.adapter, content, request)
+
+    def _request(self, operation: Operation, arguments: dict[str, Any]) -> httpx.Request:
+        sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "field": {}}
+        options: dict[str, Any] = {}
+        for one in operation.parameters:
+            value = arguments.get(one.name)
+            if value is None:
+                continue
+            if one.place == "bytes":
+                options = {"content": value, "headers": {"Content-Type": BYTES}}
+            elif one.place == "body":
+                options["json"] = value.model_dump(mode="json", exclude_none=True, by_alias=True)
+            else:
+                sent[one.place][one.name] = to_jsonable_python(value)
+        path = operation.wire.path.format_map(
+            {name: quote(str(value), safe="") for name, value in sent["path"].items()}
+        )
+        if sent["field"]:
+            options["json"] = sent["field"]
+        if sent["header"]:
+            names = {name.replace("_", "-"): value for name, value in sent["header"].items()}
+            options["headers"] = names
+        try:
+            return self._http.build_request(
+                operation.wire.method, path, params=sent["query"], **options
+            )
+        except ValueError as error:  # nested too deep, not a number, half of a surrogate pair
+            raise InvalidInput(f"the request cannot be written as JSON: {error}") from None
+
+    async def _read_events(
+        self, kinds: Mapping[str, type], request: httpx.Request, response: httpx.Response
+    ) -> Events:
+        """Each event as it comes; an error where the stream ends while somebody still reads.
+
+        An event of an unknown name is skipped: a newer server may have more of them.
+        """
+        adapters = {name: TypeAdapter(kind) for name, kind in kinds.items()}
+        try:
+            async for event, data, ident in _events(_lines(response.aiter_bytes())):
+                if event in adapters:
+                    value = _read(adapters[event], data, request)
+                    yield Event(name=event, data=value, id=ident)
+        except httpx.HTTPError as error:
+            raise InfrastructureError(f"{place(request)} closed the stream: {error}") from error
+        finally:
+            await response.aclose()
+        raise InfrastructureError(f"{place(request)} closed the stream before its end")
+
     async def _get(self, path: str, shape: type[Shape], **query: Any) -> Shape:
         request = self._http.build_request("GET", path, params=_given(query))
         return read_shape(shape, (await self._send(request)).content, request)
@@ -123,7 +184,7 @@ class Connection:
         request = self._http.build_request("GET", path, params=_given(query))
         response = await self._send(request, stream=True)
         try:
-            async for name, data in _events(_lines(response.aiter_bytes())):
+            async for name, data, _ in _events(_lines(response.aiter_bytes())):
                 fitting = shape if isinstance(shape, type) else shape.get(name)
                 if fitting is not None:
                     yield name, read_shape(fitting, data, request)
@@ -165,18 +226,20 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
             yield line.removesuffix(b"\r").decode("utf-8", "replace")
 
 
-async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str]]:
-    """Name and data of each server-sent event."""
-    name, data = "", ""
+async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str, int | None]]:
+    """Name, data and id of each server-sent event."""
+    name, data, ident = "", "", None
     async for line in lines:
         key, _, value = line.partition(": ")
         if key == "event":
             name = value
         elif key == "data":
             data = value
+        elif key == "id" and value.isdecimal():
+            ident = int(value)
         elif not line and data:
-            yield name, data
-            name, data = "", ""
+            yield name, data, ident
+            name, data, ident = "", "", None
 
 
 def _error(response: httpx.Response) -> ArenaError:
@@ -216,6 +279,15 @@ def asked(shape: type[Shape], **values: Any) -> Shape:
     except ValidationError as wrong:
         faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors())
         raise InvalidInput("; ".join(faults)) from None
+
+
+def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx.Request) -> Any:
+    """A response in the shape it must have."""
+    try:
+        return adapter.validate_json(content)
+    except ValidationError as error:
+        message = f"{place(request)} does not answer like an Arena of this version"
+        raise InfrastructureError(f"{message}; is the address right?") from error
 
 
 def read_shape(shape: type[Shape], content: bytes | str, request: httpx.Request) -> Shape:

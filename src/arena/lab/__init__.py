@@ -1,5 +1,6 @@
-"""The lab: a small QA laboratory as data, and the reference agents that work in it.
+"""The lab: a small QA laboratory as data, and five reference agents that work in it.
 
-`records.py` is its vocabulary, `data/` its content, `lab.py` the questions one can ask it. All of
-it imports the standard library alone, so that an agent starts fast.
+`records.py` and `data/` are the laboratory, `health.py`, `coverage.py` and `walking.py` compute
+what follows from it, `prompt.py` reads a request and `answers.py` replies to it. It is a program
+of its own, `python -m arena.lab AGENT_ID`, and imports the standard library alone.
 """

@@ -1,16 +1,16 @@
-"""What the test cases show, worked out from test cases, requirements and executions."""
+"""Coverage, computed from requirements, test cases and executions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from arena.lab.lab import Lab
-from arena.lab.records import Execution, Outcome, Requirement, Testcase, Userinterface
+from arena.lab.records import Execution, Outcome, Requirement, Testcase
 
 PRIORITIES = ("high", "medium", "low")
 
 
 class Evidence(StrEnum):
-    """What is known of a requirement."""
+    """What is known about a requirement."""
 
     VERIFIED = "verified"
     """The latest execution of each of its executed test cases passed."""
@@ -24,7 +24,7 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """One requirement and what shows that it holds."""
+    """One requirement with its test cases."""
 
     requirement: Requirement
     testcases: tuple[Testcase, ...]
@@ -33,29 +33,17 @@ class Coverage:
 
     @property
     def evidence(self) -> Evidence:
-        """What is known of the requirement."""
+        """What the test cases and executions show."""
         if not self.testcases:
             return Evidence.UNCOVERED
         if not self.latest:
             return Evidence.UNTESTED
-        if all(run.status is Outcome.PASSED for run in self.latest):
-            return Evidence.VERIFIED
-        return Evidence.FAILING
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gaps:
-    """Where the tests leave something open."""
-
-    uncovered: tuple[Coverage, ...]
-    untested: tuple[Coverage, ...]
-    failing: tuple[Coverage, ...]
-    unvisited: dict[str, tuple[str, ...]]
-    """The nodes of each interface that no test case visits."""
+        passed = all(run.status is Outcome.PASSED for run in self.latest)
+        return Evidence.VERIFIED if passed else Evidence.FAILING
 
 
 def coverage_of(lab: Lab) -> tuple[Coverage, ...]:
-    """The coverage of every requirement, the most important first."""
+    """The coverage of every requirement, the highest priority first."""
     latest = {run.testcase: run for run in lab.executions}  # later ones overwrite earlier ones
     found: list[Coverage] = []
     for requirement in lab.requirements:
@@ -63,20 +51,3 @@ def coverage_of(lab: Lab) -> tuple[Coverage, ...]:
         runs = tuple(latest[case.id] for case in cases if case.id in latest)
         found.append(Coverage(requirement=requirement, testcases=cases, latest=runs))
     return tuple(sorted(found, key=lambda item: PRIORITIES.index(item.requirement.priority)))
-
-
-def gaps_of(lab: Lab) -> Gaps:
-    """All gaps: requirements without evidence, and screens without a visitor."""
-    coverage = coverage_of(lab)
-    return Gaps(
-        uncovered=tuple(item for item in coverage if item.evidence is Evidence.UNCOVERED),
-        untested=tuple(item for item in coverage if item.evidence is Evidence.UNTESTED),
-        failing=tuple(item for item in coverage if item.evidence is Evidence.FAILING),
-        unvisited={ui.id: unvisited_nodes(lab, ui) for ui in lab.userinterfaces},
-    )
-
-
-def unvisited_nodes(lab: Lab, ui: Userinterface) -> tuple[str, ...]:
-    """The nodes that no test case names as a goal, in the order of the tree."""
-    goals = {step.node for case in lab.testcases_for(ui) for step in case.steps}
-    return tuple(node.id for node in ui.nodes if node.id not in goals and node.id != ui.entry)

@@ -1,4 +1,4 @@
-"""Is it well? Figures against the lab's thresholds; no status is stored anywhere."""
+"""Health and status, computed from figures and the lab's thresholds."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from arena.lab.records import Device, Host, Service, Threshold
 
 
 class Level(IntEnum):
-    """How well something is; the higher, the worse."""
+    """The severity of a finding; higher is worse."""
 
     HEALTHY = 0
     WARNING = 1
@@ -18,62 +18,48 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What a check found out about one part of the lab."""
+    """The result of checking one host, device or service."""
 
     kind: str
     name: str
     level: Level
     reasons: tuple[str, ...]
-    """Every figure that is beyond its threshold, in words."""
+    """Every figure beyond its threshold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One figure, judged."""
-
-    level: Level
-    reason: str
-
-
-def device_status(lab: Lab, device: Device) -> str:
-    """`offline` when it was not seen for too long, otherwise what its users say of it."""
-    if age_seconds(lab, device.last_seen) > lab.machines.limits.offline_after_seconds:
+def status_of(lab: Lab, machine: Device | Host) -> str:
+    """`offline` when it has not been seen for too long, otherwise `online` or its own state."""
+    if age_seconds(lab, machine.last_seen) > lab.machines.limits.offline_after_seconds:
         return "offline"
-    return {"ready": "online"}.get(device.state, device.state)
-
-
-def host_status(lab: Lab, host: Host) -> str:
-    """`online`, or `offline` when it was not seen for too long."""
-    gone = age_seconds(lab, host.last_seen) > lab.machines.limits.offline_after_seconds
-    return "offline" if gone else "online"
+    if isinstance(machine, Host) or machine.state == "ready":
+        return "online"
+    return machine.state
 
 
 def check_device(lab: Lab, device: Device) -> Health:
-    """Presence, battery and temperature of a device."""
+    """Presence, temperature and battery of a device."""
     limits = lab.machines.limits
-    if device_status(lab, device) == "offline":
-        # The figures of a device that is gone are old; judging them would pretend to know.
-        return summed_up("device", device.id, [Reading(level=Level.CRITICAL, reason="offline")])
+    if status_of(lab, device) == "offline":
+        # The figures of an offline device are old; judging them would pretend to know.
+        return summarised("device", device.id, (Level.CRITICAL, "offline"))
     heat = limits.temperature_celsius[device.platform]
-    readings = [above("temperature", device.temperature_celsius, heat, "°C")]
+    readings = [reading("temperature", device.temperature_celsius, heat, "°C")]
     if device.battery_percent is not None:
-        readings.append(below("battery", device.battery_percent, limits.battery_percent, "%"))
-    return summed_up("device", device.id, readings)
+        readings.append(reading("battery", device.battery_percent, limits.battery_percent, "%"))
+    return summarised("device", device.id, *readings)
 
 
 def check_host(lab: Lab, host: Host) -> Health:
     """Presence, processor, memory and disk of a host."""
     limits = lab.machines.limits
-    if host_status(lab, host) == "offline":
-        return summed_up("host", host.id, [Reading(level=Level.CRITICAL, reason="offline")])
-    return summed_up(
+    if status_of(lab, host) == "offline":
+        return summarised("host", host.id, (Level.CRITICAL, "offline"))
+    return summarised(
         "host",
         host.id,
-        [
-            above("cpu", host.cpu_percent, limits.cpu_percent, "%"),
-            above("memory", host.memory_percent, limits.memory_percent, "%"),
-            above("disk", host.disk_percent, limits.disk_percent, "%"),
-        ],
+        reading("cpu", host.cpu_percent, limits.cpu_percent, "%"),
+        reading("memory", host.memory_percent, limits.memory_percent, "%"),
+        reading("disk", host.disk_percent, limits.disk_percent, "%"),
     )
 
 
@@ -83,15 +69,16 @@ def check_service(lab: Lab, service: Service) -> Health:
     allowed = lab.machines.limits.heartbeat_after_seconds
     if silence > allowed:
         reason = f"no heartbeat for {silence} s, limit {allowed} s"
-        return summed_up("service", service.id, [Reading(level=Level.CRITICAL, reason=reason)])
-    latency, errors = service.latency_limit_ms, service.error_limit_percent
-    return summed_up(
+        return summarised("service", service.id, (Level.CRITICAL, reason))
+    latency, errors = (
+        Threshold(warning=limit, critical=2 * limit)
+        for limit in (service.latency_limit_ms, service.error_limit_percent)
+    )
+    return summarised(
         "service",
         service.id,
-        [
-            above("latency", service.latency_ms, twofold(latency), "ms"),
-            above("errors", service.error_percent, twofold(errors), "%"),
-        ],
+        reading("latency", service.latency_ms, latency, "ms"),
+        reading("errors", service.error_percent, errors, "%"),
     )
 
 
@@ -105,38 +92,22 @@ def check_all(lab: Lab) -> tuple[Health, ...]:
     )
 
 
-def above(name: str, value: float, threshold: Threshold, unit: str) -> Reading:
-    """A figure that must stay below its threshold."""
-    level = Level((value >= threshold.warning) + (value >= threshold.critical))
-    return Reading(level=level, reason=beyond(name, value, crossed(level, threshold), unit))
+Reading = tuple[Level, str]
+"""One figure, judged, with the limit it was judged by."""
 
 
-def below(name: str, value: float, threshold: Threshold, unit: str) -> Reading:
-    """A figure that must stay above its threshold."""
-    level = Level((value <= threshold.warning) + (value <= threshold.critical))
-    return Reading(level=level, reason=beyond(name, value, crossed(level, threshold), unit))
+def reading(name: str, value: float, threshold: Threshold, unit: str) -> Reading:
+    """A figure against its threshold; where the critical value is the lower one, less is worse."""
+    sign = 1 if threshold.critical > threshold.warning else -1
+    crossed = [limit for limit in threshold.limits if sign * value >= sign * limit]
+    return Level(len(crossed)), f"{name} {value:g} {unit}, limit {(crossed or [0])[-1]:g} {unit}"
 
 
-def crossed(level: Level, threshold: Threshold) -> float:
-    """The limit that a figure of this level is beyond."""
-    return threshold.critical if level is Level.CRITICAL else threshold.warning
-
-
-def beyond(name: str, value: float, limit: float, unit: str) -> str:
-    """A figure and its limit in words."""
-    return f"{name} {value:g} {unit}, limit {limit:g} {unit}"
-
-
-def twofold(limit: float) -> Threshold:
-    """The threshold of a figure that has one limit only."""
-    return Threshold(warning=limit, critical=2 * limit)
-
-
-def summed_up(kind: str, name: str, readings: list[Reading]) -> Health:
+def summarised(kind: str, name: str, *readings: Reading) -> Health:
     """As bad as the worst reading, with the reason of every bad one."""
-    bad = [reading for reading in readings if reading.level > Level.HEALTHY]
-    worst = max((reading.level for reading in bad), default=Level.HEALTHY)
-    return Health(kind=kind, name=name, level=worst, reasons=tuple(r.reason for r in bad))
+    bad = [reading for reading in readings if reading[0] > Level.HEALTHY]
+    worst = max((level for level, _ in bad), default=Level.HEALTHY)
+    return Health(kind=kind, name=name, level=worst, reasons=tuple(text for _, text in bad))
 
 
 def age_seconds(lab: Lab, moment: datetime) -> int:

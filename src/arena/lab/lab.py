@@ -1,50 +1,34 @@
-"""The lab as one value, and the questions one can ask it.
+"""The lab as one frozen value, read from the JSON files in `data/`.
 
-A `Lab` never changes. What an agent may see is a smaller lab: `lab.only({Platform.WEB})` has the
-same questions and fewer records.
+An agent sees a part of it: `lab.only({Platform.WEB})` is a lab with fewer records.
 """
 
+import json
 from collections import deque
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, is_dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any, get_args, get_origin, get_type_hints
 
-from arena.lab.loading import (
-    read_executions,
-    read_machines,
-    read_requirements,
-    read_testcases,
-    read_userinterfaces,
-)
 from arena.lab.records import (
     Device,
     Edge,
     Execution,
-    Host,
     Machines,
     Platform,
+    Record,
     Requirement,
-    Service,
     Testcase,
     Userinterface,
 )
 
 
-class HasId(Protocol):
-    """A record that is called by its id."""
-
-    @property
-    def id(self) -> str:
-        """The name that no other record of its kind has."""
-        ...
-
-
-Record = TypeVar("Record", bound=HasId)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lab:
-    """Everything that is known in the laboratory."""
+    """All records of the laboratory."""
 
     machines: Machines
     userinterfaces: tuple[Userinterface, ...]
@@ -52,57 +36,24 @@ class Lab:
     requirements: tuple[Requirement, ...]
     executions: tuple[Execution, ...]
 
-    def userinterface(self, name: str) -> Userinterface | None:
-        """The interface with this id."""
-        return by_id(self.userinterfaces, name)
+    def records(self) -> Iterable[Record]:
+        """Every record that has a name."""
+        for ui in self.userinterfaces:
+            yield from (ui, *ui.nodes)
+        yield from (*self.testcases, *self.requirements, *self.executions)
+        yield from (*self.machines.hosts, *self.machines.devices, *self.machines.services)
 
-    def testcase(self, name: str) -> Testcase | None:
-        """The test case with this id."""
-        return by_id(self.testcases, name)
-
-    def requirement(self, name: str) -> Requirement | None:
-        """The requirement with this id."""
-        return by_id(self.requirements, name)
-
-    def execution(self, name: str) -> Execution | None:
-        """The execution with this id."""
-        return by_id(self.executions, name)
-
-    def device(self, name: str) -> Device | None:
-        """The device with this id."""
-        return by_id(self.machines.devices, name)
-
-    def host(self, name: str) -> Host | None:
-        """The host with this id."""
-        return by_id(self.machines.hosts, name)
-
-    def service(self, name: str) -> Service | None:
-        """The service with this id."""
-        return by_id(self.machines.services, name)
-
-    def devices_on(self, host: Host) -> tuple[Device, ...]:
-        """The devices that hang on this host."""
-        return tuple(device for device in self.machines.devices if device.host == host.id)
-
-    def services_on(self, host: Host) -> tuple[Service, ...]:
-        """The services that run on this host."""
-        return tuple(service for service in self.machines.services if service.host == host.id)
+    def interface_of(self, case: Testcase) -> Userinterface:
+        """The interface that this test case walks through."""
+        return next(ui for ui in self.userinterfaces if ui.id == case.userinterface)
 
     def devices_for(self, ui: Userinterface) -> tuple[Device, ...]:
         """The devices that can show this interface."""
         return tuple(device for device in self.machines.devices if ui.id in device.interfaces)
 
-    def testcases_for(self, ui: Userinterface) -> tuple[Testcase, ...]:
-        """The test cases that walk this interface."""
-        return tuple(case for case in self.testcases if case.userinterface == ui.id)
-
     def testcases_covering(self, requirement: Requirement) -> tuple[Testcase, ...]:
-        """The test cases that show that this requirement holds."""
+        """The test cases that verify this requirement."""
         return tuple(case for case in self.testcases if requirement.id in case.requirements)
-
-    def executions_of(self, case: Testcase) -> tuple[Execution, ...]:
-        """What came of this test case, oldest first."""
-        return tuple(run for run in self.executions if run.testcase == case.id)
 
     def only(self, platforms: Set[Platform]) -> "Lab":
         """The part of the lab that belongs to these platforms. Hosts and services serve all."""
@@ -121,36 +72,43 @@ class Lab:
 
 
 def open_lab() -> Lab:
-    """The lab that ships with Arena."""
-    return Lab(
-        machines=read_machines(),
-        userinterfaces=read_userinterfaces(),
-        testcases=read_testcases(),
-        requirements=read_requirements(),
-        executions=read_executions(),
-    )
+    """The lab that ships with Arena; each field of `Lab` is a file."""
+    folder = files("arena.lab") / "data"
+    names = ("machines", "userinterfaces", "testcases", "requirements", "executions")
+    content = {name: json.loads((folder / f"{name}.json").read_bytes()) for name in names}
+    return build(Lab, content)
 
 
-def by_id(records: Sequence[Record], name: str) -> Record | None:
-    """The record with this id, whatever the case of its letters."""
-    wanted = name.casefold()
-    return next((record for record in records if record.id.casefold() == wanted), None)
+def build(kind: Any, value: Any) -> Any:
+    """A JSON value as a value of the annotated type `kind`; an unknown key is an error."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = hints_of(kind)
+        return kind(**{key: build(hints[key], item) for key, item in value.items()})
+    if get_origin(kind) is tuple:
+        return tuple(build(get_args(kind)[0], item) for item in value)
+    if get_origin(kind) is dict:
+        key_kind, item_kind = get_args(kind)
+        return {key_kind(key): build(item_kind, item) for key, item in value.items()}
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    return kind(value) if isinstance(kind, type) and issubclass(kind, StrEnum) else value
+
+
+# Resolving annotations is slow, and every record of a kind has the same ones.
+hints_of = cache(get_type_hints)
 
 
 def shortest_path(
     ui: Userinterface, source: str, target: str, *, avoid: Iterable[Edge] = ()
 ) -> tuple[Edge, ...] | None:
-    """The fewest edges that lead from one node to another, or None where no way does.
-
-    Of two ways of one length the one that stands first in the tree is taken.
-    """
+    """The fewest edges from one node to another, or None; of equal paths the first in the tree."""
     closed = set(avoid)
-    arrivals: dict[str, tuple[Edge, ...]] = {source: ()}
+    paths: dict[str, tuple[Edge, ...]] = {source: ()}
     queue = deque([source])
-    while queue and target not in arrivals:
+    while queue and target not in paths:
         here = queue.popleft()
         for edge in ui.edges:
-            if edge.source == here and edge.target not in arrivals and edge not in closed:
-                arrivals[edge.target] = (*arrivals[here], edge)
+            if edge.source == here and edge.target not in paths and edge not in closed:
+                paths[edge.target] = (*paths[here], edge)
                 queue.append(edge.target)
-    return arrivals.get(target)
+    return paths.get(target)

@@ -1,10 +1,9 @@
-"""The lab's vocabulary: what a QA laboratory is made of.
+"""The records of the lab.
 
 A `userinterface` is a navigation tree: its `node`s are screens, its `edge`s are the actions that
-lead from one screen to the next. A `device` hangs on a `host` and shows interfaces. A `testcase`
-walks an interface and covers `requirement`s; an `execution` is what came of it on one device.
-Nothing that follows from other records (status, health, coverage) is stored: `health.py` and
-`coverage.py` work it out.
+lead from one screen to the next. A `device` is attached to a `host` and shows interfaces. A
+`testcase` walks through an interface and covers `requirement`s; an `execution` is its outcome on
+one device. Whatever follows from other records (status, health, coverage) is computed, not stored.
 """
 
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import ClassVar
 
 
 class Platform(StrEnum):
-    """What kind of product an interface, a device or a requirement belongs to."""
+    """The kind of product that an interface, a device or a requirement belongs to."""
 
     WEB = "web"
     MOBILE = "mobile"
@@ -28,7 +27,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
     TIMEOUT = "timeout"
     ERROR = "error"
-    """The test case could not be executed at all: its device was not there."""
+    """The test case could not be executed at all, because its device was offline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,22 +39,22 @@ class Node:
     aliases: tuple[str, ...]
     """Other names that people use for this screen."""
     elements: tuple[str, ...]
-    """What is really on the screen in this version of the interface."""
+    """What is on the screen in the current version of the interface."""
     cold_load_ms: int
-    """How long the screen takes the first time, on a device with load factor 1."""
+    """Load time of the first visit, on a device with load factor 1."""
     warm_load_ms: int
-    """How long it takes when it was asked for before: a retry is warm."""
+    """Load time of every later attempt; a retry is warm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A way from one screen to another."""
+    """An action that leads from one screen to another."""
 
     source: str
     target: str
     action: str
     element: str | None = None
-    """The element the action needs on the source screen. It may be missing there: trees get old."""
+    """The element the action needs; a tree that is out of date may name a missing one."""
     key: str | None = None
     """The key of the remote control, where the action needs no element."""
     timeout_ms: int
@@ -75,20 +74,23 @@ class Userinterface:
     platform: Platform
     version: str
     entry: str
-    """The node that is shown first."""
+    """The id of the node that is shown first."""
     aliases: tuple[str, ...]
     description: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
-    def node(self, node_id: str) -> Node | None:
-        """The node with this id, if the tree has it."""
-        return next((node for node in self.nodes if node.id == node_id), None)
+    def node(self, node_id: str) -> Node:
+        """The node with this id; a KeyError if the tree has none."""
+        for node in self.nodes:
+            if node.id == node_id:
+                return node
+        raise KeyError(f"userinterface {self.id} has no node {node_id}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A computer of the lab that devices and services live on."""
+    """A computer of the lab, with devices attached and services running on it."""
 
     id: str
     title: str
@@ -112,10 +114,10 @@ class Device:
     model: str
     host: str
     state: str
-    """What its users say: ready, busy or maintenance. Whether it is there at all is worked out."""
+    """As set by its users: ready, busy or maintenance. Whether it is online is computed."""
     interfaces: tuple[str, ...]
     load_factor: float
-    """How many times longer a screen takes here than on the fastest device."""
+    """Load times are multiplied by this."""
     battery_percent: int | None
     temperature_celsius: int
     last_seen: datetime
@@ -123,7 +125,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A program of the lab itself."""
+    """A program that the lab itself depends on."""
 
     id: str
     title: str
@@ -163,9 +165,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Testcase:
-    """A walk through an interface that shows that requirements hold."""
+    """A walk through an interface that verifies requirements."""
 
-    __test__: ClassVar[bool] = False  # pytest takes every class called Test... for its own
+    __test__: ClassVar[bool] = False  # pytest would collect every class named Test...
 
     id: str
     title: str
@@ -177,7 +179,7 @@ class Testcase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What came of a test case on one device."""
+    """The outcome of a test case on one device."""
 
     id: str
     testcase: str
@@ -186,18 +188,23 @@ class Execution:
     status: Outcome
     duration_ms: int
     attempts: int
-    """How often the slowest step was tried: 2 means that a time-out was followed by a retry."""
+    """Attempts of the slowest step: 2 means that a timeout was followed by a retry."""
     failed_step: int | None
-    """The number of the step that did not work, counted from 1."""
+    """The number of the step that did not pass, counted from 1."""
     message: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """From where on a figure is a warning, and from where on critical."""
+    """The values from which a figure is a warning, and critical; less is worse for a battery."""
 
     warning: float
     critical: float
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Both values, the milder first."""
+        return self.warning, self.critical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,17 +217,20 @@ class Limits:
     memory_percent: Threshold
     disk_percent: Threshold
     battery_percent: Threshold
-    """The one threshold where less is worse."""
     temperature_celsius: dict[Platform, Threshold]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machines:
-    """All that runs in the lab, as it was seen at one moment."""
+    """Hosts, devices and services, as they were at one moment."""
 
     as_of: datetime
-    """The lab's present: ages are counted from here, so that every answer can be repeated."""
+    """The lab's present: ages count from here, so that every answer is reproducible."""
     limits: Limits
     hosts: tuple[Host, ...]
     devices: tuple[Device, ...]
     services: tuple[Service, ...]
+
+
+Record = Userinterface | Node | Testcase | Requirement | Execution | Host | Device | Service
+"""Everything that a prompt can mention by name."""

@@ -48,6 +48,6 @@ def test_a_run_that_is_stopped_leaves_no_agent_behind_and_can_go_on(
         command.send_signal(number)
         _, told = command.communicate()
     assert command.returncode == 128 + number
-    assert "interrupted; go on with: arena runs resume" in told
+    assert "interrupted; continue with: arena runs resume" in told
     assert "Traceback" not in told
     assert not is_running(int(pid.read_text()))

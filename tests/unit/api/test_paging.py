@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.api import paging
 from arena.errors import InvalidInput
+from arena.operations import paging
 
 AWARE = st.datetimes(timezones=st.just(UTC))
 

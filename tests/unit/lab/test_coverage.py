@@ -1,8 +1,8 @@
 from dataclasses import replace
 
-from arena.lab.coverage import Evidence, coverage_of, gaps_of
+from arena.lab.coverage import Evidence, coverage_of
 from arena.lab.lab import open_lab
-from arena.lab.records import Outcome, Platform
+from arena.lab.records import Outcome
 
 LAB = open_lab()
 
@@ -49,23 +49,7 @@ def test_evidence_follows_from_the_executions() -> None:
     assert Evidence.FAILING not in evidence(replace(LAB, executions=all_passed)).values()
 
 
-def test_gaps_hold_every_requirement_that_is_not_verified() -> None:
-    gaps = gaps_of(LAB)
-    open_ones = [*gaps.uncovered, *gaps.untested, *gaps.failing]
-
-    assert {item.requirement.id for item in open_ones} == {
-        name for name, kind in evidence().items() if kind is not Evidence.VERIFIED
-    }
-
-
-def test_the_most_important_gap_stands_first() -> None:
-    priorities = [item.requirement.priority for item in gaps_of(LAB).uncovered]
+def test_the_highest_priority_comes_first() -> None:
+    priorities = [item.requirement.priority for item in coverage_of(LAB)]
 
     assert priorities == sorted(priorities, key=["high", "medium", "low"].index)
-
-
-def test_a_node_that_no_test_case_goes_to_is_a_gap() -> None:
-    unvisited = gaps_of(LAB.only({Platform.WEB})).unvisited
-
-    assert "invoices" in unvisited["web_shop"]
-    assert "payment" not in unvisited["web_shop"]

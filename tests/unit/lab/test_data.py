@@ -9,6 +9,7 @@ from arena.lab.lab import open_lab, shortest_path
 from arena.lab.records import Outcome, Userinterface
 
 LAB = open_lab()
+BY_ID = {record.id: record for record in LAB.records()}
 INTERFACES = [pytest.param(ui, id=ui.id) for ui in LAB.userinterfaces]
 
 
@@ -69,8 +70,8 @@ def test_devices_and_services_live_on_hosts_that_exist() -> None:
 
 def test_a_device_shows_only_interfaces_of_its_own_platform() -> None:
     for device in LAB.machines.devices:
-        shown = [LAB.userinterface(name) for name in device.interfaces]
-        assert [ui.platform if ui else None for ui in shown] == [device.platform] * len(shown)
+        shown = [BY_ID[name] for name in device.interfaces]
+        assert [ui.platform for ui in shown] == [device.platform] * len(shown)
 
 
 def test_every_interface_can_be_shown_by_some_device() -> None:
@@ -91,8 +92,7 @@ def test_nothing_was_seen_after_the_moment_the_lab_was_looked_at() -> None:
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.id) for c in LAB.testcases])
 def test_a_test_case_speaks_of_nodes_elements_and_requirements_that_exist(case) -> None:
-    ui = LAB.userinterface(case.userinterface)
-    assert ui is not None
+    ui = LAB.interface_of(case)
     elements = {element for node in ui.nodes for element in node.elements}
 
     assert case.steps
@@ -101,16 +101,12 @@ def test_a_test_case_speaks_of_nodes_elements_and_requirements_that_exist(case) 
         assert step.node is None or ui.node(step.node)
         assert step.element is None or step.element in elements
     for name in case.requirements:
-        requirement = LAB.requirement(name)
-        assert requirement is not None
-        assert requirement.platform is ui.platform
+        assert BY_ID[name].platform is ui.platform
 
 
 @pytest.mark.parametrize("run", [pytest.param(r, id=r.id) for r in LAB.executions])
 def test_an_execution_fits_its_test_case_and_its_device(run) -> None:
-    case, device = LAB.testcase(run.testcase), LAB.device(run.device)
-    assert case is not None
-    assert device is not None
+    case, device = BY_ID[run.testcase], BY_ID[run.device]
 
     assert case.userinterface in device.interfaces
     if run.status is Outcome.PASSED:

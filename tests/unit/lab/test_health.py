@@ -9,18 +9,20 @@ from arena.lab.health import (
     check_device,
     check_host,
     check_service,
-    device_status,
+    status_of,
 )
 from arena.lab.lab import Lab, open_lab
-from arena.lab.records import Device
+from arena.lab.records import Device, Service
 
 LAB = open_lab()
 
 
 def device(name: str) -> Device:
-    found = LAB.device(name)
-    assert found is not None
-    return found
+    return next(device for device in LAB.machines.devices if device.id == name)
+
+
+def service(name: str) -> Service:
+    return next(service for service in LAB.machines.services if service.id == name)
 
 
 @pytest.mark.parametrize(
@@ -57,26 +59,20 @@ def test_what_is_hot_for_a_phone_is_not_hot_for_a_set_top_box() -> None:
 def test_a_device_goes_offline_when_it_is_not_seen_for_ten_minutes() -> None:
     just_there = LAB.machines.as_of - timedelta(seconds=600)
 
-    assert device_status(LAB, replace(device("pixel-8"), last_seen=just_there)) == "online"
+    assert status_of(LAB, replace(device("pixel-8"), last_seen=just_there)) == "online"
     gone = just_there - timedelta(seconds=1)
-    assert device_status(LAB, replace(device("pixel-8"), last_seen=gone)) == "offline"
+    assert status_of(LAB, replace(device("pixel-8"), last_seen=gone)) == "offline"
 
 
 def test_a_service_without_a_heartbeat_is_critical_however_fast_it_was() -> None:
-    service = LAB.service("report-builder")
-    assert service is not None
-
-    health = check_service(LAB, service)
+    health = check_service(LAB, service("report-builder"))
 
     assert health.level is Level.CRITICAL
     assert "no heartbeat" in health.reasons[0]
 
 
 def test_every_figure_beyond_its_threshold_is_a_reason() -> None:
-    service = LAB.service("device-hub")
-    assert service is not None
-
-    health = check_service(LAB, replace(service, latency_ms=500, error_percent=1.5))
+    health = check_service(LAB, replace(service("device-hub"), latency_ms=500, error_percent=1.5))
 
     assert health.reasons == ("latency 500 ms, limit 400 ms", "errors 1.5 %, limit 1 %")
     assert health.level is Level.CRITICAL

@@ -1,5 +1,15 @@
-from arena.lab.lab import open_lab, shortest_path
-from arena.lab.records import Edge, Node, Platform, Userinterface
+import pytest
+
+from arena.lab.lab import build, open_lab, shortest_path
+from arena.lab.records import (
+    Edge,
+    Node,
+    Outcome,
+    Platform,
+    Step,
+    Threshold,
+    Userinterface,
+)
 
 LAB = open_lab()
 
@@ -25,16 +35,17 @@ def tree(*edges: tuple[str, str]) -> Userinterface:
     )
 
 
-def test_a_thing_is_found_whatever_the_case_of_its_id() -> None:
-    case = LAB.testcase("tc-web-04")
-
-    assert case is not None
-    assert case.title == "Pay with a saved card"
+def test_a_key_that_no_record_has_is_an_error() -> None:
+    with pytest.raises(KeyError, match="colour"):
+        build(Threshold, {"warning": 1, "critical": 2, "colour": "red"})
 
 
-def test_a_name_that_nothing_has_finds_nothing() -> None:
-    assert LAB.testcase("TC-WEB-99") is None
-    assert LAB.userinterface("") is None
+def test_values_of_the_data_files_get_the_types_of_their_fields() -> None:
+    run = LAB.executions[0]
+
+    assert isinstance(run.status, Outcome)
+    assert run.started_at.tzinfo is not None
+    assert isinstance(LAB.testcases[0].steps[0], Step)
 
 
 def test_the_web_part_of_the_lab_has_nothing_of_other_platforms() -> None:

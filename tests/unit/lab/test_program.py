@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import arena
-from arena.lab.roles import ROLES
+from arena.lab.desk import ROLES
 
 BUILTIN = Path(arena.__file__).parent / "agents" / "builtin"
 
@@ -70,9 +70,9 @@ def test_half_a_character_does_not_end_the_program() -> None:
 
 
 def test_one_process_remembers_between_prompts() -> None:
-    answers = talk("qa-web-manager", question("Go to the cart"), question("Which node are you on?"))
+    answers = talk("qa-web-manager", question("Execute TC-WEB-01"), question("Show the results"))
 
-    assert "node cart" in str(answers[1]["output"])
+    assert "EX-1045: TC-WEB-01" in str(answers[1]["output"])
 
 
 def test_two_processes_say_the_same() -> None:

@@ -4,126 +4,6 @@
  */
 
 export interface paths {
-    "/api/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Health
-         * @description Whether the server works, and its version.
-         */
-        get: operations["health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/tests": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Tests
-         * @description List the tests of the catalog.
-         */
-        get: operations["list_tests"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/tests/{test_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Test
-         * @description One test of the catalog.
-         */
-        get: operations["get_test"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/catalog": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Catalog
-         * @description The files of the catalog, and every problem in them.
-         */
-        get: operations["get_catalog"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Audit Tests
-         * @description Which active tests an agent that does nothing passes; while some are pending, ask again.
-         */
-        get: operations["audit_tests"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/tests/{test_id}/standing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Test Standing
-         * @description How a test went with each agent in its latest full run, and whether it tells them apart.
-         */
-        get: operations["get_test_standing"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/agents": {
         parameters: {
             query?: never;
@@ -184,6 +64,194 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Content
+         * @description One file (CAR) with these contents; a verdict record brings what it speaks of.
+         */
+        get: operations["export_content"];
+        put?: never;
+        /**
+         * Import Content
+         * @description Keep all that an archive holds, or nothing of it where a byte is wrong.
+         */
+        post: operations["import_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit Tests
+         * @description Which active tests an agent that does nothing passes; while some are pending, ask again.
+         */
+        get: operations["audit_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Catalog
+         * @description The files of the catalog, and every problem in them.
+         */
+        get: operations["get_catalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Agents
+         * @description Set agents side by side: who is ahead, where they differ, and whether it is luck.
+         */
+        get: operations["compare_agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/compare/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Tests
+         * @description Every test of the agents' latest full runs, and how it went with each of them.
+         */
+        get: operations["compare_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report Executions
+         * @description Report executions that happened in your own system; all of them count, or none does.
+         */
+        post: operations["report_executions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Feedback
+         * @description List the team's ratings, newest first.
+         */
+        get: operations["list_feedback"];
+        put?: never;
+        /**
+         * Submit Feedback
+         * @description Rate an agent with 1 to 5 stars; a user's later rating takes the earlier one's place.
+         */
+        post: operations["submit_feedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/leaderboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Leaderboard
+         * @description The team's agents, best first, with how sure each place is.
+         */
+        get: operations["get_leaderboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/pareto": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pareto
+         * @description Accuracy against cost: the agents that nobody beats on both.
+         */
+        get: operations["get_pareto"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/benchmarks/run": {
         parameters: {
             query?: never;
@@ -224,46 +292,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/benchmarks/runs/{run_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resume Run
-         * @description Go on with a run that was interrupted, or that the infrastructure stopped.
-         */
-        post: operations["resume_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/runs/{run_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel Run
-         * @description Stop a run for good; the results it has stay.
-         */
-        post: operations["cancel_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/benchmarks/runs": {
         parameters: {
             query?: never;
@@ -298,6 +326,26 @@ export interface paths {
         get: operations["get_run"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Run
+         * @description Stop a run for good; the results it has stay.
+         */
+        post: operations["cancel_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -364,27 +412,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/reviews": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Reviews
-         * @description List the team's reviews, those that have waited longest first.
-         */
-        get: operations["list_reviews"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/reviews/settle": {
+    "/api/benchmarks/runs/{run_id}/resume": {
         parameters: {
             query?: never;
             header?: never;
@@ -394,182 +422,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Settle Reviews
-         * @description Make the verdicts of answered reviews that something was in the way of.
+         * Resume Run
+         * @description Go on with a run that was interrupted, or that the infrastructure stopped.
          */
-        post: operations["settle_reviews"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/reviews/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Watch Reviews
-         * @description Watch the team's reviews as server-sent events: how many are in each state.
-         */
-        get: operations["watch_reviews"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/reviews/{review_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Review
-         * @description A review with its submission, its items and what was said to them.
-         */
-        get: operations["get_review"];
-        put?: never;
-        /**
-         * Answer Review
-         * @description Answer items of a review; the last answer makes the verdict.
-         *
-         *     Where the verdict cannot be made just now the answers are kept, the review stays `answered` and
-         *     `trouble` says why; it is settled later. From `due_at` on answers are refused; where the time
-         *     ends while the verdict is made, the review is `cancelled` and `trouble` says so.
-         */
-        post: operations["answer_review"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/reviews/{review_id}/suggest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Suggest Answers
-         * @description What the configured judge would answer: a hint for a person, never a verdict.
-         */
-        post: operations["suggest_answers"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/feedback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Feedback
-         * @description List the team's ratings, newest first.
-         */
-        get: operations["list_feedback"];
-        put?: never;
-        /**
-         * Submit Feedback
-         * @description Rate an agent with 1 to 5 stars; a user's later rating takes the earlier one's place.
-         */
-        post: operations["submit_feedback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Report Executions
-         * @description Report executions that happened in your own system; all of them count, or none does.
-         */
-        post: operations["report_executions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/leaderboard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Leaderboard
-         * @description The team's agents, best first, with how sure each place is.
-         */
-        get: operations["get_leaderboard"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/compare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Compare Agents
-         * @description Set agents side by side: who is ahead, where they differ, and whether it is luck.
-         */
-        get: operations["compare_agents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/benchmarks/pareto": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Pareto
-         * @description Accuracy against cost: the agents that nobody beats on both.
-         */
-        get: operations["get_pareto"];
-        put?: never;
-        post?: never;
+        post: operations["resume_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -596,7 +452,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/benchmarks/compare/tests": {
+    "/api/benchmarks/tests": {
         parameters: {
             query?: never;
             header?: never;
@@ -604,10 +460,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Compare Tests
-         * @description Every test of the agents' latest full runs, and how it went with each of them.
+         * List Tests
+         * @description List the tests of the catalog.
          */
-        get: operations["compare_tests"];
+        get: operations["list_tests"];
         put?: never;
         post?: never;
         delete?: never;
@@ -616,7 +472,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/teams": {
+    "/api/benchmarks/tests/{test_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -624,10 +480,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Teams
-         * @description The teams that may be chosen: the token's own, or without tokens all that have a run.
+         * Get Test
+         * @description One test of the catalog.
          */
-        get: operations["list_teams"];
+        get: operations["get_test"];
         put?: never;
         post?: never;
         delete?: never;
@@ -636,7 +492,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/events": {
+    "/api/benchmarks/tests/{test_id}/standing": {
         parameters: {
             query?: never;
             header?: never;
@@ -644,72 +500,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Watch Team
-         * @description Watch a team: its runs as they go on; scores, reviews, market and catalog as they change.
+         * Get Test Standing
+         * @description How a test went with each agent in its latest full run, and whether it tells them apart.
          */
-        get: operations["watch_team"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/evaluate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Evaluate Submission
-         * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
-         *
-         *     Where tokens are needed, who asks sends the private part of a sealed standard along.
-         */
-        post: operations["evaluate_submission"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/verify/{cid}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Verify Record
-         * @description Check a verdict record: replay what can be, compute anew what was made of the rest.
-         */
-        get: operations["verify_record"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/judges": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Judges
-         * @description List the judge that the settings name, with its latest calibration; empty without one.
-         */
-        get: operations["list_judges"];
+        get: operations["get_test_standing"];
         put?: never;
         post?: never;
         delete?: never;
@@ -758,31 +552,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/archive": {
+    "/api/evaluate": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /**
-         * Export Content
-         * @description One file (CAR) with these contents; a verdict record brings what it speaks of.
-         */
-        get: operations["export_content"];
+        get?: never;
         put?: never;
         /**
-         * Import Content
-         * @description Keep all that an archive holds, or nothing of it where a byte is wrong.
+         * Evaluate Submission
+         * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
+         *
+         *     Where tokens are needed, who asks sends the private part of a sealed standard along.
          */
-        post: operations["import_content"];
+        post: operations["evaluate_submission"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks": {
+    "/api/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -790,34 +582,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List Tasks
-         * @description List the team's tasks, newest first.
+         * Watch Team
+         * @description Watch a team: its runs as they go on; scores, reviews, market and catalog as they change.
          */
-        get: operations["list_tasks"];
-        put?: never;
-        /**
-         * Post Task
-         * @description Offer a task; the standard is checked and pinned, then the reward is locked.
-         */
-        post: operations["post_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks/{task_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Task
-         * @description A task with its applicants, its events and the money that moved.
-         */
-        get: operations["get_task"];
+        get: operations["watch_team"];
         put?: never;
         post?: never;
         delete?: never;
@@ -826,87 +594,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/apply": {
+    "/api/health": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Apply For Task
-         * @description Ask for a task as an agent; signed.
+         * Health
+         * @description Whether the server works, and its version.
          */
-        post: operations["apply_for_task"];
+        get: operations["health"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/assign": {
+    "/api/judges": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Assign Task
-         * @description Give a task to an applicant; without one, to the best where the terms say so.
+         * List Judges
+         * @description List the judge that the settings name, with its latest calibration; empty without one.
          */
-        post: operations["assign_task"];
+        get: operations["list_judges"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/commit": {
+    "/api/ledger/audit": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Commit Result
-         * @description Bind an agent to a result that it does not show yet; signed.
+         * Audit Ledger
+         * @description Check every invariant of the team's market from the raw rows.
          */
-        post: operations["commit_result"];
+        get: operations["audit_ledger"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/submit": {
+    "/api/ledger/balance": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Submit Result
-         * @description Hand in the result, once; signed. What is judged is the whole content behind the hash.
+         * Get Balance
+         * @description What a party has, or every account that is not empty.
          */
-        post: operations["submit_result"];
+        get: operations["get_balance"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/review": {
+    "/api/ledger/deposit": {
         parameters: {
             query?: never;
             header?: never;
@@ -916,37 +684,37 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Review Task
-         * @description Let people answer the checklists of a submitted task; their verdict is the judge's.
+         * Deposit Test Money
+         * @description Give a party test money; it is worth nothing.
          */
-        post: operations["review_task"];
+        post: operations["deposit_test_money"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/judge": {
+    "/api/ledger/history": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Judge Task
-         * @description Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
+         * Get Ledger History
+         * @description A party's postings, newest first.
          */
-        post: operations["judge_task"];
+        get: operations["get_ledger_history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/tasks/{task_id}/dispute": {
+    "/api/ledger/withdraw": {
         parameters: {
             query?: never;
             header?: never;
@@ -956,90 +724,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Dispute Verdict
-         * @description Contest the verdict, once, as the side that lost; locks the bond. An agent signs it.
+         * Withdraw Test Money
+         * @description Take test money out of a party's account.
          */
-        post: operations["dispute_verdict"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks/{task_id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resolve Dispute
-         * @description Decide a dispute as the arbiter; settles at once.
-         */
-        post: operations["resolve_dispute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks/{task_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel Task
-         * @description Take an unassigned task back as its poster; the reward returns.
-         */
-        post: operations["cancel_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks/{task_id}/expire": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Expire Task
-         * @description End a task whose time has run out: nothing submitted, or nothing judged. Anyone may.
-         */
-        post: operations["expire_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/tasks/{task_id}/settle": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Settle Task
-         * @description Pay or refund by the verdict once its time for disputes has passed. Anyone may.
-         */
-        post: operations["settle_task"];
+        post: operations["withdraw_test_money"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1170,7 +858,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/ledger/balance": {
+    "/api/reviews": {
         parameters: {
             query?: never;
             header?: never;
@@ -1178,10 +866,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Balance
-         * @description What a party has, or every account that is not empty.
+         * List Reviews
+         * @description List the team's reviews, those that have waited longest first.
          */
-        get: operations["get_balance"];
+        get: operations["list_reviews"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1190,7 +878,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/ledger/history": {
+    "/api/reviews/events": {
         parameters: {
             query?: never;
             header?: never;
@@ -1198,10 +886,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get Ledger History
-         * @description A party's postings, newest first.
+         * Watch Reviews
+         * @description Watch the team's reviews as server-sent events: how many are in each state.
          */
-        get: operations["get_ledger_history"];
+        get: operations["watch_reviews"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1210,27 +898,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/ledger/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Audit Ledger
-         * @description Check every invariant of the team's market from the raw rows.
-         */
-        get: operations["audit_ledger"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/ledger/deposit": {
+    "/api/reviews/settle": {
         parameters: {
             query?: never;
             header?: never;
@@ -1240,17 +908,45 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deposit Test Money
-         * @description Give a party test money; it is worth nothing.
+         * Settle Reviews
+         * @description Make the verdicts of answered reviews that something was in the way of.
          */
-        post: operations["deposit_test_money"];
+        post: operations["settle_reviews"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/ledger/withdraw": {
+    "/api/reviews/{review_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Review
+         * @description A review with its submission, its items and what was said to them.
+         */
+        get: operations["get_review"];
+        put?: never;
+        /**
+         * Answer Review
+         * @description Answer items of a review; the last answer makes the verdict.
+         *
+         *     Where the verdict cannot be made just now the answers are kept, the review stays `answered` and
+         *     `trouble` says why; it is settled later. From `due_at` on answers are refused; where the time
+         *     ends while the verdict is made, the review is `cancelled` and `trouble` says so.
+         */
+        post: operations["answer_review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reviews/{review_id}/suggest": {
         parameters: {
             query?: never;
             header?: never;
@@ -1260,10 +956,314 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Withdraw Test Money
-         * @description Take test money out of a party's account.
+         * Suggest Answers
+         * @description What the configured judge would answer: a hint for a person, never a verdict.
          */
-        post: operations["withdraw_test_money"];
+        post: operations["suggest_answers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tasks
+         * @description List the team's tasks, newest first.
+         */
+        get: operations["list_tasks"];
+        put?: never;
+        /**
+         * Post Task
+         * @description Offer a task; the standard is checked and pinned, then the reward is locked.
+         */
+        post: operations["post_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Task
+         * @description A task with its applicants, its events and the money that moved.
+         */
+        get: operations["get_task"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply For Task
+         * @description Ask for a task as an agent; signed.
+         */
+        post: operations["apply_for_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign Task
+         * @description Give a task to an applicant; without one, to the best where the terms say so.
+         */
+        post: operations["assign_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Task
+         * @description Take an unassigned task back as its poster; the reward returns.
+         */
+        post: operations["cancel_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Commit Result
+         * @description Bind an agent to a result that it does not show yet; signed.
+         */
+        post: operations["commit_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/dispute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dispute Verdict
+         * @description Contest the verdict, once, as the side that lost; locks the bond. An agent signs it.
+         */
+        post: operations["dispute_verdict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Expire Task
+         * @description End a task whose time has run out: nothing submitted, or nothing judged. Anyone may.
+         */
+        post: operations["expire_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/judge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Judge Task
+         * @description Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
+         */
+        post: operations["judge_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve Dispute
+         * @description Decide a dispute as the arbiter; settles at once.
+         */
+        post: operations["resolve_dispute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review Task
+         * @description Let people answer the checklists of a submitted task; their verdict is the judge's.
+         */
+        post: operations["review_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle Task
+         * @description Pay or refund by the verdict once its time for disputes has passed. Anyone may.
+         */
+        post: operations["settle_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{task_id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit Result
+         * @description Hand in the result, once; signed. What is judged is the whole content behind the hash.
+         */
+        post: operations["submit_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Teams
+         * @description The teams that may be chosen: the token's own, or without tokens all that have a run.
+         */
+        get: operations["list_teams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/verify/{cid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify Record
+         * @description Check a verdict record: replay what can be, compute anew what was made of the rest.
+         */
+        get: operations["verify_record"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4499,703 +4499,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    health: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ok",
-                     *       "version": "0.1.0"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-        };
-    };
-    list_tests: {
-        parameters: {
-            query?: {
-                category?: string | null;
-                /** @description Only tests for this agent. */
-                agent_id?: string | null;
-                tag?: string | null;
-                include_inactive?: boolean;
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "tests": [
-                     *         {
-                     *           "test_id": "bench_nav_001",
-                     *           "name": "List User Interfaces",
-                     *           "description": null,
-                     *           "category": "navigation",
-                     *           "input_prompt": "List all available user interfaces in the system",
-                     *           "expected_output": {
-                     *             "contains": [
-                     *               "userinterface",
-                     *               "list"
-                     *             ]
-                     *           },
-                     *           "validation_type": "contains",
-                     *           "timeout_seconds": 30,
-                     *           "points": 1,
-                     *           "applicable_agent_types": [
-                     *             "qa-web-manager",
-                     *             "qa-mobile-manager",
-                     *             "qa-stb-manager",
-                     *             "ai-assistant"
-                     *           ],
-                     *           "active": true,
-                     *           "tags": [],
-                     *           "trials": 1,
-                     *           "budget_tokens": null,
-                     *           "case_sensitive": null,
-                     *           "whole_word": false,
-                     *           "pass_score": null
-                     *         }
-                     *       ],
-                     *       "count": 1,
-                     *       "total": 17,
-                     *       "next_cursor": "MQ"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TestList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_test: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                test_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "test_id": "bench_nav_001",
-                     *       "name": "List User Interfaces",
-                     *       "description": null,
-                     *       "category": "navigation",
-                     *       "input_prompt": "List all available user interfaces in the system",
-                     *       "expected_output": {
-                     *         "contains": [
-                     *           "userinterface",
-                     *           "list"
-                     *         ]
-                     *       },
-                     *       "validation_type": "contains",
-                     *       "timeout_seconds": 30,
-                     *       "points": 1,
-                     *       "applicable_agent_types": [
-                     *         "qa-web-manager",
-                     *         "qa-mobile-manager",
-                     *         "qa-stb-manager",
-                     *         "ai-assistant"
-                     *       ],
-                     *       "active": true,
-                     *       "tags": [],
-                     *       "trials": 1,
-                     *       "budget_tokens": null,
-                     *       "case_sensitive": null,
-                     *       "whole_word": false,
-                     *       "pass_score": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Test"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_catalog: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                     *       "loaded_at": "2025-12-06T23:58:10Z",
-                     *       "tests": 17,
-                     *       "sources": [
-                     *         {
-                     *           "file": "/srv/arena/benchmarks/analysis.yaml",
-                     *           "tests": 4,
-                     *           "state": "good"
-                     *         }
-                     *       ],
-                     *       "problems": [
-                     *         {
-                     *           "file": "/srv/arena/benchmarks/mine.yaml",
-                     *           "line": 4,
-                     *           "column": 5,
-                     *           "message": "there is no key 'nmae' here; did you mean 'name'?"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CatalogState"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    audit_tests: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "digest": "3b1f5c0e8b7a4d1f9c2e6a5b8d7c4f3e2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d",
-                     *       "findings": [
-                     *         {
-                     *           "test_id": "bench_nav_001",
-                     *           "agent": "echo",
-                     *           "answer": "List all available user interfaces in the system",
-                     *           "reason": "the answer has all of \"user\", \"interfaces\""
-                     *         }
-                     *       ],
-                     *       "audited": 17,
-                     *       "left_out": [],
-                     *       "pending": 0
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TestAudit"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_test_standing: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                test_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "test_id": "bench_nav_001",
-                     *       "rows": [
-                     *         {
-                     *           "agent_id": "qa-web-manager",
-                     *           "agent_version": "1.0.0",
-                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *           "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f",
-                     *           "trials": 1,
-                     *           "passed": 1,
-                     *           "rest_percent": 90.91,
-                     *           "is_current": true
-                     *         }
-                     *       ],
-                     *       "counted": 1,
-                     *       "pass_percent": 100,
-                     *       "interval": {
-                     *         "low": 20.65,
-                     *         "high": 100,
-                     *         "method": "wilson",
-                     *         "confidence": 0.95
-                     *       },
-                     *       "discrimination": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Standing"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_agents: {
         parameters: {
             query?: never;
@@ -5660,6 +4963,1642 @@ export interface operations {
             };
         };
     };
+    export_content: {
+        parameters: {
+            query: {
+                /** @description What to pack. */
+                cid: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.ipld.car": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "roots": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentImported"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_tests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest": "3b1f5c0e8b7a4d1f9c2e6a5b8d7c4f3e2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d",
+                     *       "findings": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "agent": "echo",
+                     *           "answer": "List all available user interfaces in the system",
+                     *           "reason": "the answer has all of \"user\", \"interfaces\""
+                     *         }
+                     *       ],
+                     *       "audited": 17,
+                     *       "left_out": [],
+                     *       "pending": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestAudit"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_catalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "loaded_at": "2025-12-06T23:58:10Z",
+                     *       "tests": 17,
+                     *       "sources": [
+                     *         {
+                     *           "file": "/srv/arena/benchmarks/analysis.yaml",
+                     *           "tests": 4,
+                     *           "state": "good"
+                     *         }
+                     *       ],
+                     *       "problems": [
+                     *         {
+                     *           "file": "/srv/arena/benchmarks/mine.yaml",
+                     *           "line": 4,
+                     *           "column": 5,
+                     *           "message": "there is no key 'nmae' here; did you mean 'name'?"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CatalogState"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_agents: {
+        parameters: {
+            query: {
+                agents: string;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "comparison": [
+                     *         {
+                     *           "rank": 1,
+                     *           "rank_low": 1,
+                     *           "rank_high": 2,
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "overall_score": 96.67,
+                     *           "benchmark_score": 91.67,
+                     *           "user_rating_score": 100,
+                     *           "success_rate_score": 100,
+                     *           "cost_efficiency_score": 100,
+                     *           "avg_user_rating": 5,
+                     *           "coverage": 1,
+                     *           "provisional": false,
+                     *           "feedback_count": 1,
+                     *           "execution_count": 13,
+                     *           "benchmark_run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "intervals": {
+                     *             "overall": {
+                     *               "low": 66.76,
+                     *               "high": 99.41,
+                     *               "method": "square-and-add",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "benchmark": {
+                     *               "low": 64.61,
+                     *               "high": 98.51,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "user_rating": {
+                     *               "low": 20.65,
+                     *               "high": 100,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "success_rate": {
+                     *               "low": 77.19,
+                     *               "high": 100,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "cost_efficiency": {
+                     *               "low": 72.72,
+                     *               "high": 100,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "unknown": [],
+                     *       "winner": "qa-web-manager",
+                     *       "winner_version": "1.0.0",
+                     *       "significant": false,
+                     *       "pairs": [
+                     *         {
+                     *           "first": "qa-web-manager:1.0.0",
+                     *           "second": "qa-mobile-manager:1.0.0",
+                     *           "common_tests": 12,
+                     *           "first_pass_rate": 0.9166666666666666,
+                     *           "second_pass_rate": 0.9166666666666666,
+                     *           "difference": 0,
+                     *           "interval": {
+                     *             "low": -24.71,
+                     *             "high": 24.71,
+                     *             "method": "newcombe",
+                     *             "confidence": 0.95
+                     *           },
+                     *           "p_value": 1,
+                     *           "adjusted_p_value": 1,
+                     *           "significant": false,
+                     *           "differing": [],
+                     *           "only_first": [],
+                     *           "only_second": []
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_tests: {
+        parameters: {
+            query: {
+                agents: string;
+                /** @description Only tests on which they differ. */
+                differing?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agents": [
+                     *         {
+                     *           "agent": "qa-web-manager:1.0.0",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2"
+                     *         },
+                     *         {
+                     *           "agent": "qa-mobile-manager:1.0.0",
+                     *           "run_id": "6f17a8e5-0585-4ab9-b945-c558553b8eb3"
+                     *         }
+                     *       ],
+                     *       "without_run": [],
+                     *       "rows": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "name": "List User Interfaces",
+                     *           "category": "navigation",
+                     *           "is_edited": false,
+                     *           "differs": true,
+                     *           "cells": [
+                     *             {
+                     *               "trials": 1,
+                     *               "passed": 1,
+                     *               "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f"
+                     *             },
+                     *             {
+                     *               "trials": 1,
+                     *               "passed": 0,
+                     *               "result_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "total": 1,
+                     *       "tests": 12,
+                     *       "differing": 1,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Matrix"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    report_executions: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "executions": [
+                 *         {
+                 *           "agent_id": "qa-web-manager",
+                 *           "version": "1.0.0",
+                 *           "status": "completed",
+                 *           "idempotency_key": "job-4711",
+                 *           "input_tokens": 900,
+                 *           "output_tokens": 120
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExecutionsReport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": 1,
+                     *       "duplicates": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExecutionsReported"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_feedback: {
+        parameters: {
+            query?: {
+                agent_id?: string | null;
+                version?: string | null;
+                /** @description Also ratings that were replaced. */
+                history?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feedback": [
+                     *         {
+                     *           "id": "c0ffee00-1234-4abc-8def-0123456789ab",
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "user_id": "anonymous",
+                     *           "execution_id": null,
+                     *           "rating": 5,
+                     *           "comment": "Excellent navigation capabilities",
+                     *           "task_description": "Navigate to settings",
+                     *           "is_standing": true,
+                     *           "created_at": "2025-12-06T23:58:10Z"
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedbackList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_feedback: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_id": "qa-web-manager",
+                 *       "version": "1.0.0",
+                 *       "rating": 5,
+                 *       "comment": "Excellent navigation capabilities",
+                 *       "task_description": "Navigate to settings"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FeedbackCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "feedback_id": "c0ffee00-1234-4abc-8def-0123456789ab",
+                     *       "message": "Feedback submitted successfully"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedbackCreated"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_leaderboard: {
+        parameters: {
+            query?: {
+                /** @description Only tests of this category count. */
+                category?: string | null;
+                /** @description Only tests with this tag count. */
+                tag?: string | null;
+                /** @description Only scores that rest on so much of the weight. */
+                min_coverage?: number;
+                /** @description Only its versions; ranks stay. */
+                agent_id?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "leaderboard": [
+                     *         {
+                     *           "rank": 1,
+                     *           "rank_low": 1,
+                     *           "rank_high": 2,
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "overall_score": 96.67,
+                     *           "benchmark_score": 91.67,
+                     *           "user_rating_score": 100,
+                     *           "success_rate_score": 100,
+                     *           "cost_efficiency_score": 100,
+                     *           "avg_user_rating": 5,
+                     *           "coverage": 1,
+                     *           "provisional": false,
+                     *           "feedback_count": 1,
+                     *           "execution_count": 13,
+                     *           "benchmark_run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "intervals": {
+                     *             "overall": {
+                     *               "low": 66.76,
+                     *               "high": 99.41,
+                     *               "method": "square-and-add",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "benchmark": {
+                     *               "low": 64.61,
+                     *               "high": 98.51,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "user_rating": {
+                     *               "low": 20.65,
+                     *               "high": 100,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "success_rate": {
+                     *               "low": 77.19,
+                     *               "high": 100,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             },
+                     *             "cost_efficiency": {
+                     *               "low": 72.72,
+                     *               "high": 100,
+                     *               "method": "wilson",
+                     *               "confidence": 0.95
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "total": 1,
+                     *       "weights": {
+                     *         "benchmark": 0.4,
+                     *         "user_rating": 0.3,
+                     *         "success_rate": 0.2,
+                     *         "cost_efficiency": 0.1
+                     *       },
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Leaderboard"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_pareto: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "front": [
+                     *         {
+                     *           "agent_id": "qa-mobile-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "run_id": "11111111-2222-4333-8444-555555555555",
+                     *           "accuracy": 91.67,
+                     *           "cost_usd_per_test": 0,
+                     *           "costed_tests": 12,
+                     *           "total_tests": 12
+                     *         }
+                     *       ],
+                     *       "dominated": [],
+                     *       "unknown_cost": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pareto"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     create_run: {
         parameters: {
             query?: {
@@ -5902,361 +6841,6 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["RunExecuted"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    resume_run: {
-        parameters: {
-            query?: {
-                /** @description Answer when the run is done; false answers 202 at once. */
-                wait?: boolean;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "status": "completed",
-                     *       "passed": 11,
-                     *       "failed": 1,
-                     *       "score_percent": 91.67,
-                     *       "points_percent": 92.86,
-                     *       "total_tests": 12,
-                     *       "errored": 0,
-                     *       "awaiting": 0,
-                     *       "error_message": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["RunExecuted"];
-                };
-            };
-            /** @description Accepted */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "status": "completed",
-                     *       "passed": 11,
-                     *       "failed": 1,
-                     *       "score_percent": 91.67,
-                     *       "points_percent": 92.86,
-                     *       "total_tests": 12,
-                     *       "errored": 0,
-                     *       "awaiting": 0,
-                     *       "error_message": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["RunExecuted"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cancel_run: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "7fdeb4bb-3639-4ec3-959f-b54769a219ce",
-                     *       "agent_id": "qa-stb-manager",
-                     *       "agent_version": "1.0.0",
-                     *       "team_id": "default",
-                     *       "status": "cancelled",
-                     *       "total_tests": 12,
-                     *       "completed_tests": 0,
-                     *       "passed_tests": 0,
-                     *       "failed_tests": 0,
-                     *       "errored_tests": 0,
-                     *       "awaiting_tests": 0,
-                     *       "score_percent": null,
-                     *       "points_earned": 0,
-                     *       "points_possible": 14,
-                     *       "points_percent": null,
-                     *       "is_full": true,
-                     *       "trials": null,
-                     *       "concurrency": null,
-                     *       "category": null,
-                     *       "input_tokens": null,
-                     *       "output_tokens": null,
-                     *       "cost_usd": null,
-                     *       "costed_tests": 0,
-                     *       "duration_seconds": 1.5,
-                     *       "error_message": null,
-                     *       "created_at": "2025-12-06T23:58:10Z",
-                     *       "started_at": null,
-                     *       "completed_at": "2025-12-06T23:58:12Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Run"];
                 };
             };
             /** @description Unauthorized */
@@ -6735,6 +7319,180 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "7fdeb4bb-3639-4ec3-959f-b54769a219ce",
+                     *       "agent_id": "qa-stb-manager",
+                     *       "agent_version": "1.0.0",
+                     *       "team_id": "default",
+                     *       "status": "cancelled",
+                     *       "total_tests": 12,
+                     *       "completed_tests": 0,
+                     *       "passed_tests": 0,
+                     *       "failed_tests": 0,
+                     *       "errored_tests": 0,
+                     *       "awaiting_tests": 0,
+                     *       "score_percent": null,
+                     *       "points_earned": 0,
+                     *       "points_possible": 14,
+                     *       "points_percent": null,
+                     *       "is_full": true,
+                     *       "trials": null,
+                     *       "concurrency": null,
+                     *       "category": null,
+                     *       "input_tokens": null,
+                     *       "output_tokens": null,
+                     *       "cost_usd": null,
+                     *       "costed_tests": 0,
+                     *       "duration_seconds": 1.5,
+                     *       "error_message": null,
+                     *       "created_at": "2025-12-06T23:58:10Z",
+                     *       "started_at": null,
+                     *       "completed_at": "2025-12-06T23:58:12Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */
@@ -7325,6 +8083,3170 @@ export interface operations {
             };
         };
     };
+    resume_run: {
+        parameters: {
+            query?: {
+                /** @description Answer when the run is done; false answers 202 at once. */
+                wait?: boolean;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "status": "completed",
+                     *       "passed": 11,
+                     *       "failed": 1,
+                     *       "score_percent": 91.67,
+                     *       "points_percent": 92.86,
+                     *       "total_tests": 12,
+                     *       "errored": 0,
+                     *       "awaiting": 0,
+                     *       "error_message": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunExecuted"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "status": "completed",
+                     *       "passed": 11,
+                     *       "failed": 1,
+                     *       "score_percent": 91.67,
+                     *       "points_percent": 92.86,
+                     *       "total_tests": 12,
+                     *       "errored": 0,
+                     *       "awaiting": 0,
+                     *       "error_message": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunExecuted"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recalculate_scores: {
+        parameters: {
+            query?: {
+                /** @description Default: all. */
+                agent_id?: string | null;
+                version?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recalculated": [
+                     *         "qa-mobile-manager:1.0.0",
+                     *         "qa-web-manager:1.0.0"
+                     *       ],
+                     *       "count": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recalculated"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tests: {
+        parameters: {
+            query?: {
+                category?: string | null;
+                /** @description Only tests for this agent. */
+                agent_id?: string | null;
+                tag?: string | null;
+                include_inactive?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tests": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "name": "List User Interfaces",
+                     *           "description": null,
+                     *           "category": "navigation",
+                     *           "input_prompt": "List all available user interfaces in the system",
+                     *           "expected_output": {
+                     *             "contains": [
+                     *               "userinterface",
+                     *               "list"
+                     *             ]
+                     *           },
+                     *           "validation_type": "contains",
+                     *           "timeout_seconds": 30,
+                     *           "points": 1,
+                     *           "applicable_agent_types": [
+                     *             "qa-web-manager",
+                     *             "qa-mobile-manager",
+                     *             "qa-stb-manager",
+                     *             "ai-assistant"
+                     *           ],
+                     *           "active": true,
+                     *           "tags": [],
+                     *           "trials": 1,
+                     *           "budget_tokens": null,
+                     *           "case_sensitive": null,
+                     *           "whole_word": false,
+                     *           "pass_score": null
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "total": 17,
+                     *       "next_cursor": "MQ"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                test_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "test_id": "bench_nav_001",
+                     *       "name": "List User Interfaces",
+                     *       "description": null,
+                     *       "category": "navigation",
+                     *       "input_prompt": "List all available user interfaces in the system",
+                     *       "expected_output": {
+                     *         "contains": [
+                     *           "userinterface",
+                     *           "list"
+                     *         ]
+                     *       },
+                     *       "validation_type": "contains",
+                     *       "timeout_seconds": 30,
+                     *       "points": 1,
+                     *       "applicable_agent_types": [
+                     *         "qa-web-manager",
+                     *         "qa-mobile-manager",
+                     *         "qa-stb-manager",
+                     *         "ai-assistant"
+                     *       ],
+                     *       "active": true,
+                     *       "tags": [],
+                     *       "trials": 1,
+                     *       "budget_tokens": null,
+                     *       "case_sensitive": null,
+                     *       "whole_word": false,
+                     *       "pass_score": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Test"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_test_standing: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                test_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "test_id": "bench_nav_001",
+                     *       "rows": [
+                     *         {
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f",
+                     *           "trials": 1,
+                     *           "passed": 1,
+                     *           "rest_percent": 90.91,
+                     *           "is_current": true
+                     *         }
+                     *       ],
+                     *       "counted": 1,
+                     *       "pass_percent": 100,
+                     *       "interval": {
+                     *         "low": 20.65,
+                     *         "high": 100,
+                     *         "method": "wilson",
+                     *         "confidence": 0.95
+                     *       },
+                     *       "discrimination": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Standing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+                     *       "bytes": 11
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentKept"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    evaluate_submission: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "standard": {
+                 *         "type": "test_cases",
+                 *         "functionName": "add",
+                 *         "cases": [
+                 *           {
+                 *             "input": [
+                 *               1,
+                 *               2
+                 *             ],
+                 *             "expected": 3,
+                 *             "desc": "whole numbers"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "submission": "def add(a, b): return a + b",
+                 *       "language": "python"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Evaluate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "score": 100,
+                     *       "passed": true,
+                     *       "reasoning": "1 of 1 cases passed",
+                     *       "findings": [
+                     *         {
+                     *           "criterion": "case 1: whole numbers",
+                     *           "passed": true,
+                     *           "reason": "gives 3",
+                     *           "evidence": "3",
+                     *           "score": null,
+                     *           "weight": null,
+                     *           "mark": null
+                     *         }
+                     *       ],
+                     *       "engine": "python 3.11.2",
+                     *       "judgement": null,
+                     *       "parts": [],
+                     *       "openings": [],
+                     *       "record_cid": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Verdict"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_team: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `progress` of runs and `change`, without end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "version": "0.1.0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    list_judges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "judges": [
+                     *         {
+                     *           "id": "5f1c0e8a9b7d6c3e",
+                     *           "base_url": "https://api.example.com/v1",
+                     *           "models": [
+                     *             "gpt-4o-mini"
+                     *           ],
+                     *           "votes": 3,
+                     *           "prompt_version": 1,
+                     *           "temperature": null,
+                     *           "max_tokens": null,
+                     *           "max_characters": 100000,
+                     *           "calibration": {
+                     *             "measured_at": "2026-11-15T12:00:00Z",
+                     *             "items": 120,
+                     *             "kappa": {
+                     *               "value": 0.81,
+                     *               "low": 0.72,
+                     *               "high": 0.88
+                     *             },
+                     *             "mean_error": {
+                     *               "value": 7.4,
+                     *               "low": 6.1,
+                     *               "high": 8.9
+                     *             },
+                     *             "bias": {
+                     *               "value": 2.3,
+                     *               "low": 0.4,
+                     *               "high": 4.1
+                     *             },
+                     *             "spread": {
+                     *               "value": 3.2,
+                     *               "low": 2.4,
+                     *               "high": 4.1
+                     *             },
+                     *             "flips": {
+                     *               "value": 0.05,
+                     *               "low": 0.023,
+                     *               "high": 0.105
+                     *             }
+                     *           },
+                     *           "attack": {
+                     *             "measured_at": "2026-11-15T12:05:00Z",
+                     *             "pairs": 45,
+                     *             "moved": 4,
+                     *             "raised": 3,
+                     *             "flipped": 1,
+                     *             "mean_shift": 1.2
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JudgeList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_ledger: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "is_clean": true,
+                     *       "tasks": 7,
+                     *       "entries": 18,
+                     *       "postings": 38,
+                     *       "accounts": 11,
+                     *       "violations": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_balance: {
+        parameters: {
+            query?: {
+                /** @description A party; default: all. */
+                account?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "balances": [
+                     *         {
+                     *           "account": "user:alice",
+                     *           "amount": "9.4"
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "currency": "TEST"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Balances"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deposit_test_money: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "account": "alice",
+                 *       "amount": "10",
+                 *       "idempotency_key": "first-money"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestMoney"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 2,
+                     *       "task_id": null,
+                     *       "state": null,
+                     *       "at": "2026-11-15T23:16:50.185224Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_ledger_history: {
+        parameters: {
+            query: {
+                /** @description A party. */
+                account: string;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account": "user:my-solver",
+                     *       "lines": [
+                     *         {
+                     *           "entry_id": 13,
+                     *           "task_id": 2,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.821652Z",
+                     *           "amount": "0.01",
+                     *           "balance": "1.1"
+                     *         },
+                     *         {
+                     *           "entry_id": 13,
+                     *           "task_id": 2,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.821652Z",
+                     *           "amount": "0.05",
+                     *           "balance": "1.1"
+                     *         },
+                     *         {
+                     *           "entry_id": 12,
+                     *           "task_id": 2,
+                     *           "kind": "bond",
+                     *           "at": "2026-11-15T23:16:51.791716Z",
+                     *           "amount": "-0.01",
+                     *           "balance": "1.04"
+                     *         },
+                     *         {
+                     *           "entry_id": 11,
+                     *           "task_id": 1,
+                     *           "kind": "settlement",
+                     *           "at": "2026-11-15T23:16:51.576712Z",
+                     *           "amount": "0.05",
+                     *           "balance": "1.05"
+                     *         },
+                     *         {
+                     *           "entry_id": 10,
+                     *           "task_id": null,
+                     *           "kind": "deposit",
+                     *           "at": "2026-11-15T23:16:51.137899Z",
+                     *           "amount": "1",
+                     *           "balance": "1"
+                     *         }
+                     *       ],
+                     *       "count": 5,
+                     *       "currency": "TEST",
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerHistory"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_test_money: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "account": "alice",
+                 *       "amount": "0.5"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestMoney"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 3,
+                     *       "task_id": null,
+                     *       "state": null,
+                     *       "at": "2026-11-15T23:16:50.281652Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_market: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "market": "6dc0171a6bd24fb2bd692c4944505080",
+                     *       "currency": "TEST",
+                     *       "decimals": 6,
+                     *       "min_pass_score": 60,
+                     *       "now": "2026-11-15T23:16:49.947144Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketInfo"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_market_agents: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agents": [
+                     *         {
+                     *           "id": "my-solver",
+                     *           "version": "1.0.0",
+                     *           "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                     *           "registered_at": "2026-11-15T23:16:49.993441Z",
+                     *           "reputation": {
+                     *             "attempts": 4,
+                     *             "judged": 3,
+                     *             "wins": 2,
+                     *             "no_shows": 1,
+                     *             "average_score": 66.66666666666667,
+                     *             "win_rate": 0.5
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketAgentList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    register_market_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "my-solver",
+                 *       "version": "1.0.0",
+                 *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                 *       "proof": {
+                 *         "nonce": "4e8ed8e4fc56119ac08d77e078949a99",
+                 *         "expires_at": 1794784909,
+                 *         "signature": "q+A1VTT2gkHD9qHJU9FsAP5Ze9N4b8KYT0TOvvXuDD3DgFasGR8VJ/AMU1jY8lP8KZ5v+lVu2fsDblTbFbwiDA=="
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["MarketAgentRegister"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "my-solver",
+                     *       "version": "1.0.0",
+                     *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                     *       "registered_at": "2026-11-15T23:16:49.993441Z",
+                     *       "reputation": {
+                     *         "attempts": 0,
+                     *         "judged": 0,
+                     *         "wins": 0,
+                     *         "no_shows": 0,
+                     *         "average_score": null,
+                     *         "win_rate": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketAgent"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_market_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "my-solver",
+                     *       "version": "1.0.0",
+                     *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+                     *       "registered_at": "2026-11-15T23:16:49.993441Z",
+                     *       "reputation": {
+                     *         "attempts": 4,
+                     *         "judged": 3,
+                     *         "wins": 2,
+                     *         "no_shows": 1,
+                     *         "average_score": 66.66666666666667,
+                     *         "win_rate": 0.5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketAgent"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_due_tasks: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "closed": [
+                     *         {
+                     *           "ref": 32,
+                     *           "task_id": 4,
+                     *           "state": "expired",
+                     *           "at": "2026-11-17T23:16:52.253775Z"
+                     *         },
+                     *         {
+                     *           "ref": 33,
+                     *           "task_id": 5,
+                     *           "state": "expired",
+                     *           "at": "2026-11-17T23:16:52.314111Z"
+                     *         }
+                     *       ],
+                     *       "count": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TasksClosed"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_market_events: {
+        parameters: {
+            query?: {
+                /** @description Only events after the one with this id. */
+                since?: number | null;
+                task_id?: number | null;
+                limit?: number;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": 1,
+                     *           "task_id": null,
+                     *           "kind": "AgentRegistered",
+                     *           "who": "my-solver",
+                     *           "at": "2026-11-15T23:16:49.993441Z",
+                     *           "why": "registered",
+                     *           "data": {
+                     *             "version": "1.0.0",
+                     *             "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": 2,
+                     *           "task_id": null,
+                     *           "kind": "TestMoneyDeposited",
+                     *           "who": "alice",
+                     *           "at": "2026-11-15T23:16:50.185224Z",
+                     *           "why": "test money, worth nothing",
+                     *           "data": {
+                     *             "amount": "10"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 2,
+                     *       "last_id": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketEventList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_market: {
+        parameters: {
+            query?: {
+                /** @description Only events after the one with this id. */
+                since?: number | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                "last-event-id"?: string | null;
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events, each named by its kind; they do not end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_reviews: {
         parameters: {
             query?: {
@@ -7461,7 +11383,7 @@ export interface operations {
             };
         };
     };
-    settle_reviews: {
+    watch_reviews: {
         parameters: {
             query?: {
                 /** @description The team; see X-Team-ID. */
@@ -7476,21 +11398,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description Server-sent events: `reviews`, now and at every change. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "settled": [
-                     *         "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11"
-                     *       ],
-                     *       "waiting": []
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ReviewsSettled"];
+                    "text/event-stream": string;
                 };
             };
             /** @description Unauthorized */
@@ -7571,7 +11485,7 @@ export interface operations {
             };
         };
     };
-    watch_reviews: {
+    settle_reviews: {
         parameters: {
             query?: {
                 /** @description The team; see X-Team-ID. */
@@ -7586,13 +11500,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events: `reviews`, now and at every change. */
+            /** @description Successful Response */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    /**
+                     * @example {
+                     *       "settled": [
+                     *         "0d9b6f0e-3f0f-4f0a-9d4e-6a8f3a1f6c11"
+                     *       ],
+                     *       "waiting": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewsSettled"];
                 };
             };
             /** @description Unauthorized */
@@ -8221,2528 +12143,6 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_feedback: {
-        parameters: {
-            query?: {
-                agent_id?: string | null;
-                version?: string | null;
-                /** @description Also ratings that were replaced. */
-                history?: boolean;
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "feedback": [
-                     *         {
-                     *           "id": "c0ffee00-1234-4abc-8def-0123456789ab",
-                     *           "agent_id": "qa-web-manager",
-                     *           "agent_version": "1.0.0",
-                     *           "user_id": "anonymous",
-                     *           "execution_id": null,
-                     *           "rating": 5,
-                     *           "comment": "Excellent navigation capabilities",
-                     *           "task_description": "Navigate to settings",
-                     *           "is_standing": true,
-                     *           "created_at": "2025-12-06T23:58:10Z"
-                     *         }
-                     *       ],
-                     *       "count": 1,
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FeedbackList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    submit_feedback: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "agent_id": "qa-web-manager",
-                 *       "version": "1.0.0",
-                 *       "rating": 5,
-                 *       "comment": "Excellent navigation capabilities",
-                 *       "task_description": "Navigate to settings"
-                 *     }
-                 */
-                "application/json": components["schemas"]["FeedbackCreate"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "feedback_id": "c0ffee00-1234-4abc-8def-0123456789ab",
-                     *       "message": "Feedback submitted successfully"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["FeedbackCreated"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    report_executions: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "executions": [
-                 *         {
-                 *           "agent_id": "qa-web-manager",
-                 *           "version": "1.0.0",
-                 *           "status": "completed",
-                 *           "idempotency_key": "job-4711",
-                 *           "input_tokens": 900,
-                 *           "output_tokens": 120
-                 *         }
-                 *       ]
-                 *     }
-                 */
-                "application/json": components["schemas"]["ExecutionsReport"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "accepted": 1,
-                     *       "duplicates": 0
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ExecutionsReported"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_leaderboard: {
-        parameters: {
-            query?: {
-                /** @description Only tests of this category count. */
-                category?: string | null;
-                /** @description Only tests with this tag count. */
-                tag?: string | null;
-                /** @description Only scores that rest on so much of the weight. */
-                min_coverage?: number;
-                /** @description Only its versions; ranks stay. */
-                agent_id?: string | null;
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "leaderboard": [
-                     *         {
-                     *           "rank": 1,
-                     *           "rank_low": 1,
-                     *           "rank_high": 2,
-                     *           "agent_id": "qa-web-manager",
-                     *           "agent_version": "1.0.0",
-                     *           "overall_score": 96.67,
-                     *           "benchmark_score": 91.67,
-                     *           "user_rating_score": 100,
-                     *           "success_rate_score": 100,
-                     *           "cost_efficiency_score": 100,
-                     *           "avg_user_rating": 5,
-                     *           "coverage": 1,
-                     *           "provisional": false,
-                     *           "feedback_count": 1,
-                     *           "execution_count": 13,
-                     *           "benchmark_run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *           "intervals": {
-                     *             "overall": {
-                     *               "low": 66.76,
-                     *               "high": 99.41,
-                     *               "method": "square-and-add",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "benchmark": {
-                     *               "low": 64.61,
-                     *               "high": 98.51,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "user_rating": {
-                     *               "low": 20.65,
-                     *               "high": 100,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "success_rate": {
-                     *               "low": 77.19,
-                     *               "high": 100,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "cost_efficiency": {
-                     *               "low": 72.72,
-                     *               "high": 100,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             }
-                     *           }
-                     *         }
-                     *       ],
-                     *       "count": 1,
-                     *       "total": 1,
-                     *       "weights": {
-                     *         "benchmark": 0.4,
-                     *         "user_rating": 0.3,
-                     *         "success_rate": 0.2,
-                     *         "cost_efficiency": 0.1
-                     *       },
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Leaderboard"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    compare_agents: {
-        parameters: {
-            query: {
-                agents: string;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "comparison": [
-                     *         {
-                     *           "rank": 1,
-                     *           "rank_low": 1,
-                     *           "rank_high": 2,
-                     *           "agent_id": "qa-web-manager",
-                     *           "agent_version": "1.0.0",
-                     *           "overall_score": 96.67,
-                     *           "benchmark_score": 91.67,
-                     *           "user_rating_score": 100,
-                     *           "success_rate_score": 100,
-                     *           "cost_efficiency_score": 100,
-                     *           "avg_user_rating": 5,
-                     *           "coverage": 1,
-                     *           "provisional": false,
-                     *           "feedback_count": 1,
-                     *           "execution_count": 13,
-                     *           "benchmark_run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *           "intervals": {
-                     *             "overall": {
-                     *               "low": 66.76,
-                     *               "high": 99.41,
-                     *               "method": "square-and-add",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "benchmark": {
-                     *               "low": 64.61,
-                     *               "high": 98.51,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "user_rating": {
-                     *               "low": 20.65,
-                     *               "high": 100,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "success_rate": {
-                     *               "low": 77.19,
-                     *               "high": 100,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             },
-                     *             "cost_efficiency": {
-                     *               "low": 72.72,
-                     *               "high": 100,
-                     *               "method": "wilson",
-                     *               "confidence": 0.95
-                     *             }
-                     *           }
-                     *         }
-                     *       ],
-                     *       "unknown": [],
-                     *       "winner": "qa-web-manager",
-                     *       "winner_version": "1.0.0",
-                     *       "significant": false,
-                     *       "pairs": [
-                     *         {
-                     *           "first": "qa-web-manager:1.0.0",
-                     *           "second": "qa-mobile-manager:1.0.0",
-                     *           "common_tests": 12,
-                     *           "first_pass_rate": 0.9166666666666666,
-                     *           "second_pass_rate": 0.9166666666666666,
-                     *           "difference": 0,
-                     *           "interval": {
-                     *             "low": -24.71,
-                     *             "high": 24.71,
-                     *             "method": "newcombe",
-                     *             "confidence": 0.95
-                     *           },
-                     *           "p_value": 1,
-                     *           "adjusted_p_value": 1,
-                     *           "significant": false,
-                     *           "differing": [],
-                     *           "only_first": [],
-                     *           "only_second": []
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Comparison"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_pareto: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "front": [
-                     *         {
-                     *           "agent_id": "qa-mobile-manager",
-                     *           "agent_version": "1.0.0",
-                     *           "run_id": "11111111-2222-4333-8444-555555555555",
-                     *           "accuracy": 91.67,
-                     *           "cost_usd_per_test": 0,
-                     *           "costed_tests": 12,
-                     *           "total_tests": 12
-                     *         }
-                     *       ],
-                     *       "dominated": [],
-                     *       "unknown_cost": []
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Pareto"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    recalculate_scores: {
-        parameters: {
-            query?: {
-                /** @description Default: all. */
-                agent_id?: string | null;
-                version?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "recalculated": [
-                     *         "qa-mobile-manager:1.0.0",
-                     *         "qa-web-manager:1.0.0"
-                     *       ],
-                     *       "count": 2
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Recalculated"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    compare_tests: {
-        parameters: {
-            query: {
-                agents: string;
-                /** @description Only tests on which they differ. */
-                differing?: boolean;
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "agents": [
-                     *         {
-                     *           "agent": "qa-web-manager:1.0.0",
-                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2"
-                     *         },
-                     *         {
-                     *           "agent": "qa-mobile-manager:1.0.0",
-                     *           "run_id": "6f17a8e5-0585-4ab9-b945-c558553b8eb3"
-                     *         }
-                     *       ],
-                     *       "without_run": [],
-                     *       "rows": [
-                     *         {
-                     *           "test_id": "bench_nav_001",
-                     *           "name": "List User Interfaces",
-                     *           "category": "navigation",
-                     *           "is_edited": false,
-                     *           "differs": true,
-                     *           "cells": [
-                     *             {
-                     *               "trials": 1,
-                     *               "passed": 1,
-                     *               "result_id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f"
-                     *             },
-                     *             {
-                     *               "trials": 1,
-                     *               "passed": 0,
-                     *               "result_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "count": 1,
-                     *       "total": 1,
-                     *       "tests": 12,
-                     *       "differing": 1,
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Matrix"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_teams: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "teams": [
-                     *         "default",
-                     *         "web"
-                     *       ],
-                     *       "is_local": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TeamList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    watch_team: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Server-sent events: `progress` of runs and `change`, without end. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    evaluate_submission: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "standard": {
-                 *         "type": "test_cases",
-                 *         "functionName": "add",
-                 *         "cases": [
-                 *           {
-                 *             "input": [
-                 *               1,
-                 *               2
-                 *             ],
-                 *             "expected": 3,
-                 *             "desc": "whole numbers"
-                 *           }
-                 *         ]
-                 *       },
-                 *       "submission": "def add(a, b): return a + b",
-                 *       "language": "python"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Evaluate"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "score": 100,
-                     *       "passed": true,
-                     *       "reasoning": "1 of 1 cases passed",
-                     *       "findings": [
-                     *         {
-                     *           "criterion": "case 1: whole numbers",
-                     *           "passed": true,
-                     *           "reason": "gives 3",
-                     *           "evidence": "3",
-                     *           "score": null,
-                     *           "weight": null,
-                     *           "mark": null
-                     *         }
-                     *       ],
-                     *       "engine": "python 3.11.2",
-                     *       "judgement": null,
-                     *       "parts": [],
-                     *       "openings": [],
-                     *       "record_cid": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Verdict"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    verify_record: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
-                     *       "outcome": "differs",
-                     *       "differences": [
-                     *         {
-                     *           "path": "verdict.score",
-                     *           "recorded": 100,
-                     *           "recomputed": 66
-                     *         }
-                     *       ],
-                     *       "obstacles": [],
-                     *       "taken": [],
-                     *       "notes": [],
-                     *       "standard_cid": "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku",
-                     *       "submission_cid": "bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4",
-                     *       "score": 100,
-                     *       "passed": true,
-                     *       "made_at": "2026-11-15T22:48:03.288420Z",
-                     *       "made_with": {
-                     *         "arena": "0.1.0",
-                     *         "python": "3.11.7",
-                     *         "platform": "Linux x86_64",
-                     *         "sandbox": "namespace"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Verification"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_judges: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "judges": [
-                     *         {
-                     *           "id": "5f1c0e8a9b7d6c3e",
-                     *           "base_url": "https://api.example.com/v1",
-                     *           "models": [
-                     *             "gpt-4o-mini"
-                     *           ],
-                     *           "votes": 3,
-                     *           "prompt_version": 1,
-                     *           "temperature": null,
-                     *           "max_tokens": null,
-                     *           "max_characters": 100000,
-                     *           "calibration": {
-                     *             "measured_at": "2026-11-15T12:00:00Z",
-                     *             "items": 120,
-                     *             "kappa": {
-                     *               "value": 0.81,
-                     *               "low": 0.72,
-                     *               "high": 0.88
-                     *             },
-                     *             "mean_error": {
-                     *               "value": 7.4,
-                     *               "low": 6.1,
-                     *               "high": 8.9
-                     *             },
-                     *             "bias": {
-                     *               "value": 2.3,
-                     *               "low": 0.4,
-                     *               "high": 4.1
-                     *             },
-                     *             "spread": {
-                     *               "value": 3.2,
-                     *               "low": 2.4,
-                     *               "high": 4.1
-                     *             },
-                     *             "flips": {
-                     *               "value": 0.05,
-                     *               "low": 0.023,
-                     *               "high": 0.105
-                     *             }
-                     *           },
-                     *           "attack": {
-                     *             "measured_at": "2026-11-15T12:05:00Z",
-                     *             "pairs": 45,
-                     *             "moved": 4,
-                     *             "raised": 3,
-                     *             "flipped": 1,
-                     *             "mean_shift": 1.2
-                     *           }
-                     *         }
-                     *       ],
-                     *       "count": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["JudgeList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    put_content: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
-                     *       "bytes": 11
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ContentKept"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Request Entity Too Large",
-                     *       "status": 413,
-                     *       "code": "request_entity_too_large",
-                     *       "detail": "the body is larger than 8 MiB",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_content: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The bytes. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    export_content: {
-        parameters: {
-            query: {
-                /** @description What to pack. */
-                cid: string[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The bytes. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/vnd.ipld.car": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    import_content: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "roots": [
-                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ContentImported"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Request Entity Too Large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Request Entity Too Large",
-                     *       "status": 413,
-                     *       "code": "request_entity_too_large",
-                     *       "detail": "the body is larger than 8 MiB",
                      *       "errors": []
                      *     }
                      */
@@ -11813,6 +13213,184 @@ export interface operations {
             };
         };
     };
+    cancel_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "alice"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskEnd"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 29,
+                     *       "task_id": 6,
+                     *       "state": "cancelled",
+                     *       "at": "2026-11-15T23:16:52.045607Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     commit_result: {
         parameters: {
             query?: {
@@ -11997,7 +13575,7 @@ export interface operations {
             };
         };
     };
-    submit_result: {
+    dispute_verdict: {
         parameters: {
             query?: {
                 /** @description The team; see X-Team-ID. */
@@ -12016,16 +13594,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "agent": "my-solver",
-                 *       "result": "def add(a, b):\n    return a + b\n",
+                 *       "by": "my-solver",
+                 *       "reasonURI": "https://example.org/why",
                  *       "proof": {
-                 *         "nonce": "f01e9f49eeea1af34fe2845ab55623c7",
-                 *         "expires_at": 1794784911,
-                 *         "signature": "TQ/Wu4v2ByedLPD5f1/AXu/F7CHC3EQzlQIXKkoThTF0dVhtLfGbfkyfGiuqqRws1/TR9Gqeoh83GYr12LmSCg=="
+                 *         "nonce": "4e8ed8e4fc56119ac08d77e078949a99",
+                 *         "expires_at": 1794784909,
+                 *         "signature": "q+A1VTT2gkHD9qHJU9FsAP5Ze9N4b8KYT0TOvvXuDD3DgFasGR8VJ/AMU1jY8lP8KZ5v+lVu2fsDblTbFbwiDA=="
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["TaskSubmit"];
+                "application/json": components["schemas"]["TaskDispute"];
             };
         };
         responses: {
@@ -12037,10 +13615,546 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "ref": 22,
+                     *       "ref": 24,
+                     *       "task_id": 2,
+                     *       "state": "disputed",
+                     *       "at": "2026-11-15T23:16:51.791716Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    expire_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["TaskEnd"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 30,
+                     *       "task_id": 7,
+                     *       "state": "expired",
+                     *       "at": "2026-11-17T23:16:52.095343Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judge_task: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "judy",
+                 *       "score": 20,
+                 *       "winner": "my-solver",
+                 *       "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                 *       "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskJudge"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 23,
                      *       "task_id": 3,
-                     *       "state": "submitted",
-                     *       "at": "2026-11-15T23:16:51.769490Z"
+                     *       "state": "judged",
+                     *       "at": "2026-11-15T23:16:51.782796Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolve_dispute: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "ann",
+                 *       "score": 80,
+                 *       "reasonURI": "https://example.org/decision"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskResolve"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 25,
+                     *       "task_id": 2,
+                     *       "state": "paid",
+                     *       "at": "2026-11-15T23:16:51.821652Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -12372,904 +14486,6 @@ export interface operations {
             };
         };
     };
-    judge_task: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                task_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "by": "judy",
-                 *       "score": 20,
-                 *       "winner": "my-solver",
-                 *       "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
-                 *       "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TaskJudge"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 23,
-                     *       "task_id": 3,
-                     *       "state": "judged",
-                     *       "at": "2026-11-15T23:16:51.782796Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    dispute_verdict: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                task_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "by": "my-solver",
-                 *       "reasonURI": "https://example.org/why",
-                 *       "proof": {
-                 *         "nonce": "4e8ed8e4fc56119ac08d77e078949a99",
-                 *         "expires_at": 1794784909,
-                 *         "signature": "q+A1VTT2gkHD9qHJU9FsAP5Ze9N4b8KYT0TOvvXuDD3DgFasGR8VJ/AMU1jY8lP8KZ5v+lVu2fsDblTbFbwiDA=="
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["TaskDispute"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 24,
-                     *       "task_id": 2,
-                     *       "state": "disputed",
-                     *       "at": "2026-11-15T23:16:51.791716Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    resolve_dispute: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                task_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "by": "ann",
-                 *       "score": 80,
-                 *       "reasonURI": "https://example.org/decision"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TaskResolve"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 25,
-                     *       "task_id": 2,
-                     *       "state": "paid",
-                     *       "at": "2026-11-15T23:16:51.821652Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cancel_task: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                task_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "by": "alice"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TaskEnd"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 29,
-                     *       "task_id": 6,
-                     *       "state": "cancelled",
-                     *       "at": "2026-11-15T23:16:52.045607Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    expire_task: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path: {
-                task_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /** @example {} */
-                "application/json": components["schemas"]["TaskEnd"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 30,
-                     *       "task_id": 7,
-                     *       "state": "expired",
-                     *       "at": "2026-11-17T23:16:52.095343Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     settle_task: {
         parameters: {
             query?: {
@@ -13444,432 +14660,7 @@ export interface operations {
             };
         };
     };
-    get_market: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "market": "6dc0171a6bd24fb2bd692c4944505080",
-                     *       "currency": "TEST",
-                     *       "decimals": 6,
-                     *       "min_pass_score": 60,
-                     *       "now": "2026-11-15T23:16:49.947144Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["MarketInfo"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_market_agents: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "agents": [
-                     *         {
-                     *           "id": "my-solver",
-                     *           "version": "1.0.0",
-                     *           "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
-                     *           "registered_at": "2026-11-15T23:16:49.993441Z",
-                     *           "reputation": {
-                     *             "attempts": 4,
-                     *             "judged": 3,
-                     *             "wins": 2,
-                     *             "no_shows": 1,
-                     *             "average_score": 66.66666666666667,
-                     *             "win_rate": 0.5
-                     *           }
-                     *         }
-                     *       ],
-                     *       "count": 1
-                     *     }
-                     */
-                    "application/json": components["schemas"]["MarketAgentList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    register_market_agent: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "my-solver",
-                 *       "version": "1.0.0",
-                 *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
-                 *       "proof": {
-                 *         "nonce": "4e8ed8e4fc56119ac08d77e078949a99",
-                 *         "expires_at": 1794784909,
-                 *         "signature": "q+A1VTT2gkHD9qHJU9FsAP5Ze9N4b8KYT0TOvvXuDD3DgFasGR8VJ/AMU1jY8lP8KZ5v+lVu2fsDblTbFbwiDA=="
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["MarketAgentRegister"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "my-solver",
-                     *       "version": "1.0.0",
-                     *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
-                     *       "registered_at": "2026-11-15T23:16:49.993441Z",
-                     *       "reputation": {
-                     *         "attempts": 0,
-                     *         "judged": 0,
-                     *         "wins": 0,
-                     *         "no_shows": 0,
-                     *         "average_score": null,
-                     *         "win_rate": null
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["MarketAgent"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_market_agent: {
+    submit_result: {
         parameters: {
             query?: {
                 /** @description The team; see X-Team-ID. */
@@ -13880,7 +14671,290 @@ export interface operations {
                 "x-team-id"?: string | null;
             };
             path: {
-                agent_id: string;
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent": "my-solver",
+                 *       "result": "def add(a, b):\n    return a + b\n",
+                 *       "proof": {
+                 *         "nonce": "f01e9f49eeea1af34fe2845ab55623c7",
+                 *         "expires_at": 1794784911,
+                 *         "signature": "TQ/Wu4v2ByedLPD5f1/AXu/F7CHC3EQzlQIXKkoThTF0dVhtLfGbfkyfGiuqqRws1/TR9Gqeoh83GYr12LmSCg=="
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskSubmit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ref": 22,
+                     *       "task_id": 3,
+                     *       "state": "submitted",
+                     *       "at": "2026-11-15T23:16:51.769490Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_teams: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "teams": [
+                     *         "default",
+                     *         "web"
+                     *       ],
+                     *       "is_local": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TeamList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token is not of team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not answer: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verify_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
             };
             cookie?: never;
         };
@@ -13894,21 +14968,32 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "my-solver",
-                     *       "version": "1.0.0",
-                     *       "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
-                     *       "registered_at": "2026-11-15T23:16:49.993441Z",
-                     *       "reputation": {
-                     *         "attempts": 4,
-                     *         "judged": 3,
-                     *         "wins": 2,
-                     *         "no_shows": 1,
-                     *         "average_score": 66.66666666666667,
-                     *         "win_rate": 0.5
+                     *       "cid": "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+                     *       "outcome": "differs",
+                     *       "differences": [
+                     *         {
+                     *           "path": "verdict.score",
+                     *           "recorded": 100,
+                     *           "recomputed": 66
+                     *         }
+                     *       ],
+                     *       "obstacles": [],
+                     *       "taken": [],
+                     *       "notes": [],
+                     *       "standard_cid": "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku",
+                     *       "submission_cid": "bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4",
+                     *       "score": 100,
+                     *       "passed": true,
+                     *       "made_at": "2026-11-15T22:48:03.288420Z",
+                     *       "made_with": {
+                     *         "arena": "0.1.0",
+                     *         "python": "3.11.7",
+                     *         "platform": "Linux x86_64",
+                     *         "sandbox": "namespace"
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["MarketAgent"];
+                    "application/json": components["schemas"]["Verification"];
                 };
             };
             /** @description Unauthorized */
@@ -13962,1091 +15047,6 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    close_due_tasks: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "closed": [
-                     *         {
-                     *           "ref": 32,
-                     *           "task_id": 4,
-                     *           "state": "expired",
-                     *           "at": "2026-11-17T23:16:52.253775Z"
-                     *         },
-                     *         {
-                     *           "ref": 33,
-                     *           "task_id": 5,
-                     *           "state": "expired",
-                     *           "at": "2026-11-17T23:16:52.314111Z"
-                     *         }
-                     *       ],
-                     *       "count": 2
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TasksClosed"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_market_events: {
-        parameters: {
-            query?: {
-                /** @description Only events after the one with this id. */
-                since?: number | null;
-                task_id?: number | null;
-                limit?: number;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "events": [
-                     *         {
-                     *           "id": 1,
-                     *           "task_id": null,
-                     *           "kind": "AgentRegistered",
-                     *           "who": "my-solver",
-                     *           "at": "2026-11-15T23:16:49.993441Z",
-                     *           "why": "registered",
-                     *           "data": {
-                     *             "version": "1.0.0",
-                     *             "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
-                     *           }
-                     *         },
-                     *         {
-                     *           "id": 2,
-                     *           "task_id": null,
-                     *           "kind": "TestMoneyDeposited",
-                     *           "who": "alice",
-                     *           "at": "2026-11-15T23:16:50.185224Z",
-                     *           "why": "test money, worth nothing",
-                     *           "data": {
-                     *             "amount": "10"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "count": 2,
-                     *       "last_id": 2
-                     *     }
-                     */
-                    "application/json": components["schemas"]["MarketEventList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Not Found",
-                     *       "status": 404,
-                     *       "code": "not_found",
-                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    watch_market: {
-        parameters: {
-            query?: {
-                /** @description Only events after the one with this id. */
-                since?: number | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                "last-event-id"?: string | null;
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Server-sent events, each named by its kind; they do not end. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_balance: {
-        parameters: {
-            query?: {
-                /** @description A party; default: all. */
-                account?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "balances": [
-                     *         {
-                     *           "account": "user:alice",
-                     *           "amount": "9.4"
-                     *         }
-                     *       ],
-                     *       "count": 1,
-                     *       "currency": "TEST"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Balances"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_ledger_history: {
-        parameters: {
-            query: {
-                /** @description A party. */
-                account: string;
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "account": "user:my-solver",
-                     *       "lines": [
-                     *         {
-                     *           "entry_id": 13,
-                     *           "task_id": 2,
-                     *           "kind": "settlement",
-                     *           "at": "2026-11-15T23:16:51.821652Z",
-                     *           "amount": "0.01",
-                     *           "balance": "1.1"
-                     *         },
-                     *         {
-                     *           "entry_id": 13,
-                     *           "task_id": 2,
-                     *           "kind": "settlement",
-                     *           "at": "2026-11-15T23:16:51.821652Z",
-                     *           "amount": "0.05",
-                     *           "balance": "1.1"
-                     *         },
-                     *         {
-                     *           "entry_id": 12,
-                     *           "task_id": 2,
-                     *           "kind": "bond",
-                     *           "at": "2026-11-15T23:16:51.791716Z",
-                     *           "amount": "-0.01",
-                     *           "balance": "1.04"
-                     *         },
-                     *         {
-                     *           "entry_id": 11,
-                     *           "task_id": 1,
-                     *           "kind": "settlement",
-                     *           "at": "2026-11-15T23:16:51.576712Z",
-                     *           "amount": "0.05",
-                     *           "balance": "1.05"
-                     *         },
-                     *         {
-                     *           "entry_id": 10,
-                     *           "task_id": null,
-                     *           "kind": "deposit",
-                     *           "at": "2026-11-15T23:16:51.137899Z",
-                     *           "amount": "1",
-                     *           "balance": "1"
-                     *         }
-                     *       ],
-                     *       "count": 5,
-                     *       "currency": "TEST",
-                     *       "next_cursor": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LedgerHistory"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    audit_ledger: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "is_clean": true,
-                     *       "tasks": 7,
-                     *       "entries": 18,
-                     *       "postings": 38,
-                     *       "accounts": 11,
-                     *       "violations": []
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Audit"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    deposit_test_money: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "account": "alice",
-                 *       "amount": "10",
-                 *       "idempotency_key": "first-money"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TestMoney"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 2,
-                     *       "task_id": null,
-                     *       "state": null,
-                     *       "at": "2026-11-15T23:16:50.185224Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unprocessable Entity",
-                     *       "status": 422,
-                     *       "code": "invalid_input",
-                     *       "detail": "body.trials: Input should be greater than or equal to 1",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Service Unavailable",
-                     *       "status": 503,
-                     *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    withdraw_test_money: {
-        parameters: {
-            query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
-            };
-            header?: {
-                /** @description The team, as a header. */
-                "x-team-id"?: string | null;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "account": "alice",
-                 *       "amount": "0.5"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TestMoney"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ref": 3,
-                     *       "task_id": null,
-                     *       "state": null,
-                     *       "at": "2026-11-15T23:16:50.281652Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Receipt"];
-                };
-            };
-            /** @description Bad Request */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Bad Request",
-                     *       "status": 400,
-                     *       "code": "caller_error",
-                     *       "detail": "the body cannot be read as JSON",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Unauthorized",
-                     *       "status": 401,
-                     *       "code": "unauthorized",
-                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Forbidden",
-                     *       "status": 403,
-                     *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
-                     *       "errors": []
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "about:blank",
-                     *       "title": "Conflict",
-                     *       "status": 409,
-                     *       "code": "conflict",
-                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Query
 
 from arena import schemas
-from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.market_shapes import PageLimit, shown_receipt
 from arena.api.problems import responses
 from arena.api.room import room_router
+from arena.operations import paging
 from arena.schemas import decimal_text, minor_units
 
 router = room_router("/api/ledger", "ledger")

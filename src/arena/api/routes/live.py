@@ -2,33 +2,19 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
 from arena.api import streaming
-from arena.api.access import DEFAULT_TEAM, Access, Team, authorize
-from arena.api.arena import House
+from arena.api.access import Team
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.api.routes.runs import progress
 from arena.api.team_watch import TeamWatch
 
 router = room_router("/api", "server")
-
-
-@router.get("/teams", responses=responses())
-async def list_teams(
-    request: Request, house: House, token_team: Annotated[str | None, Depends(authorize)]
-) -> schemas.TeamList:
-    """The teams that may be chosen: the token's own, or without tokens all that have a run."""
-    access: Access = request.app.state.access
-    if token_team is not None:
-        return schemas.TeamList(teams=[token_team], is_local=False)
-    known = await house.runs.teams()
-    return schemas.TeamList(teams=sorted({DEFAULT_TEAM, *known}), is_local=access.is_local)
 
 
 @router.get(

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Query
 
 from arena import schemas
-from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.api.routes.scores import named
+from arena.operations import paging
 from arena.scoring import MatrixRow, TestOutcome
 
 router = room_router("/api/benchmarks", "scores")

@@ -6,12 +6,12 @@ from uuid import UUID
 from fastapi import Depends, Query
 
 from arena import schemas
-from arena.api import paging
 from arena.api.access import NamedTeam
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.api.routes import runs, tests
+from arena.operations import paging
 from arena.runs import ResultFilter
 
 router = room_router("/api/benchmarks/runs/{run_id}/results", "runs")

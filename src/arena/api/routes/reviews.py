@@ -10,7 +10,7 @@ from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
-from arena.api import paging, streaming
+from arena.api import streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
@@ -18,6 +18,7 @@ from arena.api.room import room_router
 from arena.errors import InvalidInput
 from arena.evaluation import Checklist
 from arena.evaluation.judge import suggest
+from arena.operations import paging
 from arena.reviews import (
     Agreement,
     Answer,

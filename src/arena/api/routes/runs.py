@@ -9,13 +9,14 @@ from fastapi import Header, Query, Response
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
-from arena.api import paging, streaming
+from arena.api import streaming
 from arena.api.access import NamedTeam, Team
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
+from arena.operations import paging
 from arena.runs import RecordedResult, Run, RunEvent, RunRequest, RunStatus
 
 router = room_router("/api/benchmarks", "runs")

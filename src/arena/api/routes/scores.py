@@ -8,7 +8,6 @@ from fastapi import Query
 
 from arena import clock, schemas
 from arena.agents import Usage
-from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.problems import responses
@@ -16,6 +15,7 @@ from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput, NotFound
 from arena.models.pricing import priced
+from arena.operations import paging
 from arena.scoring import (
     Comparison,
     CostPoint,

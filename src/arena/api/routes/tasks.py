@@ -9,7 +9,6 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from arena import schemas
-from arena.api import paging
 from arena.api.access import Team
 from arena.api.arena import House
 from arena.api.market_shapes import (
@@ -32,6 +31,7 @@ from arena.market import (
     TaskFilter,
     TaskState,
 )
+from arena.operations import paging
 from arena.reviews import SubjectKind
 from arena.schemas import minor_units
 from arena.text import utf8

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Query
 
 from arena import schemas
-from arena.api import paging
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.catalog import Test
 from arena.errors import NotFound
+from arena.operations import paging
 
 router = room_router("/api/benchmarks", "tests")
 

@@ -1,4 +1,4 @@
-"""Cursors: where a page ended, as a text that clients hand back unread."""
+"""Pages and cursors: a cursor says where a page ended, as a text that clients hand back unread."""
 
 import base64
 import binascii
@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query
+from pydantic import Field
 
 from arena.errors import InvalidInput
 
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
+Limit = Annotated[int, Field(ge=1, le=1000, description="How many at most.")]
 Cursor = Annotated[
-    str | None, Query(max_length=200, description="`next_cursor` of the page before.")
+    str | None, Field(max_length=200, description="`next_cursor` of the page before.")
 ]
 
 
@@ -27,8 +27,8 @@ def decode_number(cursor: str | None) -> int:
         return 0
     try:
         number = int(_decode(cursor))
-    except ValueError as wrong:
-        raise _invalid(cursor) from wrong
+    except ValueError as error:
+        raise _invalid(cursor) from error
     if not 0 <= number < 2**31:
         raise _invalid(cursor)
     return number
@@ -41,8 +41,8 @@ def decode_moment(cursor: str | None) -> tuple[datetime, UUID] | None:
     moment, _, ident = _decode(cursor).partition("|")
     try:
         parsed, run_id = datetime.fromisoformat(moment).astimezone(UTC), UUID(ident)
-    except (ValueError, OverflowError) as wrong:
-        raise _invalid(cursor) from wrong
+    except (ValueError, OverflowError) as error:
+        raise _invalid(cursor) from error
     return parsed, run_id
 
 
@@ -50,8 +50,8 @@ def _decode(cursor: str) -> str:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError) as wrong:
-        raise _invalid(cursor) from wrong
+    except (binascii.Error, ValueError) as error:
+        raise _invalid(cursor) from error
 
 
 def _invalid(cursor: str) -> InvalidInput:

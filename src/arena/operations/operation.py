@@ -1,0 +1,275 @@
+"""What an operation is: its parameters, its result, and where it stands on the wire."""
+
+import inspect
+import typing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
+
+from arena.errors import InvalidInput
+from arena.operations.request import Request, misfits
+
+if TYPE_CHECKING:
+    from arena.assembly import Arena
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Place = Literal["path", "query", "header", "body", "field", "bytes"]
+"""Where a parameter travels; a `field` is one of the JSON body, a `body` the whole of it."""
+
+DEFAULT_TEAM = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of an operation."""
+
+    name: str
+    place: Place
+    annotation: Any
+    default: Any
+    """`inspect.Parameter.empty` where it is required."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event of a stream."""
+
+    name: str
+    data: Any
+    id: int | None = None
+    """Where a reader that lost its connection may go on."""
+
+
+Events = AsyncGenerator[Event]
+"""What an operation returns whose result is a stream: checks first, then events as they happen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """How an operation goes over HTTP, as far as its signature does not say it."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    id: str | None = None
+    """The operationId; by default the name of the method."""
+    tag: str = ""
+    errors: tuple[int, ...] = ()
+    """Statuses it may fail with, beside those that every operation has."""
+    team: bool = True
+    """Whether it is done for a team, which the request may name."""
+    public: bool = False
+    """Whether it needs no token."""
+    query: tuple[str, ...] = ()
+    """Parameters of a POST that go into the query."""
+    headers: tuple[str, ...] = ()
+    """Parameters that go into a header."""
+    body: str | None = None
+    """What the schema of the body is called, where its fields are parameters."""
+    accepted_unless: str | None = None
+    """The parameter that decides between 200 and 202 Accepted."""
+    events: Mapping[str, type] | None = None
+    """For an operation that returns `Events`: each event's name with what it carries."""
+    description: str | None = None
+    """What a successful response is, where it is not JSON."""
+    media_type: str | None = None
+    """Of a result that is bytes."""
+    response_headers: Mapping[str, str] | None = None
+
+
+class Operation:
+    """A method of an `OperationGroup` with its place on the wire."""
+
+    def __init__(self, function: Callable[..., Any], wire: Wire) -> None:
+        self.function = function
+        self.wire = wire
+        self.name = function.__name__
+        self.id = wire.id or self.name
+
+    # Types are read when they are first needed: reading those of every operation would take
+    # longer than most commands.
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The method's signature."""
+        return inspect.signature(self.function)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return typing.get_type_hints(self.function, include_extras=True)
+
+    @cached_property
+    def result(self) -> Any:
+        """The type of its result."""
+        return self._hints["return"]
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Reads and writes its result."""
+        return TypeAdapter(self.result)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All it takes, without `self`."""
+        return tuple(
+            Parameter(
+                name=one.name,
+                place=self._place(one.name),
+                annotation=self._hints[one.name],
+                default=one.default,
+            )
+            for one in list(self.signature.parameters.values())[1:]
+        )
+
+    def _place(self, name: str) -> Place:
+        annotation = self._hints[name]
+        if f"{{{name}}}" in self.wire.path:
+            return "path"
+        if name in self.wire.headers:
+            return "header"
+        if annotation is bytes:
+            return "bytes"
+        if inspect.isclass(annotation) and issubclass(annotation, Request):
+            return "body"
+        return "query" if self.wire.method == "GET" or name in self.wire.query else "field"
+
+    @cached_property
+    def body(self) -> type[BaseModel] | None:
+        """The shape of its JSON body."""
+        fields = [one for one in self.parameters if one.place == "field"]
+        if fields:
+            return _model(self.wire.body or self.id, fields)
+        return next((one.annotation for one in self.parameters if one.place == "body"), None)
+
+    @cached_property
+    def _arguments(self) -> type[BaseModel]:
+        """A model of all its parameters, for callers in this process."""
+        return _model(f"{self.id}_arguments", self.parameters)
+
+    def bind(self, group: object, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by their names."""
+        bound = self.signature.bind(group, *args, **named).arguments
+        bound.pop("self")
+        return bound
+
+    def checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as the method takes them, or an error that says which does not fit."""
+        try:
+            model = self._arguments.model_validate(arguments)
+        except ValidationError as error:
+            placed = [{**fault, "loc": self._loc(fault["loc"])} for fault in error.errors()]
+            faults = misfits(placed)
+            raise InvalidInput("; ".join(f"{one.at}: {one.message}" for one in faults)) from None
+        return {name: getattr(model, name) for name in self._arguments.model_fields}
+
+    def _loc(self, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        """A place in the arguments as the server would name it."""
+        place = next((one.place for one in self.parameters if one.name == loc[0]), "body")
+        if place == "body":
+            return ("body", *loc[1:])
+        return ("body" if place == "field" else place, *loc)
+
+
+def _model(name: str, parameters: Sequence[Parameter]) -> type[Request]:
+    """A model whose fields are these parameters."""
+    fields: dict[str, Any] = {
+        one.name: (one.annotation, ... if one.default is inspect.Parameter.empty else one.default)
+        for one in parameters
+    }
+    return create_model(name, __base__=Request, **fields)
+
+
+class Target(Protocol):
+    """Where operations are carried out. Their result is awaited, also where it is a stream."""
+
+    def call(self, operation: Operation, group: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
+        """Carry an operation out; its result."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InProcess:
+    """The rooms of this process, on behalf of a caller."""
+
+    arena: "Arena"
+    team_id: str | None = None
+    """The team that the caller names; None where it names none."""
+    token_team: str | None = None
+    """The team of the caller's token; None where no token is needed."""
+
+    async def call(self, operation: Operation, group: Any, arguments: dict[str, Any]) -> Any:
+        """Check the arguments as a server would, then call the method."""
+        return await operation.function(group, **operation.checked(arguments))
+
+
+class OperationGroup:
+    """Operations on one noun."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    @property
+    def _here(self) -> InProcess:
+        assert isinstance(self._target, InProcess), "only a method's body asks for rooms"
+        return self._target
+
+    @property
+    def arena(self) -> "Arena":
+        """The rooms."""
+        return self._here.arena
+
+    @property
+    def team(self) -> str:
+        """The team to work for."""
+        return self._here.team_id or DEFAULT_TEAM
+
+    @property
+    def named_team(self) -> str | None:
+        """For reading a thing by its own id: where no team is named, the id alone decides."""
+        return self._here.team_id
+
+    @property
+    def token_team(self) -> str | None:
+        """The team of the caller's token; None where no token is needed."""
+        return self._here.token_team
+
+
+def operations_of(group: type) -> list[Operation]:
+    """The operations of a group, in the order they were defined, base classes in their order."""
+    found: dict[str, Operation] = {}
+    for kind in reversed(group.__mro__):
+        for member in vars(kind).values():
+            operation = getattr(member, "operation", None)
+            if isinstance(operation, Operation):
+                found[operation.name] = operation
+    return list(found.values())
+
+
+def get(path: str, **wire: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a method an operation that is asked for with GET."""
+    return _operation(Wire(method="GET", path=path, **wire))
+
+
+def post(path: str, **wire: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a method an operation that is asked for with POST."""
+    return _operation(Wire(method="POST", path=path, **wire))
+
+
+def _operation(wire: Wire) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    def declare(function: Callable[P, T]) -> Callable[P, T]:
+        operation = Operation(function, wire)
+
+        @wraps(function)
+        async def call(self: OperationGroup, *args: Any, **named: Any) -> Any:
+            arguments = operation.bind(self, args, named)
+            return await self._target.call(operation, self, arguments)  # pyright: ignore[reportPrivateUsage]
+
+        public: Any = call
+        public.operation = operation
+        return public
+
+    return declare

@@ -1,0 +1,86 @@
+"""What callers send: its rules, and what is said where it does not fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+
+MAX_FAULTS = 50
+MAX_PLACE = 200
+"""A key that does not belong is quoted no longer than this."""
+
+MESSAGES = {
+    "extra_forbidden": "unknown field",
+    "json_invalid": "not JSON",
+    "missing": "is missing",
+    "model_attributes_type": "must be a JSON object, sent as application/json",
+}
+"""Plain words for what the validator says in its own."""
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+NonBlank = Annotated[
+    str,
+    Field(min_length=1, json_schema_extra={"pattern": r"\S"}),
+    AfterValidator(_not_blank),
+]
+"""A text that a person is going to read."""
+
+
+class Request(BaseModel):
+    """A JSON body: an unknown key is an error."""
+
+    # NaN and the infinities must not become null on the way: another standard would be judged.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_unstorable(cls, value: object) -> object:
+        if problem := _unstorable(value):
+            raise ValueError(problem)
+        return value
+
+
+def _unstorable(value: object) -> str | None:
+    """What in a text, or in one of a list, PostgreSQL cannot store or JSON cannot carry."""
+    if isinstance(value, list):
+        return next(filter(None, map(_unstorable, cast(list[object], value))), None)
+    if not isinstance(value, str):
+        return None
+    if "\0" in value:
+        return "must not contain NUL"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "is not text: it has half of a surrogate pair"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misfit:
+    """A place where a request did not fit."""
+
+    at: Annotated[str, Field(examples=["body.trials"])]
+    message: Annotated[str, Field(examples=["Input should be greater than or equal to 1"])]
+
+
+def misfits(errors: Sequence[Any]) -> list[Misfit]:
+    """Each place where a request did not fit, by what pydantic says of it.
+
+    The value itself is left out: it may be long, or a secret.
+    """
+    return [_misfit(fault) for fault in errors[:MAX_FAULTS]]
+
+
+def _misfit(fault: Any) -> Misfit:
+    at = ".".join(str(step) for step in fault["loc"])[:MAX_PLACE]
+    message = MESSAGES.get(fault["type"]) or str(fault["msg"]).removeprefix("Value error, ")
+    if fault["type"] == "json_invalid":
+        message += f": {fault['ctx']['error']}"
+    return Misfit(at=at, message=message)
