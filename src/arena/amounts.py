@@ -6,9 +6,9 @@ There is one currency, and it is worth nothing: test money.
 """
 
 import re
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 CURRENCY = "TEST"
@@ -21,6 +21,12 @@ WHOLE_DIGITS = 10
 
 MAX_DIGITS = 20
 """Of the whole part of any amount that is read; a text may have a million digits."""
+
+PATTERN = rf"^[0-9]{{1,{WHOLE_DIGITS}}}(\.[0-9]{{1,{DECIMALS}}})?$"
+SCHEMA: dict[str, Any] = {
+    "examples": ["0.05"],
+    "description": f"Decimal text in {CURRENCY}, at most {DECIMALS} decimals.",
+}
 
 _TEXT = re.compile(rf"(-?)([0-9]+)(?:\.([0-9]{{1,{DECIMALS}}}))?")
 
@@ -52,19 +58,13 @@ class Amount(int):
 
         A JSON number is refused: most readers make a float of it, and a float is not an amount.
         """
-        described: dict[str, Any] = {
-            "examples": ["0.05"],
-            "description": f"Decimal text in {CURRENCY}, at most {DECIMALS} decimals.",
-        }
         return core_schema.no_info_plain_validator_function(
             cls._read,
-            json_schema_input_schema=core_schema.str_schema(
-                pattern=rf"^[0-9]{{1,{WHOLE_DIGITS}}}(\.[0-9]{{1,{DECIMALS}}})?$"
-            ),
+            json_schema_input_schema=core_schema.str_schema(pattern=PATTERN),
             serialization=core_schema.plain_serializer_function_ser_schema(
                 cls._write, return_schema=core_schema.str_schema()
             ),
-            metadata={"pydantic_js_updates": described},
+            metadata={"pydantic_js_updates": SCHEMA},
         )
 
     @classmethod
@@ -84,5 +84,16 @@ class Amount(int):
         return cls(-amount if sign else amount)
 
     @classmethod
-    def _write(cls, value: int) -> str:
-        return str(cls(value))
+    def _write(cls, value: object) -> str:
+        return str(cls(value) if isinstance(value, int) else cls._read(value))
+
+
+def _checked(text: str) -> str:
+    Amount.parse(text)
+    return text
+
+
+AmountText = Annotated[
+    str, AfterValidator(_checked), Field(json_schema_extra={**SCHEMA, "pattern": PATTERN})
+]
+"""An amount that a caller names, as text."""

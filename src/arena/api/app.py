@@ -82,7 +82,8 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        separate_input_output_schemas=False,
+        # So that a response's schema has what is computed when it is written.
+        separate_input_output_schemas=True,
         # Not by `include_router`: it makes every route anew for each app, with its first request.
         routes=[
             *(route(operation) for operation in operations_of(Operations)),

@@ -89,8 +89,9 @@ def _describe_fields(schemas: dict[str, Any], kinds: Iterable[Any]) -> None:
     for kind in _values(kinds):
         properties = schemas.get(kind.__name__, {}).get("properties", {})
         for field, text in _field_texts(kind).items():
-            if field in properties:
-                properties[field].setdefault("description", text)
+            name = _alias(kind, field)
+            if name in properties:
+                properties[name].setdefault("description", text)
 
 
 def _values(kinds: Iterable[Any]) -> set[type]:
@@ -105,6 +106,12 @@ def _values(kinds: Iterable[Any]) -> set[type]:
             found.add(kind)
             waiting += get_type_hints(kind, include_extras=True).values()
     return found
+
+
+def _alias(kind: type, field: str) -> str:
+    """What a field is called on the wire."""
+    notes = getattr(get_type_hints(kind, include_extras=True).get(field), "__metadata__", ())
+    return next((note.alias for note in notes if getattr(note, "alias", None)), field)
 
 
 def _field_texts(kind: type) -> dict[str, str]:

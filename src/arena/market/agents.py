@@ -1,6 +1,6 @@
 """Agents in the market: who they are, what their judged work says of them, how they rank."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -54,14 +54,6 @@ class MarketAgent:
     """Ed25519, 32 bytes in base64."""
     registered_at: datetime
     reputation: Reputation = field(default_factory=Reputation)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarketAgentList:
-    """Every agent of the team's market."""
-
-    agents: Sequence[MarketAgent]
-    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

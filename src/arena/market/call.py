@@ -12,7 +12,6 @@ from pydantic import Field
 from arena.content.canonical import canonical
 from arena.market.agents import Applicant, Reputation
 from arena.market.money import LedgerEntry, NewEntry
-from arena.market.signing import Proof, Statement
 from arena.market.task import Task, TaskState
 from arena.scoring.history import ExecutionStatus
 
@@ -74,20 +73,9 @@ class Call:
     reason_uri: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A call on a task, with its key and, from an agent, its signature."""
-
-    team_id: str
-    task_id: int
-    call: Call
-    key: str
-    signed: tuple[Statement, Proof] | None = None
-
-    @property
-    def digest(self) -> str:
-        """Of what is asked. The signature is left out: a repeated call may be signed again."""
-        return digest_of(self.call.action, task=self.task_id, **asdict(self.call))
+def call_digest(task_id: int, call: Call) -> str:
+    """Of what is asked. The signature is left out: a repeated call may be signed again."""
+    return digest_of(call.action, task=task_id, **asdict(call))
 
 
 def digest_of(action: str, /, **arguments: object) -> str:
@@ -136,14 +124,6 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TasksClosed:
-    """Which tasks were ended because their time had run out."""
-
-    closed: Sequence[Receipt]
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MarketEvent:
     """Something that happened in the market; never changed, in one order per team."""
 
@@ -155,16 +135,6 @@ class MarketEvent:
     at: datetime
     why: str
     data: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarketEventList:
-    """Events in order."""
-
-    events: Sequence[MarketEvent]
-    count: int
-    last_id: int
-    """`since` of the next request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

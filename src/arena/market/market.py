@@ -12,15 +12,14 @@ from dataclasses import fields
 from typing import Any
 from uuid import uuid4
 
-from arena.amounts import Amount
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.market.agents import MarketAgent
-from arena.market.call import ANYONE, Action, Call, Receipt, Request
+from arena.market.call import Action, Call, Receipt
 from arena.market.checks import check_agent, check_amount, check_call, check_party, check_text
 from arena.market.contents import Contents, cid_of_result, cid_of_standard
 from arena.market.errors import TooEarly, WrongState
-from arena.market.records.ledger import Ledger
+from arena.market.records.ledger import Ledger, Signed
 from arena.market.records.reading import MAX_PAGE
 from arena.market.signing import Act, Proof, Statement, commitment_of, read_public_key
 from arena.market.task import (
@@ -94,7 +93,8 @@ class Market:
 
         An agent's call has a proof: its signature over the content that `SIGNED` names.
         """
-        return await self.ledger.act(await self._request(team_id, task_id, call, proof, key))
+        signed = await self._signed(team_id, task_id, call, proof)
+        return await self.ledger.act(team_id, task_id, call, key=_key(key), signed=signed)
 
     async def submit(
         self,
@@ -119,13 +119,13 @@ class Market:
         call = Call(
             action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed
         )
-        request = await self._request(team_id, task_id, call, proof, key)
+        signed, key = await self._signed(team_id, task_id, call, proof), _key(key)
         # First ask: whoever may not submit must not be able to fill the store either.
-        earlier = await self.ledger.preview(request)
+        earlier = await self.ledger.preview(team_id, task_id, call, key=key, signed=signed)
         if earlier:
             return earlier
         await self.contents.keep_result(result)
-        return await self.ledger.act(request)
+        return await self.ledger.act(team_id, task_id, call, key=key, signed=signed)
 
     async def close_due(self, team_id: str) -> Sequence[Receipt]:
         """End every task whose time has run out; anyone may, so nothing depends on who does."""
@@ -172,16 +172,15 @@ class Market:
         checked = check_party("account", account), check_amount("amount", amount)
         return await self.ledger.withdraw(team_id, *checked, key=_key(key))
 
-    async def _request(
-        self, team_id: str, task_id: int, call: Call, proof: Proof | None, key: str | None
-    ) -> Request:
+    async def _signed(
+        self, team_id: str, task_id: int, call: Call, proof: Proof | None
+    ) -> Signed | None:
         check_call(call)
-        signed = None
-        if proof is not None and call.action in SIGNED:
-            act, content_of = SIGNED[call.action]
-            content = content_of(call) or ""
-            signed = await self._statement(team_id, act, task_id, call.by, content), proof
-        return Request(team_id=team_id, task_id=task_id, call=call, key=_key(key), signed=signed)
+        if proof is None or call.action not in SIGNED:
+            return None
+        act, content_of = SIGNED[call.action]
+        content = content_of(call) or ""
+        return await self._statement(team_id, act, task_id, call.by, content), proof
 
     async def _statement(
         self, team_id: str, act: Act, task_id: int | None, agent: str, content: str

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, computed_field
 
-from arena.amounts import CURRENCY, Amount
+from arena.amounts import Amount
 
 OUTSIDE = "outside"
 """Where deposits come from and withdrawals go to: the only account that may be below zero."""
@@ -90,31 +90,11 @@ class LedgerLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerHistory:
-    """A page of an account's postings, newest first."""
-
-    account: str
-    lines: Sequence[LedgerLine]
-    count: int
-    currency: str = CURRENCY
-    next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
     """What one account holds."""
 
     account: Annotated[str, Field(examples=["user:alice", "escrow:1", "outside"])]
     amount: Amount
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Balances:
-    """What the accounts hold; all together nothing, since all money comes from `outside`."""
-
-    balances: Sequence[Balance]
-    count: int
-    currency: str = CURRENCY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """A task: its terms, which never change, its states, and what is known of it."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -18,7 +17,12 @@ MAX_APPLICANTS = 1000
 MAX_DESCRIPTION_LENGTH = 20_000
 MAX_KEY_LENGTH = 200
 
-BY_ALIAS = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
+BY_ALIAS = ConfigDict(
+    validate_by_name=True,
+    validate_by_alias=True,
+    serialize_by_alias=True,
+    json_schema_serialization_defaults_required=True,
+)
 """For shapes with names that the first documents spelled differently, such as `evaluationCID`."""
 
 Party = Annotated[str, Field(min_length=1, max_length=100, examples=["alice"])]
@@ -134,7 +138,13 @@ class TaskPost(Terms):
     """A task to offer: what is to be done, how it is judged, and what it pays."""
 
     # An instance is checked again on its way in, so a caller may write reward="0.05".
-    __pydantic_config__ = ConfigDict(**BY_ALIAS, extra="forbid", revalidate_instances="always")
+    __pydantic_config__ = ConfigDict(
+        **BY_ALIAS,
+        extra="forbid",
+        revalidate_instances="always",
+        # NaN must not become null on the way: the task would be judged by another standard.
+        ser_json_inf_nan="constants",
+    )
 
     poster: Party
     description: Annotated[
@@ -229,15 +239,6 @@ class Task(Terms):
 
 def _after(start: datetime | None, seconds: int) -> datetime | None:
     return None if start is None else start + timedelta(seconds=seconds)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskList:
-    """A page of tasks, newest first."""
-
-    tasks: Sequence[Task]
-    count: int
-    next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

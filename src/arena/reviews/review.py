@@ -4,24 +4,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from typing import Annotated
 from uuid import UUID
 
+from pydantic import ConfigDict, Field
+
 from arena.errors import InvalidInput
-from arena.evaluation import (
-    Checklist,
-    ItemAnswer,
-    PartPath,
-    Standard,
-    Submission,
-    checklists,
-    read_standard_document,
-)
+from arena.evaluation.evaluate import checklists
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.resources import PartPath
+from arena.evaluation.standard import Checklist, Standard
+from arena.evaluation.verdict import ItemAnswer, Submission
+from arena.reviews.agreement import ReviewAgreement, agreement_of
 
 RULE = "majority, a tie fails"
 """How several answers to an item become one; stored with the review."""
 MAX_REVIEWERS = 25
-"""Who answers one review; more would only make the agreement unreadable."""
+"""Of one review; more would only make the agreement unreadable."""
+
+ItemPlace = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=10_000)], ...],
+    Field(
+        max_length=16,
+        description="Which part of a composite standard: `[1, 0]` is the first part of its second "
+        "one. Empty where the checklist is all of it.",
+        examples=[[]],
+    ),
+]
 
 
 class ReviewStatus(StrEnum):
@@ -32,7 +41,7 @@ class ReviewStatus(StrEnum):
     """Every item has its answers; the verdict is still to be made."""
     DONE = "done"
     CANCELLED = "cancelled"
-    """What it was about was cancelled or its time is over: nobody needs an answer any more."""
+    """What it was about was cancelled, or its time is over: nobody needs an answer any more."""
 
     @property
     def takes_answers(self) -> bool:
@@ -49,12 +58,13 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSubject:
-    """What a review is about; there is never a second review of one subject."""
+    """What a review is about; a subject has one review at most."""
 
     kind: SubjectKind
     id: str
-    part: str = ""
-    """Which of several submissions: `test_id:trial` in a run."""
+    """The id of the run or the task."""
+    part: Annotated[str, Field(examples=["summary_001:1"])] = ""
+    """`test_id:trial` in a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,152 +90,193 @@ class NewReview:
         """How many items people have to answer; an error where there is none."""
         lists = checklists(read_standard_document(self.standard))
         if not lists:
-            raise InvalidInput("there is no checklist in the standard: nobody has to review it")
+            raise InvalidInput("the standard has no checklist: there is nothing to review")
         return sum(len(checklist.items) for checklist in lists.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """A review as it stands, without its texts."""
+    """A submission that waits for people, or that they have judged."""
 
     id: UUID
     team_id: str
     subject: ReviewSubject
     title: str
     status: ReviewStatus
+    """`answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody
+    needs an answer any more."""
     reviewers_needed: int
     rule: str
+    """How several answers to an item become one."""
     item_count: int
     answered_count: int
+    """Items that have as many answers as are needed."""
     revision: int
+    """Grows with every answer: a verdict made from older answers is not taken."""
     trouble: str | None
-    """Why there is no verdict although there should be, or why the answers did not count."""
-    due_at: datetime | None
+    """Why there is no verdict yet, or why the answers did not count."""
+    due_at: datetime | None = None
+    """Until when an answer counts; null: at any time."""
     created_at: datetime
     completed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a reviewer says to one item."""
+class ReviewAnswer:
+    """A reviewer's answer to one item."""
 
-    item: int
-    passed: bool
-    place: PartPath = ()
-    note: str = ""
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    place: ItemPlace = ()
+    item: Annotated[int, Field(ge=0, le=10_000)]
+    """0 is the first item of the checklist."""
+    passed: Annotated[bool, Field(strict=True)]
+    note: Annotated[
+        str | None, Field(max_length=10_000, examples=["names only one of two"])
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedAnswer:
-    """An answer as it stands in the database."""
+class StandingAnswer:
+    """An answer to an item, as it is recorded."""
 
-    answer: Answer
     reviewer: str
+    passed: bool
+    note: str
     is_standing: bool
-    """False for one that its reviewer has replaced since."""
+    """False where the reviewer has replaced it since."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem:
-    """One item, and what was said to it."""
+    """One item of a checklist, and the answers to it."""
 
-    place: PartPath
-    number: int
+    place: ItemPlace
+    item: int
     text: str
-    answers: tuple[RecordedAnswer, ...]
-
-    @property
-    def standing(self) -> tuple[RecordedAnswer, ...]:
-        """The answers that count: one of each reviewer."""
-        return tuple(answer for answer in self.answers if answer.is_standing)
-
-    @property
-    def decided(self) -> ItemAnswer | None:
-        """The answers as one; None where nobody has answered."""
-        return decide(self.standing)
+    answers: Sequence[StandingAnswer]
+    passed: bool | None
+    """The answers as one, by the review's rule."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDetails:
-    """A review with everything a reviewer needs."""
+    """A review with all that a reviewer needs."""
 
     review: Review
     prompt: str
+    submission: str
+    language: str | None
+    truncated: bool
+    """Whether the agent's output was longer than what was kept."""
+    items: Sequence[ReviewItem]
+    agreement: ReviewAgreement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewCase:
+    """A review as its verdict is made: what reviewers see, and the standard behind it."""
+
+    details: ReviewDetails
     document: Mapping[str, object]
     """The standard as it was given."""
-    submission: Submission
-    is_truncated: bool
-    answers: tuple[RecordedAnswer, ...]
 
-    @cached_property
+    @property
+    def review(self) -> Review:
+        """The review itself."""
+        return self.details.review
+
+    @property
     def standard(self) -> Standard:
         """What the submission is held to."""
         return read_standard_document(self.document)
 
-    @cached_property
-    def items(self) -> tuple[ReviewItem, ...]:
-        """Every item, part by part."""
-        said: dict[tuple[PartPath, int], list[RecordedAnswer]] = {}
-        for recorded in self.answers:
-            said.setdefault((recorded.answer.place, recorded.answer.item), []).append(recorded)
-        return tuple(
-            ReviewItem(
-                place=place, number=number, text=text, answers=tuple(said.get((place, number), ()))
-            )
-            for place, checklist in checklists(self.standard).items()
-            for number, text in enumerate(checklist.items)
-        )
+    @property
+    def submission(self) -> Submission:
+        """What is judged."""
+        return Submission(output=self.details.submission, language=self.details.language)
 
     @property
     def decided(self) -> Mapping[PartPath, Sequence[ItemAnswer]]:
-        """One answer to each item, as judging wants them; only for an answered review."""
+        """One answer to each item, as judging needs them; only for an answered review."""
         found: dict[PartPath, list[ItemAnswer]] = {}
-        for item in self.items:
-            decided = item.decided
+        for item in self.details.items:
+            decided = decide(item.answers)
             assert decided is not None, "every item of an answered review has an answer"
             found.setdefault(item.place, []).append(decided)
         return found
 
 
-def decide(answers: Sequence[RecordedAnswer]) -> ItemAnswer | None:
-    """Several reviewers as one: the majority decides, and a tie fails."""
-    if not answers:
-        return None
-    passes = sum(recorded.answer.passed for recorded in answers)
-    noted = [recorded for recorded in answers if recorded.answer.note]
-    notes = [
-        f"{recorded.reviewer}: {recorded.answer.note}" if len(answers) > 1 else recorded.answer.note
-        for recorded in noted
+Answers = Mapping[tuple[PartPath, int], Sequence[StandingAnswer]]
+"""The answers to each item, oldest first."""
+
+
+def items_of(document: Mapping[str, object], answers: Answers) -> list[ReviewItem]:
+    """Every item of a standard's checklists, part by part, with its answers."""
+    return [
+        ReviewItem(
+            place=place,
+            item=number,
+            text=text,
+            answers=(given := answers.get((place, number), ())),
+            passed=decided.passed if (decided := decide(given)) else None,
+        )
+        for place, checklist in checklists(read_standard_document(document)).items()
+        for number, text in enumerate(checklist.items)
     ]
-    return ItemAnswer(
-        passed=2 * passes > len(answers),
-        note="; ".join(notes),
-        reviewer=", ".join(recorded.reviewer for recorded in answers),
+
+
+def reviewers_agree(items: Sequence[ReviewItem]) -> ReviewAgreement:
+    """How far the reviewers of these items agree."""
+    return agreement_of(
+        [
+            {answer.reviewer: answer.passed for answer in item.answers if answer.is_standing}
+            for item in items
+        ]
     )
 
 
-def check_items(lists: Mapping[PartPath, Checklist], answers: Sequence[Answer]) -> None:
-    """Refuse an answer to an item that is not there, and two answers to one."""
+def decide(answers: Sequence[StandingAnswer]) -> ItemAnswer | None:
+    """Several reviewers as one: the majority decides, and a tie fails."""
+    standing = [answer for answer in answers if answer.is_standing]
+    if not standing:
+        return None
+    passes = sum(answer.passed for answer in standing)
+    notes = [
+        f"{answer.reviewer}: {answer.note}" if len(standing) > 1 else answer.note
+        for answer in standing
+        if answer.note
+    ]
+    return ItemAnswer(
+        passed=2 * passes > len(standing),
+        note="; ".join(notes),
+        reviewer=", ".join(answer.reviewer for answer in standing),
+    )
+
+
+def check_items(lists: Mapping[PartPath, Checklist], answers: Sequence[ReviewAnswer]) -> None:
+    """Refuse an answer to an item that does not exist, and two answers to one item."""
     seen: set[tuple[PartPath, int]] = set()
     for answer in answers:
         where = f" in part {dotted_place(answer.place)}" if answer.place else ""
         if answer.place not in lists:
-            known = ", ".join(f"[{', '.join(map(str, place))}]" for place in lists)
-            told = f"[{', '.join(map(str, answer.place))}]"
-            raise InvalidInput(f"there is no checklist at place {told}; there is one at: {known}")
+            known = ", ".join(str(list(place)) for place in lists)
+            raise InvalidInput(
+                f"there is no checklist at place {list(answer.place)}; there is one at: {known}"
+            )
         count = len(lists[answer.place].items)
         if not 0 <= answer.item < count:
             raise InvalidInput(
                 f"there is no item {answer.item}{where}: its items are 0 to {count - 1}"
             )
         if (answer.place, answer.item) in seen:
-            raise InvalidInput(f"item {answer.item}{where} is answered twice: say it once")
+            raise InvalidInput(f"item {answer.item}{where} is answered twice: answer it once")
         seen.add((answer.place, answer.item))
 
 
 def dotted_place(place: PartPath) -> str:
-    """A place as text: `1.0`; nothing for the whole."""
+    """A place as text: `1.0`; empty for the whole."""
     return ".".join(map(str, place))
 
 

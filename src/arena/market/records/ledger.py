@@ -20,8 +20,8 @@ from arena.market.call import (
     EventKind,
     Happening,
     Receipt,
-    Request,
     Step,
+    call_digest,
     digest_of,
 )
 from arena.market.checks import check_terms
@@ -51,6 +51,8 @@ from arena.scoring.records import add_executions
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import MarketAgents, MarketApplications, MarketNonces, MarketTasks
 
+Signed = tuple[Statement, Proof]
+"""What an agent must have signed, and the signature it sent."""
 Write = Callable[[AsyncConnection, datetime], Awaitable[Task | None]]
 """What a call writes at a moment; returns the task it changed."""
 
@@ -105,24 +107,32 @@ class Ledger(LedgerReader):
                 check_terms(task, clock.now())
             return earlier
 
-    async def act(self, request: Request) -> Receipt:
+    async def act(
+        self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
+    ) -> Receipt:
         """Any other row: do what is asked, if the table of moves allows it now."""
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
-            before, call, step = await _decide(connection, request, at)
-            await _write(connection, replace(request, call=call), before, step, at)
+            before = await read_task(connection, team_id, task_id)
+            full, step = await _decide(connection, before, call, signed, at)
+            if signed:
+                statement, proof = signed
+                await _use_nonce(connection, team_id, statement.agent, proof.nonce, at)
+            await _write(connection, full, before, step, at)
             return step.task
 
-        action = request.call.action
-        return await self._once(request.team_id, request.key, request.digest, action, write)
+        return await self._once(team_id, key, call_digest(task_id, call), call.action, write)
 
     @shielded
-    async def preview(self, request: Request) -> Receipt | None:
+    async def preview(
+        self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
+    ) -> Receipt | None:
         """Raise what `act` would raise now; the receipt if the call was done before."""
         async with self._database.reading() as connection:
-            earlier = await find_call(connection, request.team_id, request.key, request.digest)
+            earlier = await find_call(connection, team_id, key, call_digest(task_id, call))
             if earlier is None:
-                await _decide(connection, request, clock.now())
+                task = await read_task(connection, team_id, task_id)
+                await _decide(connection, task, call, signed, clock.now())
             return earlier
 
     # Money
@@ -169,7 +179,7 @@ class Ledger(LedgerReader):
 
     @shielded
     async def register(
-        self, team_id: str, new: MarketAgent, signed: tuple[Statement, Proof], *, key: str
+        self, team_id: str, new: MarketAgent, signed: Signed, *, key: str
     ) -> MarketAgent:
         """Admit an agent, or renew its version; nothing changes where nothing differs."""
         statement, proof = signed
@@ -213,14 +223,13 @@ def _offer_digest(task: Task) -> str:
 
 
 async def _decide(
-    connection: AsyncConnection, request: Request, at: datetime
-) -> tuple[Task, Call, Step]:
-    """The task as it is, the call with all that is known, and what it would do."""
-    task = await read_task(connection, request.team_id, request.task_id)
-    call, has_applied = request.call, False
-    if request.signed:
-        statement, proof = request.signed
-        agent = await read_agent(connection, request.team_id, statement.agent)
+    connection: AsyncConnection, task: Task, call: Call, signed: Signed | None, at: datetime
+) -> tuple[Call, Step]:
+    """The call with all that is known, and what it would do."""
+    has_applied = False
+    if signed:
+        statement, proof = signed
+        agent = await read_agent(connection, task.team_id, statement.agent)
         check_proof(agent.public_key, statement, proof, at)
         call = replace(call, version=agent.version)
     elif must_sign(task, call):
@@ -232,21 +241,17 @@ async def _decide(
             version = await _application_version(connection, task.id, call.agent)
             call, has_applied = replace(call, version=version), version is not None
         case Action.ASSIGN_BEST:
-            best = (await ranked_applicants(connection, request.team_id, task.id))[:1]
-            for one in best:
-                call, has_applied = replace(call, agent=one.agent, version=one.version), True
+            for best in (await ranked_applicants(connection, task.team_id, task.id))[:1]:
+                call, has_applied = replace(call, agent=best.agent, version=best.version), True
         case _:
             pass
-    return task, call, check(task, call, at, has_applied=has_applied)
+    return call, check(task, call, at, has_applied=has_applied)
 
 
 async def _write(
-    connection: AsyncConnection, request: Request, before: Task, step: Step, at: datetime
+    connection: AsyncConnection, call: Call, before: Task, step: Step, at: datetime
 ) -> None:
-    team_id, call, task = request.team_id, request.call, step.task
-    if request.signed:
-        statement, proof = request.signed
-        await _use_nonce(connection, team_id, statement.agent, proof.nonce, at)
+    task, team_id = step.task, step.task.team_id
     if call.action is Action.APPLY:
         assert call.version is not None
         row = {
