@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 from evidence import TEAM, Size, fill_postgresql, fill_sqlite, name
 
@@ -38,7 +38,7 @@ class Place:
     """An Arena of some size, and a way to ask it."""
 
     house: Arena
-    api: httpx.AsyncClient
+    api: httpx2.AsyncClient
     versions: int
     random: random.Random
 
@@ -106,7 +106,7 @@ async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
     app = create_app(settings)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(
+        httpx2.AsyncClient(
             transport=AppTransport(app),
             base_url="http://localhost/api/benchmarks",
             params={"team_id": TEAM},

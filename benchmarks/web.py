@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import yaml
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -94,7 +94,7 @@ def serving(home: Path) -> Iterator[str]:
 
 
 def execute(url: str) -> str:
-    with httpx.Client(base_url=url, timeout=600, trust_env=False) as client:
+    with httpx2.Client(base_url=url, timeout=600, trust_env=False) as client:
         run = client.post("/api/benchmarks/run", json={"agent_id": "counter"}).json()["run_id"]
         done = client.post(f"/api/benchmarks/run/{run}/execute").json()
         print(f"run of {done['total_tests']} results: {done['passed']} passed")

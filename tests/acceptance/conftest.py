@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 import warm
@@ -50,11 +50,11 @@ class Shell:
         )
 
     @contextmanager
-    def serving(self, *words: str) -> Iterator[httpx.Client]:
+    def serving(self, *words: str) -> Iterator[httpx2.Client]:
         """`arena serve` on a free port until the block ends; a client of it."""
         with warm.serve(self.environment, *words) as server:
             try:
-                with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+                with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as client:
                     yield client
             finally:
                 server.send_signal(signal.SIGINT)

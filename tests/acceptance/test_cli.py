@@ -13,7 +13,7 @@ from arena.cli.main import COMMANDS
 from factories import write_agent, write_tests
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx", "rich", "arena.api", "arena.client"}
+HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx2", "rich", "arena.api", "arena.client"}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -66,7 +66,7 @@ def test_the_story_from_the_command_line(shell: Any, tmp_path: Path):
 class HttpAgent:
     """An agent that knows nothing of Arena's code: HTTP, JSON and an Ed25519 key."""
 
-    def __init__(self, http: httpx.Client, name: str) -> None:
+    def __init__(self, http: httpx2.Client, name: str) -> None:
         self.http, self.name = http, name
         self.key = Ed25519PrivateKey.generate()
         self.market = http.get("/api/market").json()["market"]
@@ -92,7 +92,7 @@ class HttpAgent:
         return {"nonce": nonce, "expires_at": expires, "signature": signature}
 
 
-def done(answer: httpx.Response) -> Any:
+def done(answer: httpx2.Response) -> Any:
     assert answer.status_code == 200, answer.text
     return answer.json()
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from factories import write_agent, write_tests
@@ -77,7 +77,7 @@ def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: 
     server = shell.start("serve", "--port", "0")
     assert server.stdout is not None
     url = server.stdout.readline().split()[3]
-    with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as client:
         run = client.post("/api/benchmarks/run", json={"agent_id": "slow"}).json()["run_id"]
         client.post(f"/api/benchmarks/run/{run}/execute?wait=false")
         with client.stream("GET", f"/api/benchmarks/runs/{run}/events") as events:
@@ -151,7 +151,7 @@ def test_a_server_that_dies_is_told_to_the_one_who_watches(shell):
     assert server.stdout is not None
     url = server.stdout.readline().split()[3]
     watching = shell.start("--server", url, "run", "slow")
-    with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as client:
         end = time.monotonic() + 30
         while not client.get("/api/benchmarks/runs?status=running").json()["count"]:
             assert time.monotonic() < end

@@ -159,7 +159,8 @@ class A2AAgent:
                 retry_after=cause.response.headers.get("retry-after"),
             )
         if isinstance(cause, httpx.TransportError):
-            return unreachable(self._spec.url, cause)
+            is_malformed = isinstance(cause, httpx.LocalProtocolError)
+            return unreachable(self._spec.url, cause, is_malformed=is_malformed)
         reason = shortened(self._secrets.redact(str(error)))
         if isinstance(error, AgentCardResolutionError):
             return AgentUnavailable(f"the agent has no usable card: {reason}", retryable=False)

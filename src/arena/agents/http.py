@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass
 
-import httpx
 import httpx2
 from pydantic import JsonValue
 
@@ -59,7 +58,8 @@ class HttpAgent:
                 f"the agent did not answer within {question.timeout_seconds:g} s"
             ) from None
         except httpx2.TransportError as error:
-            raise unreachable(self._spec.url, error) from None
+            is_malformed = isinstance(error, httpx2.LocalProtocolError)
+            raise unreachable(self._spec.url, error, is_malformed=is_malformed) from None
         if not 200 <= reply.status < 300:
             # Redacted before it is shortened: half a secret would not be recognised.
             said = self._secrets.redact(reply.body.decode(errors="replace"))
@@ -136,9 +136,9 @@ def usage_at(document: object, pointers: UsagePointers) -> Usage:
     return usage_from(fields)
 
 
-def unreachable(url: str, error: httpx.TransportError | httpx2.TransportError) -> AgentUnavailable:
+def unreachable(url: str, error: Exception, *, is_malformed: bool) -> AgentUnavailable:
     """The error for a connection that could not be made or broke."""
-    if isinstance(error, (httpx.LocalProtocolError, httpx2.LocalProtocolError)):
+    if is_malformed:
         # Its message quotes headers, in a spelling in which a secret is not recognised.
         return AgentUnavailable(f"the request to {url} is not valid HTTP", retryable=False)
     reason = str(error) or type(error).__name__

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
-import httpx
+import httpx2
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -12,13 +12,13 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
-class AppTransport(httpx.AsyncBaseTransport):
-    """A transport for httpx that streams; its own one waits for the whole answer."""
+class AppTransport(httpx2.AsyncBaseTransport):
+    """A transport for httpx2 that streams; its own one waits for the whole answer."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Call the app; the answer begins when the app begins it."""
         exchange = _Exchange(await request.aread())
         task = asyncio.create_task(self._call(request, exchange))
@@ -31,10 +31,10 @@ class AppTransport(httpx.AsyncBaseTransport):
             raise
         if start["type"] != "http.response.start":
             await task
-            raise httpx.RemoteProtocolError("the app ended without an answer", request=request)
-        return httpx.Response(start["status"], headers=start["headers"], stream=exchange)
+            raise httpx2.RemoteProtocolError("the app ended without an answer", request=request)
+        return httpx2.Response(start["status"], headers=start["headers"], stream=exchange)
 
-    async def _call(self, request: httpx.Request, exchange: "_Exchange") -> None:
+    async def _call(self, request: httpx2.Request, exchange: "_Exchange") -> None:
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -55,7 +55,7 @@ class AppTransport(httpx.AsyncBaseTransport):
             await exchange.messages.put({"type": "http.response.body", "more_body": False})
 
 
-class _Exchange(httpx.AsyncByteStream):
+class _Exchange(httpx2.AsyncByteStream):
     """One request and its answer."""
 
     task: asyncio.Task[None]

@@ -4,7 +4,7 @@
         run = await client.create_run(RunCreate(agent_id="qa-web-manager"))
 
 `SyncClient` is the same for programs without `asyncio`. Errors come back as the errors of
-`arena.errors`: the caller's own, or the infrastructure's. Needs httpx and pydantic, and
+`arena.errors`: the caller's own, or the infrastructure's. Needs httpx2 and pydantic, and
 cryptography for whoever signs; nothing of the server.
 """
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 from uuid import UUID
 
-import httpx
+import httpx2
 
 from arena import schemas
 from arena.client.connection import PAGE, quoted
@@ -33,7 +33,7 @@ class Client(Operations, MarketCalls):
         team_id: str | None = None,
         token: str | None = None,
         signer: Signer | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         MarketCalls.__init__(
             self, url, team_id=team_id, token=token, signer=signer, transport=transport

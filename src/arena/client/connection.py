@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar, cast
 from urllib.parse import quote
 from urllib.request import getproxies
 
-import httpx
+import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
@@ -60,18 +60,18 @@ class Connection:
         *,
         team_id: str | None = None,
         token: str | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         if token and not (token.isascii() and token.isprintable()):
             raise InvalidInput("the token has characters that no header can carry")
         verify, mounts = (True, None) if transport else _lasting()
-        self._http = httpx.AsyncClient(
+        self._http = httpx2.AsyncClient(
             base_url=checked_url(url),
             headers={"Authorization": f"Bearer {token}"} if token else {},
             # In the query and not in a header: a team may be called anything.
             params={"team_id": team_id} if team_id else {},
             # A run may take hours: not the answer is waited for, but a sign that somebody is there.
-            timeout=httpx.Timeout(None, connect=10.0),
+            timeout=httpx2.Timeout(None, connect=10.0),
             verify=verify,
             transport=transport,
             mounts=mounts,
@@ -103,7 +103,7 @@ class Connection:
             return content
         return _read(operation.adapter, content, request)
 
-    def _request(self, operation: Operation, arguments: dict[str, Any]) -> httpx.Request:
+    def _request(self, operation: Operation, arguments: dict[str, Any]) -> httpx2.Request:
         sent: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "field": {}}
         options: dict[str, Any] = {}
         for one in operation.parameters:
@@ -132,7 +132,7 @@ class Connection:
             raise InvalidInput(f"the request cannot be written as JSON: {error}") from None
 
     async def _read_events(
-        self, kinds: Mapping[str, type], request: httpx.Request, response: httpx.Response
+        self, kinds: Mapping[str, type], request: httpx2.Request, response: httpx2.Response
     ) -> Events:
         """Each event as it comes; an error where the stream ends while somebody still reads.
 
@@ -144,7 +144,7 @@ class Connection:
                 if event in adapters:
                     value = _read(adapters[event], data, request)
                     yield Event(name=event, data=value, id=ident)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise InfrastructureError(f"{place(request)} closed the stream: {error}") from error
         finally:
             await response.aclose()
@@ -188,18 +188,18 @@ class Connection:
                 fitting = shape if isinstance(shape, type) else shape.get(name)
                 if fitting is not None:
                     yield name, read_shape(fitting, data, request)
-        except httpx.HTTPError as wrong:
+        except httpx2.HTTPError as wrong:
             raise InfrastructureError(f"{place(request)} has gone: {wrong}") from wrong
         finally:
             await response.aclose()
         raise InfrastructureError(f"{place(request)} has gone before {until}")
 
-    async def _send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
+    async def _send(self, request: httpx2.Request, *, stream: bool = False) -> httpx2.Response:
         try:
             response = await self._http.send(request, stream=stream)
             if response.is_error:
                 await response.aread()
-        except httpx.HTTPError as wrong:
+        except httpx2.HTTPError as wrong:
             told = str(wrong) or type(wrong).__name__
             raise InfrastructureError(f"no answer from {place(request)}: {told}") from wrong
         if response.is_error:
@@ -207,18 +207,18 @@ class Connection:
         return response
 
 
-def _lasting() -> tuple[ssl.SSLContext, dict[str, httpx.AsyncHTTPTransport]]:
+def _lasting() -> tuple[ssl.SSLContext, dict[str, httpx2.AsyncHTTPTransport]]:
     """A way for every address on which it is noticed that nobody is at the other end any more.
 
     As a mount, not as the transport: then the proxies that the environment names still count.
     """
-    trusted = httpx.create_ssl_context()
-    direct = httpx.AsyncHTTPTransport(verify=trusted, socket_options=SOCKET_OPTIONS)
+    trusted = httpx2.create_ssl_context()
+    direct = httpx2.AsyncHTTPTransport(verify=trusted, socket_options=SOCKET_OPTIONS)
     return trusted, {} if "all" in getproxies() else {"all://": direct}
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The lines of a stream of events; httpx would also cut at characters that stand in texts."""
+    """The lines of a stream of events; httpx2 would also cut at characters that stand in texts."""
     rest = b""
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
@@ -242,7 +242,7 @@ async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str, in
             name, data, ident = "", "", None
 
 
-def _error(response: httpx.Response) -> ArenaError:
+def _error(response: httpx2.Response) -> ArenaError:
     """The error that an answer tells of, with the code it has there."""
     detail: object = response.text[:500] or response.reason_phrase
     code: object = None
@@ -256,18 +256,18 @@ def _error(response: httpx.Response) -> ArenaError:
     return error
 
 
-def checked_url(url: str) -> httpx.URL:
+def checked_url(url: str) -> httpx2.URL:
     """The address of a server, if it is one."""
     try:
-        checked = httpx.URL(url)
-    except httpx.InvalidURL as wrong:
+        checked = httpx2.URL(url)
+    except httpx2.InvalidURL as wrong:
         raise InvalidInput(f"the server's address {url!r} is not one: {wrong}") from wrong
     if checked.scheme not in ("http", "https") or not checked.host:
         raise InvalidInput(f"the server's address {url!r} must be like http://localhost:5109")
     return checked
 
 
-def place(request: httpx.Request) -> str:
+def place(request: httpx2.Request) -> str:
     """Where a request goes, for messages."""
     return f"{request.url.scheme}://{request.url.netloc.decode()}"
 
@@ -281,7 +281,7 @@ def asked(shape: type[Shape], **values: Any) -> Shape:
         raise InvalidInput("; ".join(faults)) from None
 
 
-def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx.Request) -> Any:
+def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx2.Request) -> Any:
     """A response in the shape it must have."""
     try:
         return adapter.validate_json(content)
@@ -290,7 +290,7 @@ def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx.Reques
         raise InfrastructureError(f"{message}; is the address right?") from error
 
 
-def read_shape(shape: type[Shape], content: bytes | str, request: httpx.Request) -> Shape:
+def read_shape(shape: type[Shape], content: bytes | str, request: httpx2.Request) -> Shape:
     """An answer in the shape it must have."""
     try:
         return shape.model_validate_json(content)

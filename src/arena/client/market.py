@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 
-import httpx
+import httpx2
 
 from arena import clock, schemas
 from arena.client.connection import Connection, Shape, asked, quoted
@@ -28,7 +28,7 @@ class MarketCalls(Connection):
         team_id: str | None = None,
         token: str | None = None,
         signer: Signer | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         super().__init__(url, team_id=team_id, token=token, transport=transport)
         self.signer = signer

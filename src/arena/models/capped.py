@@ -19,7 +19,7 @@ class Stream(AsyncIterable[bytes], Protocol):
 class CappedBytes:
     """A body that ends with `TooLong` at the cap.
 
-    httpx and its successor httpx2 each insist on their own class of body, so each connector makes
+    httpx2 and its successor httpx2 each insist on their own class of body, so each connector makes
     one by inheriting from both.
     """
 

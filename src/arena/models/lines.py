@@ -1,7 +1,7 @@
 """Connections to one endpoint, each a client of its own.
 
 One client with many connections looks at every one of them for each request, which at a hundred
-takes half of the processor time; and httpx, the older library, takes 20 ms for each call.
+takes half of the processor time; and httpx2, the older library, takes 20 ms for each call.
 """
 
 import asyncio

@@ -10,7 +10,7 @@ import shlex
 import time
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from arena.errors import InvalidInput, NotFound
 from arena.sandbox.arguments import checked_command, checked_seconds, content_bytes
@@ -49,7 +49,7 @@ class DaytonaProvider:
             raise InvalidInput("Daytona needs an API key: set ARENA_DAYTONA_API_KEY")
         self.limits = limits or Limits()
         self._image = image
-        self._service = httpx.AsyncClient(
+        self._service = httpx2.AsyncClient(
             base_url=url, headers={"Authorization": f"Bearer {api_key}"}, timeout=60
         )
         self._sandboxes: dict[str, DaytonaSandbox] = {}
@@ -106,13 +106,13 @@ class DaytonaProvider:
             await self.destroy(id)
         await self._service.aclose()
 
-    async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+    async def ask(self, method: str, path: str, **more: Any) -> httpx2.Response:
         """One request to the service; what it refuses becomes one of our errors."""
         try:
             response = await self._service.request(method, path, **more)
-        except httpx.ConnectError as error:
+        except httpx2.ConnectError as error:
             raise SandboxUnavailable(f"Daytona cannot be reached: {error}") from error
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise SandboxFailed(f"Daytona does not answer: {error!r}") from error
         if response.status_code in REFUSED:
             raise SandboxUnavailable("Daytona refuses the API key; check ARENA_DAYTONA_API_KEY")

@@ -7,7 +7,7 @@ import time
 import uuid
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from arena.errors import NotFound
 from arena.sandbox.arguments import checked_command, checked_seconds, content_bytes
@@ -46,8 +46,8 @@ class DockerProvider:
         self.limits = limits or Limits()
         self._image = image
         self._socket = socket
-        transport = httpx.AsyncHTTPTransport(uds=socket)
-        self._engine = httpx.AsyncClient(
+        transport = httpx2.AsyncHTTPTransport(uds=socket)
+        self._engine = httpx2.AsyncClient(
             transport=transport, base_url=f"http://engine/{VERSION}", timeout=60
         )
         self._sandboxes: dict[str, DockerSandbox] = {}
@@ -131,13 +131,13 @@ class DockerProvider:
         with contextlib.suppress(NotFound):
             await self.ask("DELETE", f"/containers/{name}", params={"force": "true", "v": "true"})
 
-    async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
+    async def ask(self, method: str, path: str, **more: Any) -> httpx2.Response:
         """One request to the engine; what it refuses becomes one of our errors."""
         try:
             response = await self._engine.request(method, path, **more)
-        except httpx.ConnectError as error:
+        except httpx2.ConnectError as error:
             raise self._unreachable(error) from error
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise SandboxFailed(f"the container engine does not answer: {error!r}") from error
         if response.status_code == NOT_FOUND:
             message = response.json().get("message", "")
@@ -251,14 +251,14 @@ class DockerSandbox:
                             return Limit.OUTPUT
         except TimeoutError:
             return Limit.WALL_TIME
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise SandboxFailed(f"the container engine broke off: {error!r}") from error
         return None
 
     async def _sweep(self) -> None:
         """End whatever the command left; only the container's own waiting process stays."""
         id = await self._prepare("kill -9 -1")
-        with contextlib.suppress(TimeoutError, httpx.HTTPError):
+        with contextlib.suppress(TimeoutError, httpx2.HTTPError):
             async with asyncio.timeout(GRACE_SECONDS):
                 async with self._provider.stream(f"/exec/{id}/start") as response:
                     async for _ in response.aiter_raw():

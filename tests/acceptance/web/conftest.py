@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -178,7 +178,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """`arena serve` on a furnished home."""
     home = tmp_path_factory.mktemp("web") / "home"
     shutil.copytree(furnished, home)
@@ -187,14 +187,14 @@ def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """`arena serve` as it is on the first day."""
     with Shell(home=tmp_path_factory.mktemp("empty")).serving() as client:
         yield client
 
 
 @pytest.fixture
-def visit_as(browser: Browser, server: httpx.Client) -> Iterator[Callable[..., Visit]]:
+def visit_as(browser: Browser, server: httpx2.Client) -> Iterator[Callable[..., Visit]]:
     """Opens the dashboard with a look of the caller's choice; faults of the page fail the test."""
     opened: list[Visit] = []
 
@@ -213,7 +213,7 @@ def visit_as(browser: Browser, server: httpx.Client) -> Iterator[Callable[..., V
 
 
 @pytest.fixture(scope="module")
-def window(browser: Browser, server: httpx.Client) -> Iterator[Visit]:
+def window(browser: Browser, server: httpx2.Client) -> Iterator[Visit]:
     """A window that stays open: to open one takes as long as to look at a page."""
     page = browser.new_context(**DESK.options).new_page()
     page.set_default_timeout(20_000)

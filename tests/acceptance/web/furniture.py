@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import yaml
 
 from acceptance.conftest import Shell
@@ -88,13 +88,13 @@ def _test(test_id: str, name: str, prompt: str, word: str) -> dict[str, object]:
     return {"id": test_id, "name": name, "prompt": prompt, "expected": {"contains": [word]}}
 
 
-def _run(client: httpx.Client, agent_id: str, **asked: object) -> None:
+def _run(client: httpx2.Client, agent_id: str, **asked: object) -> None:
     created = client.post("/api/benchmarks/run", json={"agent_id": agent_id, **asked})
     assert created.status_code == 200, created.text
     done = client.post(f"/api/benchmarks/run/{created.json()['run_id']}/execute")
     assert done.status_code == 200, done.text
 
 
-def _rate(client: httpx.Client, agent_id: str, stars: int) -> None:
+def _rate(client: httpx2.Client, agent_id: str, stars: int) -> None:
     vote = {"agent_id": agent_id, "rating": stars, "user_id": "ada", "comment": "Does its work"}
     assert client.post("/api/benchmarks/feedback", json=vote).status_code == 200

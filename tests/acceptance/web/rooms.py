@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from arena.client import Client, Signer
 from arena.clock import now
@@ -77,7 +77,7 @@ def add_files(home: Path) -> None:
     write_agent(home / "agents", "thrifty", free)
 
 
-def add_rooms(client: httpx.Client) -> None:
+def add_rooms(client: httpx2.Client) -> None:
     """A run that waits for people, and tasks: paid, open, disputed, in review, to be judged."""
     for agent, team in (("writer", "default"), ("thrifty", "thrift")):
         of = {"team_id": team}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -13,13 +13,13 @@ from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks
 BOTH = pytest.mark.parametrize("look", [DESK, PHONE], ids=["desk", "phone"])
 
 
-def newest_run(server: httpx.Client, agent: str) -> dict[str, Any]:
+def newest_run(server: httpx2.Client, agent: str) -> dict[str, Any]:
     runs = server.get("/api/benchmarks/runs", params={"agent_id": agent, "limit": 1}).json()["runs"]
     return runs[0]
 
 
 @BOTH
-def test_run_a_benchmark(visit_as: Callable[..., Visit], server: httpx.Client, look: Look):
+def test_run_a_benchmark(visit_as: Callable[..., Visit], server: httpx2.Client, look: Look):
     page = visit_as(look).go()
     card = page.get_by_role("article", name="QA set-top box manager")
     card.get_by_role("button", name="Benchmark").click()
@@ -34,7 +34,7 @@ def test_run_a_benchmark(visit_as: Callable[..., Visit], server: httpx.Client, l
 
 
 @BOTH
-def test_submit_feedback(visit_as: Callable[..., Visit], server: httpx.Client, look: Look):
+def test_submit_feedback(visit_as: Callable[..., Visit], server: httpx2.Client, look: Look):
     page = visit_as(look).go()
     page.get_by_role("button", name="Rate AI assistant").click()
     dialog = page.get_by_role("dialog", name="Rate Atlas 1.0.0")
@@ -57,7 +57,7 @@ def test_submit_feedback(visit_as: Callable[..., Visit], server: httpx.Client, l
 
 
 @in_both_looks
-def test_a_rating_that_is_skipped_is_none(visit: Visit, server: httpx.Client):
+def test_a_rating_that_is_skipped_is_none(visit: Visit, server: httpx2.Client):
     before = server.get("/api/benchmarks/feedback").json()["count"]
     page = visit.go()
     page.get_by_role("button", name="Rate Slow").click()
@@ -87,7 +87,7 @@ def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
 
 
 @in_both_looks
-def test_results_are_filtered_in_the_address(visit: Visit, server: httpx.Client):
+def test_results_are_filtered_in_the_address(visit: Visit, server: httpx2.Client):
     run = newest_run(server, "scribe")
     page = visit.go(f"/runs/{run['id']}")
     results = page.get_by_role("region", name="Results")
@@ -117,7 +117,7 @@ def test_results_are_filtered_in_the_address(visit: Visit, server: httpx.Client)
 
 @in_both_looks
 def test_flaky_tests_and_faults_of_the_infrastructure_are_told_apart(
-    visit: Visit, server: httpx.Client
+    visit: Visit, server: httpx2.Client
 ):
     page = visit.go(f"/runs/{newest_run(server, 'coin')['id']}")
     page.get_by_role("switch", name="Flaky only").click()
@@ -131,7 +131,7 @@ def test_flaky_tests_and_faults_of_the_infrastructure_are_told_apart(
 
 @in_both_looks
 def test_a_run_is_seen_going_on_and_cancelled_only_after_a_question(
-    visit: Visit, server: httpx.Client
+    visit: Visit, server: httpx2.Client
 ):
     asked: list[str] = []
     page = visit.go("/benchmarks")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -60,7 +60,7 @@ def shell(model: str, tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 
 @pytest.fixture(scope="module")
-def server(shell: Shell) -> Iterator[httpx.Client]:
+def server(shell: Shell) -> Iterator[httpx2.Client]:
     """`arena serve` with a judge that nobody has measured yet."""
     with shell.serving() as client:
         yield client

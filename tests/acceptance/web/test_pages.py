@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -10,7 +10,7 @@ from acceptance.web.conftest import DESK, Visit
 
 
 @pytest.fixture(scope="module")
-def addresses(server: httpx.Client) -> dict[str, str]:
+def addresses(server: httpx2.Client) -> dict[str, str]:
     """An address of every kind of page."""
     found: dict[str, str] = {}
     for run in server.get("/api/benchmarks/runs", params={"limit": 50}).json()["runs"]:
@@ -109,7 +109,7 @@ def test_the_form_of_a_run_is_accessible(visit: Visit):
 
 
 def test_the_first_day_says_what_to_do_next(
-    visit_as: Callable[..., Visit], empty_server: httpx.Client
+    visit_as: Callable[..., Visit], empty_server: httpx2.Client
 ):
     visit = visit_as(DESK, str(empty_server.base_url).rstrip("/"))
     page = visit.go("/benchmarks")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -28,7 +28,7 @@ def home(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(home: Path) -> Iterator[httpx.Client]:
+def server(home: Path) -> Iterator[httpx2.Client]:
     """`arena serve` on a home with a queue and a market; a judge that nobody has measured."""
     variables = {
         "ARENA_JUDGE_BASE_URL": "http://127.0.0.1:9/v1",
@@ -149,7 +149,7 @@ def test_a_test_tells_what_the_runs_say_of_it(visit: Visit):
     expect(card.get_by_role("row")).to_have_count(4)
 
 
-def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, server: httpx.Client):
+def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, server: httpx2.Client):
     page = visit.go("/reviews")
     page.get_by_role("table", name="Reviews").get_by_role("link").first.click()
     expect(page.get_by_role("region", name="Submission")).to_contain_text("<b>buy it</b>")
@@ -180,7 +180,7 @@ def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, ser
 
 
 def test_the_last_answer_to_a_task_is_given_only_after_a_question(
-    visit: Visit, server: httpx.Client
+    visit: Visit, server: httpx2.Client
 ):
     page = visit.go("/reviews")
     page.get_by_role("link", name="task 4").click()
@@ -274,7 +274,7 @@ def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
 
 
 def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
-    visit: Visit, server: httpx.Client
+    visit: Visit, server: httpx2.Client
 ):
     story = server.get("/api/tasks/5").json()
     task = story["task"]
@@ -344,7 +344,7 @@ def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):
 
 
 @in_both_looks
-def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx.Client):
+def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx2.Client):
     page = visit.go("/market?state=open")
     expect(page.get_by_role("table", name="Balances")).to_be_visible()
     description = f"Write reversed{uuid4().hex[:8]}(text)."

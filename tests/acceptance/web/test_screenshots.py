@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from acceptance.conftest import Shell
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(FOLDER is None, reason="pictures are made by: ma
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A server as `make demo` leaves it."""
     with Shell(home=tmp_path_factory.mktemp("demo")).serving() as client:
         for agent in AGENTS:
@@ -35,7 +35,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     ("name", "scheme"), [("agents", "light"), ("leaderboard", "light"), ("run", "dark")]
 )
 def test_a_picture_is_taken(
-    visit_as: Callable[..., Visit], demo: httpx.Client, name: str, scheme: str
+    visit_as: Callable[..., Visit], demo: httpx2.Client, name: str, scheme: str
 ):
     visit = visit_as(Look(size="desk", scheme=scheme), str(demo.base_url).rstrip("/"))
     visit.page.set_viewport_size({"width": 1180, "height": 760})

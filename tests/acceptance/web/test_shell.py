@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -86,6 +86,6 @@ def test_an_address_that_leads_nowhere_says_so(visit: Visit):
     expect(page.get_by_role("heading", level=1, name="Agents")).to_be_visible()
 
 
-def test_a_line_that_is_open_says_so(visit: Visit, server: httpx.Client):
+def test_a_line_that_is_open_says_so(visit: Visit, server: httpx2.Client):
     page = visit.go()
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()

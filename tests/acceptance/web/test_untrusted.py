@@ -1,6 +1,6 @@
 """What agents and users say is shown and never obeyed, under the policy that is in force."""
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,7 +9,7 @@ from acceptance.web.furniture import HOSTILE
 
 
 @pytest.fixture(scope="module")
-def results(server: httpx.Client) -> dict[str, str]:
+def results(server: httpx2.Client) -> dict[str, str]:
     """The addresses of the hostile agent's results, by test."""
     run = server.get("/api/benchmarks/runs", params={"agent_id": "hostile"}).json()["runs"][0]
     address = f"/runs/{run['id']}"
@@ -58,7 +58,7 @@ def test_a_megabyte_is_cut_until_it_is_asked_for(visit: Visit, results: dict[str
     assert is_unharmed(page)
 
 
-def test_a_comment_is_text_too(visit: Visit, server: httpx.Client):
+def test_a_comment_is_text_too(visit: Visit, server: httpx2.Client):
     vote = {"agent_id": "coin", "rating": 2, "comment": HOSTILE, "user_id": "<i>eve</i>\u202e"}
     assert server.post("/api/benchmarks/feedback", json=vote).status_code == 200
     page = visit.go("/agents/coin")

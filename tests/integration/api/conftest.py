@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from arena.api import create_app
@@ -13,16 +13,18 @@ from arena.cli.in_process import AppTransport
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
-Opened = AbstractAsyncContextManager[httpx.AsyncClient]
+Opened = AbstractAsyncContextManager[httpx2.AsyncClient]
 
 
 @asynccontextmanager
-async def open_api(settings: Settings, *, serves: bool = False) -> AsyncIterator[httpx.AsyncClient]:
+async def open_api(
+    settings: Settings, *, serves: bool = False
+) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of an app with these settings."""
     app = create_app(settings, serves=serves)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(base_url="http://localhost", transport=AppTransport(app)) as client,
+        httpx2.AsyncClient(base_url="http://localhost", transport=AppTransport(app)) as client,
     ):
         yield client
 
@@ -36,7 +38,7 @@ def furnish(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-async def api(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def api(settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
     """The API on each kind of database."""
     async with open_api(furnish(settings)) as client:
         yield client
@@ -55,7 +57,7 @@ def opened(tmp_path: Path, sqlite_tables: Path) -> Callable[..., Opened]:
 
 
 @pytest.fixture
-async def local(opened: Callable[..., Opened]) -> AsyncIterator[httpx.AsyncClient]:
+async def local(opened: Callable[..., Opened]) -> AsyncIterator[httpx2.AsyncClient]:
     """The API on SQLite: for what has nothing to do with the database."""
     async with opened() as client:
         yield client

@@ -1,6 +1,6 @@
 """Who may come in, and for which team."""
 
-import httpx
+import httpx2
 import pytest
 
 RED, BLUE = "red-token-0123456789", "blue-token-0123456789"
@@ -18,7 +18,7 @@ async def guarded(opened):
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_where_there_are_tokens_one_is_needed(guarded: httpx.AsyncClient, path: str):
+async def test_where_there_are_tokens_one_is_needed(guarded: httpx2.AsyncClient, path: str):
     for headers in ({}, bearer("wrong"), {"Authorization": RED}, {"Authorization": f"Basic {RED}"}):
         answer = await guarded.get(path, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
@@ -27,7 +27,7 @@ async def test_where_there_are_tokens_one_is_needed(guarded: httpx.AsyncClient, 
     assert (await guarded.get(path, headers=bearer(RED))).status_code == 200
 
 
-async def test_without_a_token_nothing_answers_but_health(guarded: httpx.AsyncClient):
+async def test_without_a_token_nothing_answers_but_health(guarded: httpx2.AsyncClient):
     """Each room guards its own door: a new one must not forget it."""
     paths = (await guarded.get("/api/openapi.json")).json()["paths"]
     operations = [(path, method) for path, methods in paths.items() for method in methods]
@@ -40,7 +40,7 @@ async def test_without_a_token_nothing_answers_but_health(guarded: httpx.AsyncCl
     assert len(operations) > 60
 
 
-async def test_a_token_opens_its_own_team_only(guarded: httpx.AsyncClient):
+async def test_a_token_opens_its_own_team_only(guarded: httpx2.AsyncClient):
     create = {"url": "/api/benchmarks/run", "json": {"agent_id": "parrot"}}
     mine = (await guarded.post(**create, headers=bearer(RED))).json()["run_id"]
     runs = (await guarded.get("/api/benchmarks/runs", headers=bearer(RED))).json()["runs"]
@@ -65,18 +65,18 @@ async def test_a_token_opens_its_own_team_only(guarded: httpx.AsyncClient):
     assert (await guarded.post(execute, headers=bearer(RED))).status_code == 200
 
 
-async def test_health_and_the_description_need_no_token(guarded: httpx.AsyncClient):
+async def test_health_and_the_description_need_no_token(guarded: httpx2.AsyncClient):
     for path in ("/api/health", "/api/openapi.json", "/"):
         assert (await guarded.get(path)).status_code in (200, 307)
 
 
-async def test_with_tokens_any_host_may_be_named(guarded: httpx.AsyncClient):
+async def test_with_tokens_any_host_may_be_named(guarded: httpx2.AsyncClient):
     headers = {**bearer(RED), "Host": "arena.example.com", "Origin": "https://arena.example.com"}
     assert (await guarded.get("/api/agents", headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:5109", "127.0.0.1:5109", "[::1]:5109"])
-async def test_without_tokens_this_machine_may_come_in(local: httpx.AsyncClient, host: str):
+async def test_without_tokens_this_machine_may_come_in(local: httpx2.AsyncClient, host: str):
     headers = {"Host": host, "Origin": f"http://{host}"}
     assert (await local.get("/api/agents", headers=headers)).status_code == 200
 
@@ -97,7 +97,7 @@ async def test_without_tokens_this_machine_may_come_in(local: httpx.AsyncClient,
     ],
 )
 async def test_without_tokens_every_other_place_is_refused(
-    local: httpx.AsyncClient, headers: dict[str, str]
+    local: httpx2.AsyncClient, headers: dict[str, str]
 ):
     for method, path in (("GET", "/api/agents"), ("POST", "/api/benchmarks/run")):
         answer = await local.request(method, path, headers=headers, json={"agent_id": "parrot"})

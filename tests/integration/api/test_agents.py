@@ -1,12 +1,12 @@
 """Who answers, over HTTP."""
 
-import httpx
+import httpx2
 import pytest
 
 from factories import write_agent
 
 
-async def test_agents_are_listed_with_what_applies_to_them(local: httpx.AsyncClient):
+async def test_agents_are_listed_with_what_applies_to_them(local: httpx2.AsyncClient):
     answer = (await local.get("/api/agents")).json()
     assert answer["count"] == len(answer["agents"]) == 6
     assert answer["problems"] == []
@@ -15,7 +15,7 @@ async def test_agents_are_listed_with_what_applies_to_them(local: httpx.AsyncCli
     assert (tests["monitoring-manager"], tests["parrot"]) == (3, 5)
 
 
-async def test_an_agent_is_shown_without_how_it_is_started(local: httpx.AsyncClient):
+async def test_an_agent_is_shown_without_how_it_is_started(local: httpx2.AsyncClient):
     agent = (await local.get("/api/agents/parrot")).json()
     assert (agent["version"], agent["versions"], agent["connector"]) == (
         "1.0.0",
@@ -40,13 +40,13 @@ async def test_a_new_agent_is_there_at_once_and_a_bad_one_is_told(opened, tmp_pa
         assert (gone.status_code, gone.json()["code"]) == (404, "not_found")
 
 
-async def test_an_unknown_agent_is_told_with_the_nearest(local: httpx.AsyncClient):
+async def test_an_unknown_agent_is_told_with_the_nearest(local: httpx2.AsyncClient):
     answer = await local.get("/api/agents/parot")
     assert answer.status_code == 404
     assert answer.json()["detail"] == "no agent is called 'parot'; did you mean 'parrot'?"
 
 
-async def test_a_check_asks_the_agent_once(local: httpx.AsyncClient):
+async def test_a_check_asks_the_agent_once(local: httpx2.AsyncClient):
     answer = (await local.post("/api/agents/parrot/check", json={"prompt": "hi"})).json()
     assert (answer["answered"], answer["output"], answer["reason"]) == (True, "HI", None)
     assert answer["duration_seconds"] > 0
@@ -80,7 +80,7 @@ async def test_a_check_can_carry_any_text(opened, tmp_path):
     assert answer.json()["output"].startswith("a")
 
 
-async def test_no_agent_can_be_registered_over_the_network(local: httpx.AsyncClient):
+async def test_no_agent_can_be_registered_over_the_network(local: httpx2.AsyncClient):
     body = {"id": "evil", "connector": {"type": "command", "command": "touch /tmp/x"}}
     for method in ("POST", "PUT", "PATCH"):
         for path in ("/api/agents", "/api/agents/evil"):

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from arena.content import LocalStore, write_archive
 from cid_vectors import HELLO, HELLO_CID, NOT_HELLO_CID, noise
 
 
-async def test_what_was_put_is_given_back_and_never_shown(local: httpx.AsyncClient):
+async def test_what_was_put_is_given_back_and_never_shown(local: httpx2.AsyncClient):
     data = b"<script>alert(1)</script>" + noise(300_000)
     kept = (await local.post("/api/content", content=data)).json()
     assert kept["bytes"] == len(data)
@@ -22,12 +22,14 @@ async def test_what_was_put_is_given_back_and_never_shown(local: httpx.AsyncClie
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/html", "multipart/form-data", ""])
-async def test_the_body_is_kept_as_it_is_whatever_it_is_called(local: httpx.AsyncClient, kind: str):
+async def test_the_body_is_kept_as_it_is_whatever_it_is_called(
+    local: httpx2.AsyncClient, kind: str
+):
     answer = await local.post("/api/content", content=HELLO, headers={"Content-Type": kind})
     assert answer.json() == {"cid": HELLO_CID, "bytes": 11}
 
 
-async def test_an_empty_body_is_content(local: httpx.AsyncClient):
+async def test_an_empty_body_is_content(local: httpx2.AsyncClient):
     kept = (await local.post("/api/content")).json()
     assert kept["bytes"] == 0
     assert (await local.get(f"/api/content/{kept['cid']}")).content == b""
@@ -43,14 +45,14 @@ async def test_an_empty_body_is_content(local: httpx.AsyncClient):
     ],
 )
 async def test_what_cannot_be_given_is_a_problem(
-    local: httpx.AsyncClient, cid: str, status: int, code: str
+    local: httpx2.AsyncClient, cid: str, status: int, code: str
 ):
     await local.post("/api/content", content=HELLO)
     answer = await local.get(f"/api/content/{cid}")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-async def test_damaged_content_is_not_served(local: httpx.AsyncClient, tmp_path: Path):
+async def test_damaged_content_is_not_served(local: httpx2.AsyncClient, tmp_path: Path):
     await local.post("/api/content", content=HELLO)
     (file,) = (tmp_path / "home" / "content" / "blocks").glob("*/*")
     file.write_bytes(b"hello_world")
@@ -58,13 +60,13 @@ async def test_damaged_content_is_not_served(local: httpx.AsyncClient, tmp_path:
     assert (answer.status_code, answer.json()["code"]) == (503, "content_corrupt")
 
 
-async def test_too_large_a_body_is_refused(local: httpx.AsyncClient):
+async def test_too_large_a_body_is_refused(local: httpx2.AsyncClient):
     answer = await local.post("/api/content", content=bytes(8 * 1024**2 + 1))
     assert answer.status_code == 413
 
 
 async def test_an_archive_carries_content_from_one_to_another(
-    local: httpx.AsyncClient, tmp_path: Path
+    local: httpx2.AsyncClient, tmp_path: Path
 ):
     elsewhere = LocalStore(tmp_path / "elsewhere")
     cids = [elsewhere.put(noise(300_000)), elsewhere.put(HELLO)]
@@ -76,7 +78,7 @@ async def test_an_archive_carries_content_from_one_to_another(
     assert back.headers["content-type"] == "application/vnd.ipld.car"
 
 
-async def test_a_damaged_archive_is_refused(local: httpx.AsyncClient, tmp_path: Path):
+async def test_a_damaged_archive_is_refused(local: httpx2.AsyncClient, tmp_path: Path):
     elsewhere = LocalStore(tmp_path / "elsewhere")
     archive = write_archive(elsewhere, [elsewhere.put(HELLO)])
     answer = await local.post("/api/archive", content=archive[:-1])

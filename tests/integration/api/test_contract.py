@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, assume, given
@@ -47,7 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _fill(url: str) -> None:
     """Something to find: a run that waits for people and one that waits to be executed."""
-    with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
+    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
         for _ in range(2):
             answer = http.post("/api/benchmarks/run", json={"agent_id": "parrot"})
         http.post(f"/api/benchmarks/run/{answer.json()['run_id']}/execute")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from arena.evaluation import SealedFolder, seal, write_private_part
@@ -26,7 +26,7 @@ def nested(depth: int) -> object:
     return value
 
 
-async def judged(client: httpx.AsyncClient, standard: object, submission: str) -> httpx.Response:
+async def judged(client: httpx2.AsyncClient, standard: object, submission: str) -> httpx2.Response:
     # json.dumps spells half of a surrogate pair as an escape, as any client may.
     body: Any = {"standard": standard, "submission": submission, "record": False}
     kind = {"Content-Type": "application/json"}
@@ -49,7 +49,7 @@ async def judged(client: httpx.AsyncClient, standard: object, submission: str) -
     ],
 )
 async def test_half_of_a_surrogate_pair_is_the_senders_mistake(
-    local: httpx.AsyncClient, standard: object, submission: str, told: str
+    local: httpx2.AsyncClient, standard: object, submission: str, told: str
 ):
     answer = await judged(local, standard, submission)
     assert answer.status_code == 422
@@ -59,14 +59,14 @@ async def test_half_of_a_surrogate_pair_is_the_senders_mistake(
 @pytest.mark.parametrize("depth", [240, 300, 600, 900])
 @pytest.mark.parametrize("key", ["input", "expected"])
 async def test_a_case_nested_too_deep_is_the_senders_mistake(
-    local: httpx.AsyncClient, depth: int, key: str
+    local: httpx2.AsyncClient, depth: int, key: str
 ):
     answer = await judged(local, cases(**{key: [nested(depth)]}), CODE)
     assert answer.status_code == 422
     assert f"cases[0].{key}: is nested more than 200 deep" in answer.json()["detail"]
 
 
-async def test_a_case_may_nest_as_deep_as_what_a_function_returns(local: httpx.AsyncClient):
+async def test_a_case_may_nest_as_deep_as_what_a_function_returns(local: httpx2.AsyncClient):
     deep = [nested(199)]
     answer = await judged(local, cases(input=deep, expected=deep[0]), "def f(x): return x")
     assert answer.json()["passed"], answer.text
@@ -85,7 +85,7 @@ async def test_a_case_may_nest_as_deep_as_what_a_function_returns(local: httpx.A
     ],
 )
 async def test_a_submission_cannot_crash_its_verdict(
-    local: httpx.AsyncClient, standard: object, submission: str
+    local: httpx2.AsyncClient, standard: object, submission: str
 ):
     answer = await judged(local, standard, submission)
     assert answer.status_code == 200, answer.text

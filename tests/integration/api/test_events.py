@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import uvicorn
 
@@ -28,7 +28,7 @@ class Event:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-async def events_of(response: httpx.Response) -> AsyncIterator[Event]:
+async def events_of(response: httpx2.Response) -> AsyncIterator[Event]:
     """The events of a stream; a comment is an event without a name."""
     event = Event()
     async for line in response.aiter_lines():
@@ -48,7 +48,7 @@ async def events_of(response: httpx.Response) -> AsyncIterator[Event]:
 class Served:
     url: str
     app: Any
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
 
     async def begun(self) -> str:
         """A run of the slow agent that goes on by itself."""
@@ -67,7 +67,7 @@ async def served(settings: Settings) -> AsyncIterator[Served]:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
         server.capture_signals = nullcontext  # the test's own process keeps its signals
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=30, trust_env=False) as http:
             while not server.started:
                 await asyncio.sleep(0.01)
             yield Served(url=url, app=app, http=http)
@@ -134,7 +134,7 @@ async def test_a_watcher_that_goes_away_leaves_nothing_behind(server: Served):
     bells = server.app.state.arena.runs._engine.changes._bells
     for _ in range(5):
         async with (
-            httpx.AsyncClient(base_url=server.url, trust_env=False) as http,
+            httpx2.AsyncClient(base_url=server.url, trust_env=False) as http,
             http.stream("GET", f"/api/benchmarks/runs/{run_id}/events") as response,
             aclosing(events_of(response)) as events,
         ):

@@ -1,12 +1,12 @@
 """Lists turn their pages without gaps and without repeats."""
 
-import httpx
+import httpx2
 import pytest
 
 LISTS = ("/api/benchmarks/tests", "/api/benchmarks/runs", "/api/benchmarks/runs/{run_id}")
 
 
-async def collected(api: httpx.AsyncClient, path: str, key: str, limit: int) -> list[str]:
+async def collected(api: httpx2.AsyncClient, path: str, key: str, limit: int) -> list[str]:
     """Every id of a list, page by page; each page but the last is full."""
     found: list[str] = []
     cursor: str | None = None
@@ -22,14 +22,14 @@ async def collected(api: httpx.AsyncClient, path: str, key: str, limit: int) -> 
 
 
 @pytest.fixture
-async def run_id(local: httpx.AsyncClient) -> str:
+async def run_id(local: httpx2.AsyncClient) -> str:
     body = {"agent_id": "parrot", "trials": 3}
     run_id = (await local.post("/api/benchmarks/run", json=body)).json()["run_id"]
     await local.post(f"/api/benchmarks/run/{run_id}/execute")
     return run_id
 
 
-async def test_tests_page_without_gaps(local: httpx.AsyncClient):
+async def test_tests_page_without_gaps(local: httpx2.AsyncClient):
     everything = (await local.get("/api/benchmarks/tests")).json()["tests"]
     for limit in (1, 4, 5, 21, 22, 23, 1000):
         found = await collected(local, "/api/benchmarks/tests", "tests", limit)
@@ -37,13 +37,13 @@ async def test_tests_page_without_gaps(local: httpx.AsyncClient):
         assert len(set(found)) == 22
 
 
-async def test_results_page_without_gaps(local: httpx.AsyncClient, run_id: str):
+async def test_results_page_without_gaps(local: httpx2.AsyncClient, run_id: str):
     for limit in (1, 4, 5, 15, 16):
         found = await collected(local, f"/api/benchmarks/runs/{run_id}", "results", limit)
         assert len(found) == len(set(found)) == 15
 
 
-async def test_runs_page_without_gaps_while_new_ones_come(api: httpx.AsyncClient):
+async def test_runs_page_without_gaps_while_new_ones_come(api: httpx2.AsyncClient):
     async def create() -> str:
         answer = await api.post("/api/benchmarks/run", json={"agent_id": "parrot"})
         return answer.json()["run_id"]
@@ -60,7 +60,7 @@ async def test_runs_page_without_gaps_while_new_ones_come(api: httpx.AsyncClient
 
 
 @pytest.mark.parametrize("path", LISTS)
-async def test_a_limit_is_between_1_and_1000(local: httpx.AsyncClient, run_id: str, path: str):
+async def test_a_limit_is_between_1_and_1000(local: httpx2.AsyncClient, run_id: str, path: str):
     for limit in ("0", "-1", "1001", "x", "1.5", "", "9" * 400):
         answer = await local.get(path.format(run_id=run_id), params={"limit": limit})
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
@@ -81,7 +81,7 @@ BAD_CURSORS = [
 
 @pytest.mark.parametrize("path", LISTS)
 async def test_a_cursor_that_was_never_given_out_is_refused(
-    local: httpx.AsyncClient, run_id: str, path: str
+    local: httpx2.AsyncClient, run_id: str, path: str
 ):
     for cursor in BAD_CURSORS:
         answer = await local.get(path.format(run_id=run_id), params={"cursor": cursor})

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 
 from arena.api.body_limit import MAX_BODY_BYTES
@@ -13,7 +13,7 @@ JSON = {"Content-Type": "application/json"}
 KEYS = {"type", "title", "status", "code", "detail", "errors"}
 
 
-def is_problem(answer: httpx.Response, status: int, code: str) -> None:
+def is_problem(answer: httpx2.Response, status: int, code: str) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
     problem = answer.json()
     assert problem.keys() == KEYS
@@ -24,7 +24,7 @@ def is_problem(answer: httpx.Response, status: int, code: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/nope", "/api", "/api/nope", "/api/agents/a/b", "/docs", "/api/"]
 )
-async def test_an_unknown_path_is_not_found(local: httpx.AsyncClient, path: str):
+async def test_an_unknown_path_is_not_found(local: httpx2.AsyncClient, path: str):
     answer = await local.get(path)
     is_problem(answer, 404, "not_found")
     assert answer.json()["detail"] == (
@@ -36,7 +36,7 @@ async def test_an_unknown_path_is_not_found(local: httpx.AsyncClient, path: str)
     ("method", "path"),
     [("DELETE", RUN), ("GET", RUN), ("POST", "/api/agents"), ("PUT", "/api/benchmarks/runs")],
 )
-async def test_a_wrong_method_is_told(local: httpx.AsyncClient, method: str, path: str):
+async def test_a_wrong_method_is_told(local: httpx2.AsyncClient, method: str, path: str):
     answer = await local.request(method, path)
     is_problem(answer, 405, "method_not_allowed")
     assert answer.json()["detail"] == f"{path} does not take {method}"
@@ -67,7 +67,7 @@ async def test_a_wrong_method_is_told(local: httpx.AsyncClient, method: str, pat
     ],
 )
 async def test_a_body_that_does_not_fit_is_the_callers_mistake(
-    local: httpx.AsyncClient, content: bytes, told: str
+    local: httpx2.AsyncClient, content: bytes, told: str
 ):
     answer = await local.post(RUN, content=content, headers=JSON)
     assert answer.status_code in (400, 422)
@@ -77,7 +77,7 @@ async def test_a_body_that_does_not_fit_is_the_callers_mistake(
     assert len(answer.content) < 2000
 
 
-async def test_a_body_of_another_kind_is_told_to_be_json(local: httpx.AsyncClient):
+async def test_a_body_of_another_kind_is_told_to_be_json(local: httpx2.AsyncClient):
     answer = await local.post(
         RUN, content=b"agent_id=parrot", headers={"Content-Type": "text/plain"}
     )
@@ -85,7 +85,7 @@ async def test_a_body_of_another_kind_is_told_to_be_json(local: httpx.AsyncClien
     assert "application/json" in answer.json()["detail"]
 
 
-async def test_every_fault_is_told_at_once_and_values_are_not_repeated(local: httpx.AsyncClient):
+async def test_every_fault_is_told_at_once_and_values_are_not_repeated(local: httpx2.AsyncClient):
     body = {"agent_id": 7, "trials": "secret-value", "concurrency": 0, "x": 1}
     answer = await local.post(RUN, json=body)
     is_problem(answer, 422, "invalid_input")
@@ -133,7 +133,7 @@ UNKNOWN = [
     ],
 )
 async def test_white_space_is_not_what_a_person_says(
-    local: httpx.AsyncClient, path: str, field: str
+    local: httpx2.AsyncClient, path: str, field: str
 ):
     answer = await local.post(path, json={field: " \n "})
     is_problem(answer, 422, "invalid_input")
@@ -141,17 +141,17 @@ async def test_white_space_is_not_what_a_person_says(
     assert "white space" in told[f"body.{field}"]
 
 
-async def test_a_name_that_cannot_be_is_refused(api: httpx.AsyncClient):
+async def test_a_name_that_cannot_be_is_refused(api: httpx2.AsyncClient):
     for path in IMPOSSIBLE:
         is_problem(await api.get(path), 422, "invalid_input")
 
 
-async def test_a_name_that_is_not_known_is_not_found(api: httpx.AsyncClient):
+async def test_a_name_that_is_not_known_is_not_found(api: httpx2.AsyncClient):
     for path in UNKNOWN:
         is_problem(await api.get(path), 404, "not_found")
 
 
-async def test_parameters_that_nobody_knows_are_left_alone(local: httpx.AsyncClient):
+async def test_parameters_that_nobody_knows_are_left_alone(local: httpx2.AsyncClient):
     # The document's front end adds team_id to every address.
     for path in ("/api/benchmarks/tests", "/api/agents", "/api/benchmarks/catalog"):
         assert (await local.get(path, params={"team_id": "any", "x": "1"})).status_code == 200
@@ -166,12 +166,12 @@ async def test_a_database_that_is_away_is_told_as_503(opened, tmp_path):
     is_problem(answer, 503, "store_unavailable")
 
 
-async def test_a_body_that_is_too_large_is_refused(local: httpx.AsyncClient):
+async def test_a_body_that_is_too_large_is_refused(local: httpx2.AsyncClient):
     body = b'{"agent_id": "' + b"x" * MAX_BODY_BYTES + b'"}'
     is_problem(await local.post(RUN, content=body, headers=JSON), 413, "body_too_large")
 
 
-async def test_so_is_one_that_does_not_tell_its_size(local: httpx.AsyncClient):
+async def test_so_is_one_that_does_not_tell_its_size(local: httpx2.AsyncClient):
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(9):
             yield b"x" * (1024 * 1024)

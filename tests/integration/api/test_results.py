@@ -3,13 +3,13 @@
 from typing import Any
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 
 from factories import write_agent, write_tests
 
 
-async def executed(api: httpx.AsyncClient, **asked: Any) -> str:
+async def executed(api: httpx2.AsyncClient, **asked: Any) -> str:
     created = await api.post("/api/benchmarks/run", json={"agent_id": "parrot", **asked})
     run_id = created.json()["run_id"]
     assert (await api.post(f"/api/benchmarks/run/{run_id}/execute")).status_code == 200
@@ -32,7 +32,7 @@ def path() -> str:
     return "/api/benchmarks/runs/{}/results"
 
 
-async def test_rows_are_filtered_counted_and_paged(mixed: None, api: httpx.AsyncClient, path: str):
+async def test_rows_are_filtered_counted_and_paged(mixed: None, api: httpx2.AsyncClient, path: str):
     run_id = await executed(api)
     whole = (await api.get(path.format(run_id))).json()
     assert (whole["count"], whole["total"], whole["next_cursor"]) == (8, 8, None)
@@ -54,7 +54,7 @@ async def test_rows_are_filtered_counted_and_paged(mixed: None, api: httpx.Async
 
 
 async def test_flaky_are_the_tests_that_went_both_ways(
-    mixed: None, api: httpx.AsyncClient, path: str
+    mixed: None, api: httpx2.AsyncClient, path: str
 ):
     fickle = await executed(api, agent_id="fickle", trials=4)
     rows = (await api.get(path.format(fickle), params={"flaky": True})).json()
@@ -63,7 +63,7 @@ async def test_flaky_are_the_tests_that_went_both_ways(
     assert (await api.get(path.format(steady), params={"flaky": True})).json()["total"] == 0
 
 
-async def test_a_run_tells_how_each_category_went(mixed: None, api: httpx.AsyncClient):
+async def test_a_run_tells_how_each_category_went(mixed: None, api: httpx2.AsyncClient):
     run_id = await executed(api)
     details = await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})
     assert details.json()["categories"] == [
@@ -72,7 +72,7 @@ async def test_a_run_tells_how_each_category_went(mixed: None, api: httpx.AsyncC
     ]
 
 
-async def test_a_result_has_its_test_and_its_neighbours(api: httpx.AsyncClient, path: str):
+async def test_a_result_has_its_test_and_its_neighbours(api: httpx2.AsyncClient, path: str):
     run_id = await executed(api)
     rows = (await api.get(path.format(run_id))).json()["results"]
     ids = [row["id"] for row in rows]
@@ -86,7 +86,7 @@ async def test_a_result_has_its_test_and_its_neighbours(api: httpx.AsyncClient, 
 
 
 async def test_neighbours_are_those_that_fit_the_filter(
-    mixed: None, api: httpx.AsyncClient, path: str
+    mixed: None, api: httpx2.AsyncClient, path: str
 ):
     run_id = await executed(api)
     rows = (await api.get(path.format(run_id))).json()["results"]
@@ -102,7 +102,7 @@ async def test_neighbours_are_those_that_fit_the_filter(
             assert found["next_id"] == (after[0] if after else None)
 
 
-async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx.AsyncClient, path: str):
+async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx2.AsyncClient, path: str):
     run_id, other = await executed(api), await executed(api)
     theirs = (await api.get(path.format(other))).json()["results"][0]["id"]
     red = {"team_id": "red"}
@@ -117,7 +117,7 @@ async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx.AsyncClient
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-async def test_an_agent_keeps_its_ranks_on_its_own_board(mixed: None, api: httpx.AsyncClient):
+async def test_an_agent_keeps_its_ranks_on_its_own_board(mixed: None, api: httpx2.AsyncClient):
     await executed(api)
     await executed(api, agent_id="fickle", trials=4)
     board = (await api.get("/api/benchmarks/leaderboard")).json()
@@ -131,7 +131,7 @@ async def test_an_agent_keeps_its_ranks_on_its_own_board(mixed: None, api: httpx
         assert again["leaderboard"][0]["rank"] == entry["rank"]
 
 
-async def test_teams_are_those_that_have_a_run(api: httpx.AsyncClient):
+async def test_teams_are_those_that_have_a_run(api: httpx2.AsyncClient):
     assert (await api.get("/api/teams")).json() == {"teams": ["default"], "is_local": True}
     asked = {"json": {"agent_id": "parrot"}, "params": {"team_id": "red"}}
     assert (await api.post("/api/benchmarks/run", **asked)).status_code == 200

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 
 from arena.settings import Settings
@@ -19,7 +19,7 @@ def odes(settings: Settings) -> None:
 
 
 @pytest.fixture
-async def run_id(api: httpx.AsyncClient) -> str:
+async def run_id(api: httpx2.AsyncClient) -> str:
     """A run that waits for people to judge one of its six results."""
     made = await api.post("/api/benchmarks/run", json={"agent_id": "parrot"})
     ident = made.json()["run_id"]
@@ -28,7 +28,7 @@ async def run_id(api: httpx.AsyncClient) -> str:
     return ident
 
 
-async def only(api: httpx.AsyncClient, **query: str) -> dict[str, Any]:
+async def only(api: httpx2.AsyncClient, **query: str) -> dict[str, Any]:
     (review,) = (await api.get("/api/reviews", params=query)).json()["reviews"]
     return review
 
@@ -38,7 +38,7 @@ def answers(*passed: bool, reviewer: str = "mia") -> dict[str, object]:
     return {"reviewer": reviewer, "answers": listed}
 
 
-async def test_a_run_is_judged_and_completed_over_http(api: httpx.AsyncClient, run_id: str):
+async def test_a_run_is_judged_and_completed_over_http(api: httpx2.AsyncClient, run_id: str):
     review = await only(api, status="open", subject=f"run:{run_id}")
     path = f"/api/reviews/{review['id']}"
     assert review["subject"] == {"kind": "run", "id": run_id, "part": "odes_00001:1"}
@@ -61,7 +61,7 @@ async def test_a_run_is_judged_and_completed_over_http(api: httpx.AsyncClient, r
     assert (await api.get("/api/reviews?status=open")).json()["count"] == 0
 
 
-async def test_what_cannot_be_answered_is_told_apart(api: httpx.AsyncClient, run_id: str):
+async def test_what_cannot_be_answered_is_told_apart(api: httpx2.AsyncClient, run_id: str):
     review = await only(api)
     path = f"/api/reviews/{review['id']}"
     other = await api.post(path, params={"team_id": "others"}, json=answers(True))
@@ -88,11 +88,11 @@ async def test_what_cannot_be_answered_is_told_apart(api: httpx.AsyncClient, run
     assert (await api.get("/api/reviews?subject=walk:7")).status_code == 422
 
 
-async def test_answered_reviews_can_be_settled_by_hand(api: httpx.AsyncClient, run_id: str):
+async def test_answered_reviews_can_be_settled_by_hand(api: httpx2.AsyncClient, run_id: str):
     assert (await api.post("/api/reviews/settle")).json() == {"settled": [], "waiting": []}
 
 
-async def test_the_state_of_the_reviews_is_streamed(api: httpx.AsyncClient, run_id: str):
+async def test_the_state_of_the_reviews_is_streamed(api: httpx2.AsyncClient, run_id: str):
     review = await only(api)
     async with api.stream("GET", "/api/reviews/events") as response:
         assert response.headers["content-type"].startswith("text/event-stream")

@@ -3,7 +3,7 @@
 import asyncio
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 
 from arena.settings import Settings
@@ -13,13 +13,13 @@ TEAM = {"team_id": "my team/1"}
 """A team may be called anything."""
 
 
-async def create(api: httpx.AsyncClient, agent_id: str = "parrot", **body: object) -> str:
+async def create(api: httpx2.AsyncClient, agent_id: str = "parrot", **body: object) -> str:
     answer = await api.post("/api/benchmarks/run", params=TEAM, json={"agent_id": agent_id, **body})
     assert answer.status_code == 200, answer.text
     return answer.json()["run_id"]
 
 
-async def test_the_flow_of_the_document(api: httpx.AsyncClient):
+async def test_the_flow_of_the_document(api: httpx2.AsyncClient):
     body = {"agent_id": "parrot", "version": "1.0.0"}
     created = (await api.post("/api/benchmarks/run", params=TEAM, json=body)).json()
     run_id = created.pop("run_id")
@@ -60,7 +60,7 @@ async def test_the_flow_of_the_document(api: httpx.AsyncClient):
     assert first["actual_output"]["output"].startswith("SAY WORD")
 
 
-async def test_a_run_can_be_set_going_without_waiting(api: httpx.AsyncClient):
+async def test_a_run_can_be_set_going_without_waiting(api: httpx2.AsyncClient):
     run_id = await create(api)
     path = f"/api/benchmarks/run/{run_id}/execute"
     answer = await api.post(path, params={**TEAM, "wait": "false"})
@@ -73,7 +73,7 @@ async def test_a_run_can_be_set_going_without_waiting(api: httpx.AsyncClient):
     assert run["passed_tests"] == 5
 
 
-async def test_a_run_is_executed_once(api: httpx.AsyncClient):
+async def test_a_run_is_executed_once(api: httpx2.AsyncClient):
     run_id = await create(api)
     path = f"/api/benchmarks/run/{run_id}/execute"
     assert (await api.post(path, params=TEAM)).status_code == 200
@@ -97,7 +97,7 @@ async def test_an_unknown_run_or_one_of_another_team_is_not_there(local, action:
     assert (await local.get(f"/api/benchmarks/runs/{mine}")).json()["run"]["status"] == "pending"
 
 
-async def test_whoever_names_a_team_sees_only_its_runs(api: httpx.AsyncClient):
+async def test_whoever_names_a_team_sees_only_its_runs(api: httpx2.AsyncClient):
     run_id = await create(api)
     path = f"/api/benchmarks/runs/{run_id}"
     assert (await api.get(path, params=TEAM)).status_code == 200
@@ -106,7 +106,7 @@ async def test_whoever_names_a_team_sees_only_its_runs(api: httpx.AsyncClient):
     assert (await api.get("/api/benchmarks/runs")).json()["count"] == 0
 
 
-async def test_the_team_is_taken_from_the_query_then_from_the_header(local: httpx.AsyncClient):
+async def test_the_team_is_taken_from_the_query_then_from_the_header(local: httpx2.AsyncClient):
     async def team_of(**request: object) -> str:
         answer = await local.post("/api/benchmarks/run", json={"agent_id": "parrot"}, **request)
         details = await local.get(f"/api/benchmarks/runs/{answer.json()['run_id']}")
@@ -118,7 +118,7 @@ async def test_the_team_is_taken_from_the_query_then_from_the_header(local: http
     assert await team_of() == "default"
 
 
-async def test_a_cancelled_run_keeps_what_it_has(api: httpx.AsyncClient):
+async def test_a_cancelled_run_keeps_what_it_has(api: httpx2.AsyncClient):
     run_id = await create(api)
     answer = await api.post(f"/api/benchmarks/runs/{run_id}/cancel", params=TEAM)
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
@@ -127,7 +127,7 @@ async def test_a_cancelled_run_keeps_what_it_has(api: httpx.AsyncClient):
 
 
 async def test_a_run_that_the_infrastructure_stopped_is_told_and_resumed(
-    api: httpx.AsyncClient, settings: Settings
+    api: httpx2.AsyncClient, settings: Settings
 ):
     folder = settings.home / "agents"
     (folder / "absent.yaml").write_text(
@@ -147,7 +147,7 @@ async def test_a_run_that_the_infrastructure_stopped_is_told_and_resumed(
     assert (resumed["status"], resumed["errored"]) == ("completed", 0)
 
 
-async def test_runs_can_be_filtered(local: httpx.AsyncClient):
+async def test_runs_can_be_filtered(local: httpx2.AsyncClient):
     run_id = await create(local)
     other = await create(local, test_ids=["parrot_00001"])
     await local.post(f"/api/benchmarks/run/{other}/execute", params=TEAM)
@@ -201,7 +201,7 @@ async def test_results_can_be_asked_for_by_outcome(opened, tmp_path):
     ],
 )
 async def test_a_run_that_cannot_be_is_refused_and_not_written(
-    local: httpx.AsyncClient, body: dict[str, object], status: int, told: str
+    local: httpx2.AsyncClient, body: dict[str, object], status: int, told: str
 ):
     answer = await local.post("/api/benchmarks/run", json=body)
     assert answer.status_code == status

@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 
 from factories import write_tests
 
@@ -19,7 +19,7 @@ SEED_FIELDS = {
 }
 
 
-async def test_the_built_in_tests_are_seventeen(local: httpx.AsyncClient):
+async def test_the_built_in_tests_are_seventeen(local: httpx2.AsyncClient):
     everything = (await local.get("/api/benchmarks/tests")).json()
     assert everything["count"] == everything["total"] == 17 + 5
     names = {"navigation", "detection", "execution", "analysis", "recovery"}
@@ -27,7 +27,7 @@ async def test_the_built_in_tests_are_seventeen(local: httpx.AsyncClient):
     assert len(built_in) == 17
 
 
-async def test_a_test_has_the_fields_of_the_document(local: httpx.AsyncClient):
+async def test_a_test_has_the_fields_of_the_document(local: httpx2.AsyncClient):
     answer = await local.get("/api/benchmarks/tests", params={"category": "navigation"})
     tests = answer.json()["tests"]
     assert answer.json()["count"] == len(tests) == 3
@@ -52,13 +52,13 @@ async def test_a_test_has_the_fields_of_the_document(local: httpx.AsyncClient):
     }
 
 
-async def test_tests_can_be_asked_for_by_agent(local: httpx.AsyncClient):
+async def test_tests_can_be_asked_for_by_agent(local: httpx2.AsyncClient):
     for agent, count in (("qa-web-manager", 12), ("ai-assistant", 11), ("monitoring-manager", 3)):
         answer = await local.get("/api/benchmarks/tests", params={"agent_id": agent})
         assert answer.json()["count"] == count
 
 
-async def test_one_test_can_be_asked_for(local: httpx.AsyncClient):
+async def test_one_test_can_be_asked_for(local: httpx2.AsyncClient):
     assert (await local.get("/api/benchmarks/tests/parrot_00001")).json()["points"] == 1.0
     answer = await local.get("/api/benchmarks/tests/parrot_0001")
     assert answer.status_code == 404
@@ -100,10 +100,10 @@ async def test_a_file_that_turns_bad_is_served_as_it_was(opened, tmp_path):
         assert (await client.get("/api/benchmarks/tests/mine_00001")).status_code == 200
 
 
-async def test_health_tells_the_version(local: httpx.AsyncClient):
+async def test_health_tells_the_version(local: httpx2.AsyncClient):
     assert (await local.get("/api/health")).json() == {"status": "ok", "version": "0.1.0"}
 
 
-async def test_the_front_page_is_for_people(local: httpx.AsyncClient):
+async def test_the_front_page_is_for_people(local: httpx2.AsyncClient):
     answer = await local.get("/", follow_redirects=True)
     assert answer.headers["content-type"].startswith("text/html")

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from fastapi import FastAPI
 
@@ -27,25 +27,25 @@ def dist(tmp_path: Path) -> Path:
     return folder
 
 
-def client_of(folder: Path) -> httpx.AsyncClient:
+def client_of(folder: Path) -> httpx2.AsyncClient:
     app = FastAPI()
     app.include_router(dashboard_router(folder))
-    return httpx.AsyncClient(base_url="http://localhost", transport=httpx.ASGITransport(app))
+    return httpx2.AsyncClient(base_url="http://localhost", transport=httpx2.ASGITransport(app))
 
 
 @pytest.fixture
-async def client(dist: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def client(dist: Path) -> AsyncIterator[httpx2.AsyncClient]:
     async with client_of(dist) as opened:
         yield opened
 
 
-async def test_the_front_door_leads_to_the_page(client: httpx.AsyncClient):
+async def test_the_front_door_leads_to_the_page(client: httpx2.AsyncClient):
     answer = await client.get("/")
     assert (answer.status_code, answer.headers["location"]) == (307, "/agent-dashboard")
 
 
 @pytest.mark.parametrize("path", ["", "/", "/runs/1/results/2", "/teams/a%2Fb/leaderboard"])
-async def test_every_view_is_the_page(client: httpx.AsyncClient, path: str):
+async def test_every_view_is_the_page(client: httpx2.AsyncClient, path: str):
     answer = await client.get(f"/agent-dashboard{path}")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-cache"
@@ -53,7 +53,7 @@ async def test_every_view_is_the_page(client: httpx.AsyncClient, path: str):
 
 
 async def test_the_policy_lets_in_own_scripts_and_styles_with_a_fresh_nonce_only(
-    client: httpx.AsyncClient,
+    client: httpx2.AsyncClient,
 ):
     nonces = set()
     for _ in range(3):
@@ -70,7 +70,7 @@ async def test_the_policy_lets_in_own_scripts_and_styles_with_a_fresh_nonce_only
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_assets_are_packed_and_kept_for_ever(client: httpx.AsyncClient):
+async def test_assets_are_packed_and_kept_for_ever(client: httpx2.AsyncClient):
     path = "/agent-dashboard/assets/index-abc.js"
     async with client.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as packed:
         raw = b"".join([part async for part in packed.aiter_raw()])
@@ -96,7 +96,7 @@ async def test_assets_are_packed_and_kept_for_ever(client: httpx.AsyncClient):
         "x" * 300,
     ],
 )
-async def test_only_files_of_the_page_can_be_asked_for(client: httpx.AsyncClient, name: str):
+async def test_only_files_of_the_page_can_be_asked_for(client: httpx2.AsyncClient, name: str):
     answer = await client.get(f"/agent-dashboard/assets/{name}")
     assert "secret" not in answer.text
     assert answer.status_code == 404

@@ -6,7 +6,7 @@ One Arena serves all tests of a file, and every test has a team of its own: team
 from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 from fastapi import FastAPI
@@ -64,8 +64,8 @@ def team(era: str) -> str:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def api(app: FastAPI, team: str) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(
+async def api(app: FastAPI, team: str) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(
         transport=AppTransport(app),
         base_url="http://localhost/api/benchmarks",
         params={"team_id": team},

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import delete, select
 
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 PARROT = Who(team="red", agent="parrot", version="1.0.0")
 
 
-async def board_of(api: httpx.AsyncClient, **filters: object) -> list[dict]:
+async def board_of(api: httpx2.AsyncClient, **filters: object) -> list[dict]:
     answer = await api.get("/leaderboard", params=filters)
     assert answer.status_code == 200, answer.text
     return answer.json()["leaderboard"]
 
 
 async def test_the_seeds_example_gives_85_and_a_half(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     done = [("parrot", "1.0.0", status) for status in ("completed",) * 3 + ("failed",)]
     run = a_run("parrot", "+", tokens=1000)
@@ -56,7 +56,7 @@ async def test_the_seeds_example_gives_85_and_a_half(
 
 
 async def test_a_perfect_benchmark_alone_is_100_and_provisional(
-    house: Arena, api: httpx.AsyncClient, era: str, team: str
+    house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     await drive(house, era, [a_run("parrot", "+++")])
     async with house.database.writing() as connection:
@@ -73,7 +73,7 @@ async def test_a_perfect_benchmark_alone_is_100_and_provisional(
 
 
 async def test_an_agent_that_was_only_run_has_a_benchmark_and_a_success_rate(
-    api: httpx.AsyncClient,
+    api: httpx2.AsyncClient,
 ):
     created = await api.post("/run", json={"agent_id": "parrot", "version": "1.0.0"})
     done = await api.post(f"/run/{created.json()['run_id']}/execute")
@@ -84,7 +84,7 @@ async def test_an_agent_that_was_only_run_has_a_benchmark_and_a_success_rate(
     assert entry["benchmark_run_id"] == created.json()["run_id"]
 
 
-async def test_every_score_comes_with_its_interval(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_every_score_comes_with_its_interval(house: Arena, api: httpx2.AsyncClient, era: str):
     votes = [
         Voted(who=PARROT, user=user, about=None, rating=rating)
         for user, rating in (("ann", 5), ("bob", 4), ("cid", 5), ("dan", 3), ("eve", 5))
@@ -107,7 +107,7 @@ async def test_every_score_comes_with_its_interval(house: Arena, api: httpx.Asyn
 
 
 async def test_equal_scores_share_a_rank_and_the_next_counts_them_all(
-    house: Arena, api: httpx.AsyncClient, era: str, team: str
+    house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     runs = [a_run("a", "-"), a_run("b", "+"), a_run("c", "+"), a_run("d", "+-")]
     await drive(house, era, runs)
@@ -121,7 +121,7 @@ async def test_equal_scores_share_a_rank_and_the_next_counts_them_all(
 
 
 async def test_the_intervals_narrow_the_range_of_ranks(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("best", "+" * 60), a_run("worst", "-" * 60)])
     board = await board_of(api)
@@ -129,7 +129,7 @@ async def test_the_intervals_narrow_the_range_of_ranks(
 
 
 async def test_the_latest_full_run_counts_and_no_other(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++++"), a_run("a", "+-")])
     assert (await board_of(api))[0]["benchmark_score"] == 50.0
@@ -146,7 +146,7 @@ async def test_the_latest_full_run_counts_and_no_other(
     assert (board["1.0.0"]["benchmark_score"], board["1.1.0"]["benchmark_score"]) == (50.0, 100.0)
 
 
-async def test_a_run_and_the_board_round_alike(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_a_run_and_the_board_round_alike(house: Arena, api: httpx2.AsyncClient, era: str):
     (run_id,) = await drive(house, era, [a_run("a", "+" + "-" * 31)])
     run = (await api.get(f"/runs/{run_id}")).json()["run"]
     (entry,) = await board_of(api)
@@ -155,7 +155,7 @@ async def test_a_run_and_the_board_round_alike(house: Arena, api: httpx.AsyncCli
 
 
 async def test_pages_join_without_gaps_and_each_knows_the_total(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     for number in range(7):
         await drive(house, era, [a_run(f"agent-{number}", "+" * number + "-" * (6 - number))])
@@ -188,7 +188,7 @@ def of(category: str, tags: tuple[str, ...], *passed: bool) -> tuple[Asked, ...]
 
 
 async def test_categories_and_tags_have_boards_of_their_own(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     strong = a_run("a", "")
     tests = (*of("navigation", ("slow",), True, True), *of("detection", ("slow", "new"), False))
@@ -216,7 +216,7 @@ async def test_categories_and_tags_have_boards_of_their_own(
 
 
 async def test_a_board_can_be_asked_for_well_founded_scores_only(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+"), a_run("b", "-", tokens=5)])
     subject = Who(team="red", agent="b", version="1.0.0").subject(era)
@@ -229,13 +229,13 @@ async def test_a_board_can_be_asked_for_well_founded_scores_only(
         assert answer.status_code == 422, wrong
 
 
-async def test_a_team_without_evidence_has_an_empty_board(api: httpx.AsyncClient):
+async def test_a_team_without_evidence_has_an_empty_board(api: httpx2.AsyncClient):
     board = (await api.get("/leaderboard")).json()
     assert (board["leaderboard"], board["count"], board["total"]) == ([], 0, 0)
     assert sum(board["weights"].values()) == pytest.approx(1)
 
 
-async def test_the_front_of_accuracy_against_cost(house: Arena, api: httpx.AsyncClient, team: str):
+async def test_the_front_of_accuracy_against_cost(house: Arena, api: httpx2.AsyncClient, team: str):
     async def ran(agent: str, passed: int, cost: float | None) -> None:
         new = NewRun(team_id=team, agent_id=agent, agent_version="1.0.0", is_full=True)
         tests = [a_test(id=f"t{number}") for number in range(4)]

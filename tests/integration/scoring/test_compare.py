@@ -3,7 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import text
 
@@ -13,14 +13,14 @@ from histories import Voted, Who, a_run, drive
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def compare(api: httpx.AsyncClient, agents: str) -> dict:
+async def compare(api: httpx2.AsyncClient, agents: str) -> dict:
     answer = await api.get("/compare", params={"agents": agents})
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 async def test_the_one_with_the_higher_overall_score_wins(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++-"), a_run("b", "+--")])
     told = await compare(api, "b:1.0.0,a:1.0.0")
@@ -41,7 +41,7 @@ async def test_the_one_with_the_higher_overall_score_wins(
     assert (pair["differing"][0]["first_passed"], pair["differing"][0]["second_passed"]) == (0, 1)
 
 
-async def test_a_clear_lead_is_significant(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_a_clear_lead_is_significant(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+" * 7 + "+"), a_run("b", "-" * 7 + "+")])
     told = await compare(api, "a:1.0.0,b:1.0.0")
     assert told["significant"] is True
@@ -50,7 +50,7 @@ async def test_a_clear_lead_is_significant(house: Arena, api: httpx.AsyncClient,
 
 
 async def test_three_agents_pay_for_three_comparisons(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+" * 7), a_run("b", "-" * 7), a_run("c", "-" * 7)])
     told = await compare(api, "a:1.0.0,b:1.0.0,c:1.0.0")
@@ -60,7 +60,7 @@ async def test_three_agents_pay_for_three_comparisons(
     assert told["significant"] is True
 
 
-async def test_on_a_tie_nobody_wins(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_on_a_tie_nobody_wins(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+-"), a_run("b", "-+")])
     told = await compare(api, "a:1.0.0,b:1.0.0")
     assert (told["winner"], told["winner_version"], told["significant"]) == (None, None, False)
@@ -68,7 +68,7 @@ async def test_on_a_tie_nobody_wins(house: Arena, api: httpx.AsyncClient, era: s
 
 
 async def test_two_versions_of_one_agent_are_told_apart(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+-"), a_run("a", "++", version="1.1.0")])
     told = await compare(api, "a:1.0.0, a:1.1.0")
@@ -76,7 +76,7 @@ async def test_two_versions_of_one_agent_are_told_apart(
 
 
 async def test_an_unknown_agent_is_listed_as_unknown_and_not_as_zero(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     blue = Voted(
         who=Who(team="blue", agent="parrot", version="1.0.0"), user="u", about=None, rating=5
@@ -104,14 +104,14 @@ async def test_an_unknown_agent_is_listed_as_unknown_and_not_as_zero(
         (",".join(f"a:{n}.0.0" for n in range(21)), "not 21"),
     ],
 )
-async def test_a_malformed_entry_is_named(api: httpx.AsyncClient, agents: str, named: str):
+async def test_a_malformed_entry_is_named(api: httpx2.AsyncClient, agents: str, named: str):
     answer = await api.get("/compare", params={"agents": agents})
     assert answer.status_code == 422
     assert named in answer.json()["detail"]
 
 
 async def test_tests_that_only_one_ran_and_tests_that_changed_are_left_out(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     changed = a_run("b", "-+-+")
     tests = (replace(changed.tests[0], points=Decimal(2)), *changed.tests[1:])
@@ -122,7 +122,7 @@ async def test_tests_that_only_one_ran_and_tests_that_changed_are_left_out(
 
 
 async def test_repeated_tests_are_compared_by_how_often_they_passed(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++- +++"), a_run("b", "+-- +++")])
     (pair,) = (await compare(api, "a:1.0.0,b:1.0.0"))["pairs"]
@@ -132,7 +132,7 @@ async def test_repeated_tests_are_compared_by_how_often_they_passed(
 
 
 async def test_places_are_right_at_once_after_sql_has_recalculated_a_score(
-    house: Arena, api: httpx.AsyncClient, era: str, team: str
+    house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     await drive(house, era, [a_run("a", "+" * 200), a_run("b", "-" * 200)])
     agents = "a:1.0.0,b:1.0.0"

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import func, select
 
@@ -17,7 +17,7 @@ def done(status: str = "completed", **keys: object) -> dict[str, object]:
     return {"agent_id": "parrot", "version": "1.0.0", "status": status, **keys}
 
 
-async def report(api: httpx.AsyncClient, *executions: dict[str, object]) -> httpx.Response:
+async def report(api: httpx2.AsyncClient, *executions: dict[str, object]) -> httpx2.Response:
     return await api.post("/executions", json={"executions": list(executions)})
 
 
@@ -33,12 +33,12 @@ async def count(house: Arena, team: str) -> int:
         return (await connection.execute(query)).scalar_one()
 
 
-async def success_rate(api: httpx.AsyncClient) -> tuple[float, int]:
+async def success_rate(api: httpx2.AsyncClient) -> tuple[float, int]:
     (entry,) = (await api.get("/leaderboard")).json()["leaderboard"]
     return entry["success_rate_score"], entry["execution_count"]
 
 
-async def test_only_completed_is_a_success_and_every_status_counts(api: httpx.AsyncClient):
+async def test_only_completed_is_a_success_and_every_status_counts(api: httpx2.AsyncClient):
     statuses = ("completed", "failed", "timeout", "error", "cancelled")
     answer = await report(api, *(done(status) for status in statuses))
     assert answer.json() == {"accepted": 5, "duplicates": 0}
@@ -46,14 +46,14 @@ async def test_only_completed_is_a_success_and_every_status_counts(api: httpx.As
 
 
 @pytest.mark.parametrize("status", ["success", "Completed", "running", "pending", "", None])
-async def test_other_words_for_a_status_are_refused(api: httpx.AsyncClient, status: str | None):
+async def test_other_words_for_a_status_are_refused(api: httpx2.AsyncClient, status: str | None):
     answer = await report(api, done(), done(status))  # type: ignore[arg-type]
     assert answer.status_code == 422
     assert "body.executions.1.status" in answer.json()["detail"]
     assert (await api.get("/leaderboard")).json()["total"] == 0
 
 
-async def test_what_was_told_is_written_down(house: Arena, api: httpx.AsyncClient, team: str):
+async def test_what_was_told_is_written_down(house: Arena, api: httpx2.AsyncClient, team: str):
     told = done(
         input_tokens=1200,
         output_tokens=300,
@@ -72,7 +72,7 @@ async def test_what_was_told_is_written_down(house: Arena, api: httpx.AsyncClien
 
 
 async def test_the_price_is_known_where_the_model_is(
-    house: Arena, api: httpx.AsyncClient, team: str
+    house: Arena, api: httpx2.AsyncClient, team: str
 ):
     tokens = {"input_tokens": 1_000_000, "output_tokens": 0}
     await report(
@@ -87,7 +87,7 @@ async def test_the_price_is_known_where_the_model_is(
 
 
 async def test_a_key_is_counted_once_in_a_batch_and_across_batches(
-    house: Arena, api: httpx.AsyncClient, team: str
+    house: Arena, api: httpx2.AsyncClient, team: str
 ):
     first = await report(api, done(idempotency_key="a"), done(idempotency_key="a"), done(), done())
     assert first.json() == {"accepted": 3, "duplicates": 1}
@@ -100,7 +100,7 @@ async def test_a_key_is_counted_once_in_a_batch_and_across_batches(
 
 
 async def test_a_key_is_counted_once_by_many_at_once(
-    house: Arena, api: httpx.AsyncClient, team: str
+    house: Arena, api: httpx2.AsyncClient, team: str
 ):
     batch = [done(idempotency_key=f"k{number}") for number in range(5)]
     answers = await asyncio.gather(*(report(api, *batch) for _ in range(12)))
@@ -123,7 +123,7 @@ async def test_a_key_is_counted_once_by_many_at_once(
     ids=str,
 )
 async def test_a_key_used_for_something_else_refuses_the_whole_batch(
-    house: Arena, api: httpx.AsyncClient, team: str, changed: dict[str, object]
+    house: Arena, api: httpx2.AsyncClient, team: str, changed: dict[str, object]
 ):
     told = done(idempotency_key="k", input_tokens=10, model="m", duration_seconds=0.123456)
     await report(api, told)
@@ -140,7 +140,7 @@ async def test_a_key_used_for_something_else_refuses_the_whole_batch(
     assert (await report(api, told)).json() == {"accepted": 0, "duplicates": 1}
 
 
-async def test_the_same_key_means_another_thing_in_another_team(api: httpx.AsyncClient, era: str):
+async def test_the_same_key_means_another_thing_in_another_team(api: httpx2.AsyncClient, era: str):
     await report(api, done(idempotency_key="k"))
     body = {"executions": [done("failed", idempotency_key="k")]}
     answer = await api.post("/executions", json=body, params={"team_id": f"{era}-blue"})
@@ -149,7 +149,7 @@ async def test_the_same_key_means_another_thing_in_another_team(api: httpx.Async
 
 
 async def test_a_thousand_are_taken_and_one_more_is_not(
-    house: Arena, api: httpx.AsyncClient, team: str
+    house: Arena, api: httpx2.AsyncClient, team: str
 ):
     batch = [done(idempotency_key=str(number)) for number in range(1001)]
     answer = await report(api, *batch)
@@ -186,7 +186,7 @@ async def test_a_thousand_are_taken_and_one_more_is_not(
     ],
 )
 async def test_a_bad_value_refuses_the_whole_batch(
-    house: Arena, api: httpx.AsyncClient, team: str, wrong: str
+    house: Arena, api: httpx2.AsyncClient, team: str, wrong: str
 ):
     fine = '{"agent_id": "parrot", "status": "completed"}'
     bad = '{"agent_id": "parrot", "status": "completed", ' + wrong + "}"
@@ -201,7 +201,7 @@ async def test_a_bad_value_refuses_the_whole_batch(
 
 
 async def test_an_agent_that_nobody_knows_refuses_the_whole_batch(
-    house: Arena, api: httpx.AsyncClient, team: str
+    house: Arena, api: httpx2.AsyncClient, team: str
 ):
     answer = await report(api, done(), done(agent_id="parot"))
     assert answer.status_code == 404
@@ -211,7 +211,7 @@ async def test_an_agent_that_nobody_knows_refuses_the_whole_batch(
 
 @pytest.mark.parametrize("seconds", [1.2345665, 0.0000005, 12345.6789015, 999_999_999.9999995])
 async def test_an_execution_sent_again_is_known_however_exactly_its_time_was_measured(
-    api: httpx.AsyncClient, seconds: float
+    api: httpx2.AsyncClient, seconds: float
 ):
     told = done(duration_seconds=seconds, idempotency_key="k")
     assert (await report(api, told)).json() == {"accepted": 1, "duplicates": 0}

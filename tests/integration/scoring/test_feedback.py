@@ -4,7 +4,7 @@ import asyncio
 import json
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 
 from arena.assembly import Arena
@@ -13,24 +13,24 @@ from histories import a_run, drive
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def rate(api: httpx.AsyncClient, rating: object = 5, **keys: object) -> httpx.Response:
+async def rate(api: httpx2.AsyncClient, rating: object = 5, **keys: object) -> httpx2.Response:
     body = {"agent_id": "parrot", "version": "1.0.0", "rating": rating, **keys}
     return await api.post("/feedback", json=body)
 
 
-async def listed(api: httpx.AsyncClient, **filters: object) -> list[dict]:
+async def listed(api: httpx2.AsyncClient, **filters: object) -> list[dict]:
     answer = await api.get("/feedback", params=filters)
     assert answer.status_code == 200, answer.text
     return answer.json()["feedback"]
 
 
-async def standing(api: httpx.AsyncClient) -> tuple[int, float | None]:
+async def standing(api: httpx2.AsyncClient) -> tuple[int, float | None]:
     """How many votes the board counts, and their average."""
     (entry,) = (await api.get("/leaderboard")).json()["leaderboard"]
     return entry["feedback_count"], entry["avg_user_rating"]
 
 
-async def test_a_rating_is_taken_as_the_seed_says(api: httpx.AsyncClient):
+async def test_a_rating_is_taken_as_the_seed_says(api: httpx2.AsyncClient):
     answer = await rate(
         api, 5, comment="Excellent navigation capabilities", task_description="Navigate to settings"
     )
@@ -48,7 +48,7 @@ async def test_a_rating_is_taken_as_the_seed_says(api: httpx.AsyncClient):
     "rating", [0, 6, -1, 4.9, 5.0, "5", None, True, False, [5], {}, 10**30, "abc"], ids=repr
 )
 async def test_anything_but_a_whole_number_from_1_to_5_is_refused_and_nothing_is_stored(
-    api: httpx.AsyncClient, rating: object
+    api: httpx2.AsyncClient, rating: object
 ):
     answer = await rate(api, rating)
     assert answer.status_code == 422
@@ -59,7 +59,7 @@ async def test_anything_but_a_whole_number_from_1_to_5_is_refused_and_nothing_is
     assert (await api.get("/leaderboard")).json()["leaderboard"] == []
 
 
-async def test_what_no_vote_can_hold_is_refused(api: httpx.AsyncClient):
+async def test_what_no_vote_can_hold_is_refused(api: httpx2.AsyncClient):
     for keys in (
         {"user_id": ""},
         {"user_id": "u" * 101},
@@ -80,7 +80,7 @@ async def test_what_no_vote_can_hold_is_refused(api: httpx.AsyncClient):
     assert await listed(api, history=True) == []
 
 
-async def test_an_agent_that_nobody_knows_cannot_be_rated(api: httpx.AsyncClient):
+async def test_an_agent_that_nobody_knows_cannot_be_rated(api: httpx2.AsyncClient):
     for agent, version in (("parot", None), ("parrot", "9.9.9"), ("parrot", "")):
         body = {"agent_id": agent, "version": version, "rating": 3}
         answer = await api.post("/feedback", json=body)
@@ -89,13 +89,13 @@ async def test_an_agent_that_nobody_knows_cannot_be_rated(api: httpx.AsyncClient
     assert await listed(api) == []
 
 
-async def test_without_a_version_the_newest_is_rated(api: httpx.AsyncClient):
+async def test_without_a_version_the_newest_is_rated(api: httpx2.AsyncClient):
     await api.post("/feedback", json={"agent_id": "parrot", "rating": 3})
     assert [vote["agent_version"] for vote in await listed(api)] == ["2.0.0"]
 
 
 async def test_an_agent_that_is_not_registered_here_is_rated_by_its_newest_recorded_version(
-    api: httpx.AsyncClient, house: Arena, era: str
+    api: httpx2.AsyncClient, house: Arena, era: str
 ):
     await drive(house, era, [a_run("guest", "+", version=v) for v in ("1.10.0", "1.9.0")])
     assert (await rate(api, agent_id="guest", version=None)).status_code == 200
@@ -106,7 +106,7 @@ async def test_an_agent_that_is_not_registered_here_is_rated_by_its_newest_recor
     assert others.status_code == 404
 
 
-async def test_a_second_vote_replaces_the_first_and_the_history_is_kept(api: httpx.AsyncClient):
+async def test_a_second_vote_replaces_the_first_and_the_history_is_kept(api: httpx2.AsyncClient):
     for rating in (1, 5, 2):
         await rate(api, rating, user_id="ann")
     await rate(api, 4, user_id="bob")
@@ -121,7 +121,7 @@ async def test_a_second_vote_replaces_the_first_and_the_history_is_kept(api: htt
     ]
 
 
-async def test_each_execution_and_each_version_has_its_own_vote(api: httpx.AsyncClient):
+async def test_each_execution_and_each_version_has_its_own_vote(api: httpx2.AsyncClient):
     first, second = str(uuid4()), str(uuid4())
     for execution, rating in ((None, 1), (first, 2), (second, 3), (first, 5)):
         keys = {"execution_id": execution} if execution else {}
@@ -138,7 +138,7 @@ async def test_each_execution_and_each_version_has_its_own_vote(api: httpx.Async
     assert [v["rating"] for v in await listed(api, agent_id="mute")] == []
 
 
-async def test_votes_come_page_by_page_without_gaps(api: httpx.AsyncClient):
+async def test_votes_come_page_by_page_without_gaps(api: httpx2.AsyncClient):
     for number in range(7):
         await rate(api, 1 + number % 5, user_id=f"user-{number % 5}")
     for history, total in (("false", 5), ("true", 7)):
@@ -155,14 +155,14 @@ async def test_votes_come_page_by_page_without_gaps(api: httpx.AsyncClient):
     assert (await api.get("/feedback", params={"cursor": "what?"})).status_code == 422
 
 
-async def test_another_team_sees_nothing_of_it(api: httpx.AsyncClient):
+async def test_another_team_sees_nothing_of_it(api: httpx2.AsyncClient):
     await rate(api, 5)
     elsewhere = {"team_id": uuid4().hex}
     assert (await api.get("/feedback", params=elsewhere)).json()["count"] == 0
     assert (await api.get("/leaderboard", params=elsewhere)).json()["total"] == 0
 
 
-async def test_votes_of_many_users_at_once_are_all_counted(api: httpx.AsyncClient):
+async def test_votes_of_many_users_at_once_are_all_counted(api: httpx2.AsyncClient):
     ratings = [1 + number % 5 for number in range(40)]
     answers = await asyncio.gather(
         *(rate(api, rating, user_id=f"user-{n}") for n, rating in enumerate(ratings))
@@ -173,7 +173,7 @@ async def test_votes_of_many_users_at_once_are_all_counted(api: httpx.AsyncClien
     assert entry["user_rating_score"] == 50.0
 
 
-async def test_of_one_users_votes_at_once_exactly_one_stands(api: httpx.AsyncClient):
+async def test_of_one_users_votes_at_once_exactly_one_stands(api: httpx2.AsyncClient):
     await asyncio.gather(*(rate(api, 1 + n % 5, user_id="ann") for n in range(20)))
     (vote,) = await listed(api)
     assert await standing(api) == (1, float(vote["rating"]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from sqlalchemy import select, text, update
@@ -28,7 +28,7 @@ class Place:
     """One of the two databases, with an Arena on it."""
 
     house: Arena
-    api: httpx.AsyncClient
+    api: httpx2.AsyncClient
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def places(tmp_path: Path, postgres_url: str) -> AsyncIterator[list[Place]
         for name, url in (("sqlite", None), ("postgresql", postgres_url)):
             app = create_app(Settings(home=tmp_path / name, database_url=url))
             await closing.enter_async_context(app.router.lifespan_context(app))
-            api = httpx.AsyncClient(transport=AppTransport(app), base_url="http://localhost")
+            api = httpx2.AsyncClient(transport=AppTransport(app), base_url="http://localhost")
             await closing.enter_async_context(api)
             made.append(Place(house=app.state.arena, api=api))
         yield made

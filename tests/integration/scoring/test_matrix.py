@@ -1,6 +1,6 @@
 """Tests against agents, and what the runs say of a test."""
 
-import httpx
+import httpx2
 import pytest
 
 from arena.assembly import Arena
@@ -9,7 +9,7 @@ from histories import a_run, drive
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def matrix(api: httpx.AsyncClient, agents: str, **query: object) -> dict:
+async def matrix(api: httpx2.AsyncClient, agents: str, **query: object) -> dict:
     answer = await api.get("/compare/tests", params={"agents": agents, **query})
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -23,7 +23,7 @@ def marks(told: dict) -> dict[str, list[str]]:
 
 
 async def test_every_test_has_a_row_and_every_agent_a_cell(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++-"), a_run("b", "+-")])
     told = await matrix(api, "b:1.0.0,a:1.0.0")
@@ -34,7 +34,7 @@ async def test_every_test_has_a_row_and_every_agent_a_cell(
 
 
 async def test_only_where_they_differ_is_a_smaller_page(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++--"), a_run("b", "+--+")])
     told = await matrix(api, "a:1.0.0,b:1.0.0", differing=True)
@@ -42,7 +42,7 @@ async def test_only_where_they_differ_is_a_smaller_page(
     assert (told["tests"], told["differing"], told["total"]) == (4, 2, 2)
 
 
-async def test_pages_follow_each_other(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_pages_follow_each_other(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+-+-+"), a_run("b", "+++++")])
     seen: list[str] = []
     cursor = None
@@ -54,7 +54,7 @@ async def test_pages_follow_each_other(house: Arena, api: httpx.AsyncClient, era
     assert (seen, cursor) == (["t0", "t1", "t2", "t3", "t4"], None)
 
 
-async def test_a_cell_leads_to_the_trial_that_failed(api: httpx.AsyncClient):
+async def test_a_cell_leads_to_the_trial_that_failed(api: httpx2.AsyncClient):
     run = (await api.post("/run", json={"agent_id": "moody", "trials": 2})).json()
     await api.post(f"/run/{run['run_id']}/execute")
     told = await matrix(api, "moody:1.0.0,nobody:1.0.0")
@@ -67,18 +67,18 @@ async def test_a_cell_leads_to_the_trial_that_failed(api: httpx.AsyncClient):
     assert result["result"]["test_id"] == told["rows"][0]["test_id"]
 
 
-async def test_another_team_has_no_cells(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_another_team_has_no_cells(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+"), a_run("b", "-")])
     told = await matrix(api, "a:1.0.0,b:1.0.0", team_id=f"{era}-blue")
     assert (told["agents"], told["rows"]) == ([], [])
 
 
 @pytest.mark.parametrize("agents", ["", "a", "a:1.0.0", "a:1.0.0,b", "a:1.0.0,b:1:2"])
-async def test_what_is_no_list_of_agents_is_refused(api: httpx.AsyncClient, agents: str):
+async def test_what_is_no_list_of_agents_is_refused(api: httpx2.AsyncClient, agents: str):
     assert (await api.get("/compare/tests", params={"agents": agents})).status_code == 422
 
 
-async def test_the_standing_of_a_test_tells_who_passed_it(api: httpx.AsyncClient):
+async def test_the_standing_of_a_test_tells_who_passed_it(api: httpx2.AsyncClient):
     for agent in ("parrot", "mute", "moody"):
         run = (await api.post("/run", json={"agent_id": agent})).json()
         await api.post(f"/run/{run['run_id']}/execute")
@@ -100,7 +100,7 @@ async def test_the_standing_of_a_test_tells_who_passed_it(api: httpx.AsyncClient
     assert (await api.get(place)).json()["result"]["test_id"] == mine[0]
 
 
-async def test_a_test_that_nobody_was_asked_has_an_empty_standing(api: httpx.AsyncClient):
+async def test_a_test_that_nobody_was_asked_has_an_empty_standing(api: httpx2.AsyncClient):
     told = (await api.get("/tests/bench_nav_001/standing")).json()
     assert (told["rows"], told["pass_percent"], told["discrimination"]) == ([], None, None)
     assert (await api.get("/tests/no_such_test/standing")).status_code == 404

@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import delete
 
@@ -20,12 +20,12 @@ from histories import Reported, Voted, Who, a_run, drive
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def board_of(api: httpx.AsyncClient) -> list[dict]:
+async def board_of(api: httpx2.AsyncClient) -> list[dict]:
     return (await api.get("/leaderboard")).json()["leaderboard"]
 
 
 async def test_no_feedback_is_no_component_and_not_minus_25(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++")])
     (entry,) = await board_of(api)
@@ -33,14 +33,14 @@ async def test_no_feedback_is_no_component_and_not_minus_25(
     assert entry["overall_score"] == 100.0
 
 
-async def test_other_teams_runs_are_not_counted(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_other_teams_runs_are_not_counted(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+-"), a_run("a", "++", team="blue")])
     (entry,) = await board_of(api)
     assert (entry["benchmark_score"], entry["execution_count"]) == (50.0, 2)
 
 
 async def test_another_teams_run_can_be_neither_read_nor_executed(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     (run_id,) = await drive(house, era, [a_run("a", "+", team="blue")])
     assert (await api.get(f"/runs/{run_id}")).status_code == 404
@@ -48,13 +48,13 @@ async def test_another_teams_run_can_be_neither_read_nor_executed(
 
 
 async def test_equal_scores_do_not_get_different_ranks(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+"), a_run("b", "+"), a_run("c", "-")])
     assert [entry["rank"] for entry in await board_of(api)] == [1, 1, 3]
 
 
-async def test_the_first_does_not_win_a_tie(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_the_first_does_not_win_a_tie(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+"), a_run("b", "+")])
     for agents in ("a:1.0.0,b:1.0.0", "b:1.0.0,a:1.0.0"):
         told = (await api.get("/compare", params={"agents": agents})).json()
@@ -62,7 +62,7 @@ async def test_the_first_does_not_win_a_tie(house: Arena, api: httpx.AsyncClient
 
 
 async def test_unknown_agents_do_not_appear_with_zero_scores(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+")])
     told = (await api.get("/compare", params={"agents": "a:1.0.0,x:1.0.0"})).json()
@@ -70,14 +70,14 @@ async def test_unknown_agents_do_not_appear_with_zero_scores(
     assert [entry["agent_id"] for entry in told["comparison"]] == ["a"]
 
 
-async def test_an_entry_with_two_colons_is_not_silently_dropped(api: httpx.AsyncClient):
+async def test_an_entry_with_two_colons_is_not_silently_dropped(api: httpx2.AsyncClient):
     answer = await api.get("/compare", params={"agents": "a:1.0.0,b:1:0,c:1.0.0"})
     assert answer.status_code == 422
     assert "'b:1:0'" in answer.json()["detail"]
 
 
 async def test_one_word_for_success_so_successes_do_not_count_as_failures(
-    api: httpx.AsyncClient,
+    api: httpx2.AsyncClient,
 ):
     body = {"executions": [{"agent_id": "parrot", "status": "success"}]}
     assert (await api.post("/executions", json=body)).status_code == 422
@@ -88,7 +88,7 @@ async def test_one_word_for_success_so_successes_do_not_count_as_failures(
 
 
 async def test_what_has_not_ended_is_not_in_the_denominator(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+++++", ending="running")])
     (entry,) = await board_of(api)
@@ -97,7 +97,7 @@ async def test_what_has_not_ended_is_not_in_the_denominator(
 
 
 async def test_a_wrong_answer_in_time_is_a_success_of_execution(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "--")])
     (entry,) = await board_of(api)
@@ -105,7 +105,7 @@ async def test_a_wrong_answer_in_time_is_a_success_of_execution(
 
 
 async def test_the_best_possible_score_is_100_and_not_90(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     who = Who(team="red", agent="a", version="1.0.0")
     vote = Voted(who=who, user="ann", about=None, rating=5)
@@ -118,7 +118,7 @@ async def test_the_best_possible_score_is_100_and_not_90(
 
 
 async def test_a_score_is_what_the_text_says_passed_of_total(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     light = a_run("a", "+-")
     heavy = replace(light, tests=(replace(light.tests[0], points=Decimal(9)), light.tests[1]))
@@ -129,13 +129,13 @@ async def test_a_score_is_what_the_text_says_passed_of_total(
 
 
 @pytest.mark.parametrize("rating", [4.9, "abc"])
-async def test_a_rating_is_not_forced_into_a_whole_number(api: httpx.AsyncClient, rating: object):
+async def test_a_rating_is_not_forced_into_a_whole_number(api: httpx2.AsyncClient, rating: object):
     answer = await api.post("/feedback", json={"agent_id": "parrot", "rating": rating})
     assert answer.status_code == 422
     assert await board_of(api) == []
 
 
-async def test_the_same_user_cannot_rate_without_limit(api: httpx.AsyncClient):
+async def test_the_same_user_cannot_rate_without_limit(api: httpx2.AsyncClient):
     for _ in range(5):
         await api.post("/feedback", json={"agent_id": "parrot", "rating": 1, "user_id": "ann"})
     (entry,) = await board_of(api)
@@ -143,7 +143,7 @@ async def test_the_same_user_cannot_rate_without_limit(api: httpx.AsyncClient):
 
 
 async def test_scores_follow_when_feedback_is_taken_away(
-    house: Arena, api: httpx.AsyncClient, era: str, team: str
+    house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     who = Who(team="red", agent="parrot", version="1.0.0")
     await drive(
@@ -161,13 +161,13 @@ async def test_scores_follow_when_feedback_is_taken_away(
     assert (entry["user_rating_score"], entry["overall_score"]) == (None, 100.0)
 
 
-async def test_a_run_for_an_unknown_agent_is_not_accepted(api: httpx.AsyncClient):
+async def test_a_run_for_an_unknown_agent_is_not_accepted(api: httpx2.AsyncClient):
     answer = await api.post("/run", json={"agent_id": f"agent-{uuid4().hex}"})
     assert answer.status_code == 404
 
 
 async def test_the_latest_version_is_the_highest_and_not_the_newest_file(
-    house: Arena, api: httpx.AsyncClient
+    house: Arena, api: httpx2.AsyncClient
 ):
     folder = house.settings.home / "agents"
     for version in ("1.10.0", "1.9.0"):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import event, func, select, text
 
@@ -19,12 +19,12 @@ from histories import Ran, Reported, Voted, Who, a_run, drive, reported, run, sc
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def board_of(api: httpx.AsyncClient) -> list[dict]:
+async def board_of(api: httpx2.AsyncClient) -> list[dict]:
     return (await api.get("/leaderboard", params={"limit": 1000})).json()["leaderboard"]
 
 
 async def test_runs_votes_and_reports_at_once_end_in_the_right_ranks(
-    house: Arena, api: httpx.AsyncClient, era: str, team: str
+    house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     runs: list[Ran] = [
         a_run(agent, signs)

@@ -1,6 +1,6 @@
 """Repeats: pass@k, pass^k and flaky tests."""
 
-import httpx
+import httpx2
 import pytest
 
 from arena.assembly import Arena
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def test_a_run_with_repeats_tells_pass_at_k_and_pass_to_the_k(
-    house: Arena, api: httpx.AsyncClient, era: str
+    house: Arena, api: httpx2.AsyncClient, era: str
 ):
     (run_id,) = await drive(house, era, [a_run("a", "+++ ++- --- +--")])
     details = (await api.get(f"/runs/{run_id}")).json()
@@ -31,7 +31,7 @@ async def test_a_run_with_repeats_tells_pass_at_k_and_pass_to_the_k(
     assert details["run"]["score_percent"] == 50.0
 
 
-async def test_k_is_what_every_test_has(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_k_is_what_every_test_has(house: Arena, api: httpx2.AsyncClient, era: str):
     (run_id,) = await drive(house, era, [a_run("a", "+- ++-")])
     trials = (await api.get(f"/runs/{run_id}")).json()["trials"]
     assert trials["k"] == 2
@@ -40,14 +40,14 @@ async def test_k_is_what_every_test_has(house: Arena, api: httpx.AsyncClient, er
     assert trials["tests"][1]["pass_all_k"] == pytest.approx(1 / 3)
 
 
-async def test_a_run_without_repeats_has_no_trials(house: Arena, api: httpx.AsyncClient, era: str):
+async def test_a_run_without_repeats_has_no_trials(house: Arena, api: httpx2.AsyncClient, era: str):
     (run_id,) = await drive(house, era, [a_run("a", "+-")])
     details = (await api.get(f"/runs/{run_id}")).json()
     assert details["trials"] is None
     assert {result["pass_at_k"] for result in details["results"]} == {None}
 
 
-async def test_each_trial_asks_the_agent_again(api: httpx.AsyncClient):
+async def test_each_trial_asks_the_agent_again(api: httpx2.AsyncClient):
     body = {"agent_id": "moody", "trials": 3}
     run_id = (await api.post("/run", json=body)).json()["run_id"]
     done = (await api.post(f"/run/{run_id}/execute")).json()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import select
 
@@ -33,7 +33,7 @@ async def opened(settings: Settings, **weights: float) -> AsyncIterator[tuple[Ar
     app = create_app(settings.model_copy(update={"weights": given}))
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=AppTransport(app), base_url="http://localhost") as api,
+        httpx2.AsyncClient(transport=AppTransport(app), base_url="http://localhost") as api,
     ):
         query = {"team_id": "era-red"}
         answer = await api.get("/api/benchmarks/leaderboard", params=query)

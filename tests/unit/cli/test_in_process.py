@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from arena.cli.in_process import AppTransport
@@ -24,7 +24,7 @@ async def test_who_stops_waiting_for_an_answer_leaves_no_request_behind():
             ended.set()
 
     before = asyncio.all_tasks()
-    async with httpx.AsyncClient(transport=AppTransport(app), base_url="http://app") as client:
+    async with httpx2.AsyncClient(transport=AppTransport(app), base_url="http://app") as client:
         asking = asyncio.create_task(client.post("/"))
         await begun.wait()
         asking.cancel()
@@ -38,6 +38,6 @@ async def test_an_app_that_says_nothing_is_an_error_of_the_wire():
     async def silent(scope: object, receive: object, send: Send) -> None:
         return
 
-    async with httpx.AsyncClient(transport=AppTransport(silent), base_url="http://app") as client:
-        with pytest.raises(httpx.RemoteProtocolError, match="without an answer"):
+    async with httpx2.AsyncClient(transport=AppTransport(silent), base_url="http://app") as client:
+        with pytest.raises(httpx2.RemoteProtocolError, match="without an answer"):
             await client.get("/")
