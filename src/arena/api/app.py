@@ -12,19 +12,14 @@ from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import (
     agents,
-    content,
     evaluation,
     judges,
-    ledger,
     live,
-    market,
     matrix,
     quality,
     results,
-    reviews,
     runs,
     scores,
-    tasks,
     tests,
     verdicts,
 )
@@ -42,17 +37,12 @@ ROOMS = (
     agents,
     runs,
     results,
-    reviews,
     scores,
     matrix,
     live,
     evaluation,
     verdicts,
     judges,
-    content,
-    tasks,
-    market,
-    ledger,
 )
 """The modules with routes that need a team, in the order the description lists them."""
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.judge_watch import JudgeName, Once, Poll, Watch, judge_tasks
+from arena.cli.judge_tasks import JudgeName, Once, Poll, Watch, judge_tasks
 from arena.cli.judge_words import print_attack, print_calibration, told_figures
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput

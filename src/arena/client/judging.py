@@ -5,22 +5,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from arena import schemas
-from arena.client.client import Client
 from arena.content.archive import read_archive, write_archive
 from arena.content.cid import parse_cid
 from arena.content.store import LocalStore
 from arena.content.tree import V0, V1, cid_of
 from arena.evaluation.record import contents_of
 from arena.market.call import Receipt
-from arena.market.task import Task
-from arena.reviews import Review
+from arena.market.task import Task, TaskState
+from arena.operations.tasks import TaskOperations
+from arena.reviews.review import Review
 
 
 class ServerBench:
     """Content comes from the server and is verified here; the record of a verdict goes there."""
 
-    def __init__(self, client: Client, store: LocalStore) -> None:
+    def __init__(self, client: TaskOperations, store: LocalStore) -> None:
         self._client = client
         self._store = store
 
@@ -31,7 +30,7 @@ class ServerBench:
     async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
         """The server's time, and every task that waits for this judge."""
         now = (await self._client.market()).now
-        return now, await self._client.all_tasks(state="submitted", judge=judge)
+        return now, await self._client.all_tasks(state=[TaskState.SUBMITTED], judge=judge)
 
     async def fetch(self, cid: str) -> None:
         """Bring content into the judge's own store, if it is what its CID says."""
@@ -51,14 +50,14 @@ class ServerBench:
         archive = await asyncio.to_thread(write_archive, self._store, parts)
         await self._client.import_content(archive)
         assert task.agent and task.result_hash
-        verdict = schemas.TaskJudge(
+        return await self._client.judge(
+            task.id,
             by=by,
             score=score,
             winner=task.agent,
             result_hash=task.result_hash,
             reason_uri=reason,
         )
-        return await self._client.judge(task.id, verdict)
 
     async def open_review(self, task: Task, *, by: str) -> Review:
         """Let people answer the task's checklists."""

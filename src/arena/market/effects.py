@@ -246,7 +246,9 @@ def _payout(
 ) -> NewEntry:
     """The one entry that empties a task's accounts."""
     postings = [Posting(account=escrow(task.id), amount=Amount(-task.reward))]
-    postings += [Posting(account=user(who), amount=Amount(amount)) for who, amount in parts if amount]
+    postings += [
+        Posting(account=user(who), amount=Amount(amount)) for who, amount in parts if amount
+    ]
     if bond_to is not None and task.bond:
         postings.append(Posting(account=bond(task.id), amount=Amount(-task.bond)))
         postings.append(Posting(account=user(bond_to), amount=task.bond))

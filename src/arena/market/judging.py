@@ -2,7 +2,7 @@
 
     JudgeFlow.step    each task submitted to the judge: evaluate, keep the record, give the verdict
         ReviewNeeded  people must answer a checklist first: a review is opened
-    TaskReviews       the last answer to that review makes the verdict, which is given like any other
+    TaskReviews       the last answer to that review makes the verdict, given like any other
 
 The flow has no memory to lose. A task is judged while it is submitted and its window is open, and
 the market takes one verdict only: a judge that was killed starts over, and of two judges the first
@@ -30,16 +30,10 @@ from arena.market.errors import KeyConflict, TooLate, WrongRole, WrongState
 from arena.market.market import Market
 from arena.market.records.reading import MAX_PAGE
 from arena.market.task import Task, TaskFilter, TaskState
-from arena.reviews import (
-    NewReview,
-    Review,
-    ReviewDetails,
-    Reviews,
-    ReviewStatus,
-    ReviewSubject,
-    SubjectKind,
-)
+from arena.reviews.case import NewReview, ReviewCase
 from arena.reviews.records import close_review, get_review
+from arena.reviews.review import Review, ReviewStatus, ReviewSubject, SubjectKind
+from arena.reviews.reviews import Reviews
 from arena.store.database import Database, shielded
 
 FIRST_WAIT_SECONDS = 5.0
@@ -196,14 +190,12 @@ class TaskReviews:
             due_at=task.fallback_until,
         )
 
-    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
+    async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
         """Give the verdict and close the review; both may be repeated without a second effect."""
-        review = details.review
+        review = case.review
         task = await self._market.ledger.task(review.team_id, int(review.subject.id))
         contents = self._market.contents
-        record = await _record(
-            contents, task, details.submission, verdict, sandbox=self._sandbox
-        )
+        record = await _record(contents, task, case.submission, verdict, sandbox=self._sandbox)
         # Making a verdict may take minutes and a payment is final: if an answer was changed
         # meanwhile, this verdict is dropped and made again from the new answers.
         now = await get_review(self._database, review.id, None)
@@ -234,7 +226,7 @@ class TaskReviews:
 
 
 class OwnBench:
-    """The market of this process, for one team: content and records are already where they belong."""
+    """The market of this process, for one team: content and records are where they belong."""
 
     def __init__(
         self, market: Market, reviews: Reviews, task_reviews: TaskReviews, team_id: str

@@ -116,9 +116,7 @@ class Market:
             check_text("salt", salt, MAX_KEY_LENGTH)
             market = await self.ledger.market_id(team_id)
             revealed = commitment_of(market, task_id, agent, result_hash, salt)
-        call = Call(
-            action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed
-        )
+        call = Call(action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed)
         signed, key = await self._signed(team_id, task_id, call, proof), _key(key)
         # First ask: whoever may not submit must not be able to fill the store either.
         earlier = await self.ledger.preview(team_id, task_id, call, key=key, signed=signed)

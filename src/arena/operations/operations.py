@@ -1,7 +1,10 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.ledger import LedgerOperations
+from arena.operations.reviews import ReviewOperations
 from arena.operations.server import ServerOperations
+from arena.operations.tasks import TaskOperations
 
 
-class Operations(ServerOperations):
+class Operations(ServerOperations, ReviewOperations, TaskOperations, LedgerOperations):
     """All that Arena can do: in this process, or over HTTP."""

@@ -17,11 +17,12 @@ from arena.reviews.review import (
     ItemPlace,
     Review,
     ReviewAnswer,
+    ReviewCounts,
     ReviewDetails,
+    ReviewsSettled,
     ReviewStatus,
     SubjectKind,
 )
-from arena.reviews.reviews import ReviewCounts, ReviewsSettled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +83,36 @@ class ReviewOperations(OperationGroup):
             more = paging.encode(page[-1].created_at.isoformat(), page[-1].id)
         return ReviewList(reviews=page, count=len(page), next_cursor=more)
 
+    # Before those with an id in their path: `events` and `settle` are no ids.
+
+    @get(
+        "/api/reviews/events",
+        id="watch_reviews",
+        tag="reviews",
+        events={"reviews": ReviewCounts},
+        description="Server-sent events: `reviews`, now and at every change.",
+    )
+    async def stream_reviews(self) -> Events:
+        """Watch the team's reviews as server-sent events: how many are in each state."""
+        return _named(self.arena.reviews.watch(self.team))
+
+    async def watch_reviews(self) -> AsyncIterator[ReviewCounts]:
+        """How many of the team's reviews are in each state, now and at every change."""
+        async with aclosing(await self.stream_reviews()) as events:
+            async for event in events:
+                yield event.data
+
+    @post("/api/reviews/settle", tag="reviews")
+    async def settle_reviews(self) -> ReviewsSettled:
+        """Retry the verdicts of answered reviews that could not be made."""
+        return await self.arena.reviews.settle_answered(self.team)
+
     @get("/api/reviews/{review_id}", id="get_review", tag="reviews", errors=(404,))
     async def review(
         self,
         review_id: UUID,
         *,
-        history: Annotated[
-            bool, Field(description="Include answers that were replaced.")
-        ] = False,
+        history: Annotated[bool, Field(description="Include answers that were replaced.")] = False,
     ) -> ReviewDetails:
         """A review with its submission, its items and the answers to them."""
         return await self.arena.reviews.get(review_id, self.named_team, history=history)
@@ -117,11 +140,6 @@ class ReviewOperations(OperationGroup):
         await self.arena.reviews.answer(review_id, self.team, reviewer, answers)
         return await self.arena.reviews.get(review_id, self.team)
 
-    @post("/api/reviews/settle", tag="reviews")
-    async def settle_reviews(self) -> ReviewsSettled:
-        """Retry the verdicts of answered reviews that could not be made."""
-        return await self.arena.reviews.settle_answered(self.team)
-
     @post("/api/reviews/{review_id}/suggest", tag="reviews", errors=(404,))
     async def suggest_answers(self, review_id: UUID) -> ReviewSuggestions:
         """What the configured judge would answer: a hint for a person, never a verdict."""
@@ -140,23 +158,6 @@ class ReviewOperations(OperationGroup):
             suggestions += [ReviewSuggestion(place=place, **asdict(one)) for one in made]
         models = list(self.arena.judge.config.panel_for(None).models)
         return ReviewSuggestions(models=models, suggestions=suggestions)
-
-    @get(
-        "/api/reviews/events",
-        id="watch_reviews",
-        tag="reviews",
-        events={"reviews": ReviewCounts},
-        description="Server-sent events: `reviews`, now and at every change.",
-    )
-    async def stream_reviews(self) -> Events:
-        """Watch the team's reviews as server-sent events: how many are in each state."""
-        return _named(self.arena.reviews.watch(self.team))
-
-    async def watch_reviews(self) -> AsyncIterator[ReviewCounts]:
-        """How many of the team's reviews are in each state, now and at every change."""
-        async with aclosing(await self.stream_reviews()) as events:
-            async for event in events:
-                yield event.data
 
 
 def _subject(text: str | None) -> tuple[SubjectKind, str] | None:

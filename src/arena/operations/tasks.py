@@ -130,9 +130,7 @@ class TaskOperations(MarketOperations, ContentOperations):
             Act.APPLY,
             task_id,
             "",
-            lambda agent, proof: self.send_application(
-                task_id, agent=agent, proof=proof, key=key
-            ),
+            lambda agent, proof: self.send_application(task_id, agent=agent, proof=proof, key=key),
         )
 
     @move("/api/tasks/{task_id}/commit", id="commit_result", body="TaskCommit")

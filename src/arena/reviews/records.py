@@ -19,24 +19,26 @@ from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.evaluate import checklists
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import PartPath
-from arena.reviews.review import (
+from arena.reviews.case import (
     MAX_REVIEWERS,
     RULE,
     Answers,
     NewReview,
-    Review,
-    ReviewAnswer,
     ReviewCase,
-    ReviewDetails,
-    ReviewStatus,
-    ReviewSubject,
-    StandingAnswer,
-    SubjectKind,
     check_items,
     dotted_place,
     items_of,
     place_of,
     reviewers_agree,
+)
+from arena.reviews.review import (
+    Review,
+    ReviewAnswer,
+    ReviewDetails,
+    ReviewStatus,
+    ReviewSubject,
+    StandingAnswer,
+    SubjectKind,
 )
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import ReviewAnswers, Reviews

@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -15,12 +15,13 @@ from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources, Unsealing
 from arena.evaluation.verdict import Verdict
 from arena.reviews import records
+from arena.reviews.case import NewReview, ReviewCase
 from arena.reviews.review import (
-    NewReview,
     Review,
     ReviewAnswer,
-    ReviewCase,
+    ReviewCounts,
     ReviewDetails,
+    ReviewsSettled,
     ReviewStatus,
     SubjectKind,
 )
@@ -38,25 +39,6 @@ WATCH_SECONDS = 1.0
 """How often a watcher polls: answers may come by another process."""
 MAX_CHANGES = 20
 """How often a verdict is made again because an answer changed meanwhile."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewsSettled:
-    """What became of the reviews that were answered but had no verdict."""
-
-    settled: Sequence[UUID]
-    waiting: Sequence[Review]
-    """Those that still have none; `trouble` says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewCounts:
-    """How many of the team's reviews are in each state."""
-
-    open: int
-    answered: int
-    done: int
-    cancelled: int
 
 
 class Reviews:
@@ -200,7 +182,9 @@ class Reviews:
             counts, revisions = await records.count_reviews(self._database, team_id)
             if (counts, revisions) != before:
                 before = counts, revisions
-                yield ReviewCounts(**{str(status): counts.get(status, 0) for status in ReviewStatus})
+                yield ReviewCounts(
+                    **{str(status): counts.get(status, 0) for status in ReviewStatus}
+                )
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(WATCH_SECONDS):
                     await changed.wait()

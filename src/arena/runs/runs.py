@@ -12,7 +12,7 @@ from arena.agents import Agent, Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation import Verdict
-from arena.reviews import ReviewDetails
+from arena.reviews.case import ReviewCase
 from arena.runs import records
 from arena.runs.changes import rung
 from arena.runs.engine import Engine
@@ -229,14 +229,12 @@ class Runs:
         self._engine.changes.ring(run_id)
         return run
 
-    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
+    async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
         """Take the verdict on a result that people had to judge; the last one completes the run."""
         cid = None
         if self._engine.recorder is not None:
-            cid = await self._engine.recorder.keep_document(
-                details.document, details.submission, verdict
-            )
-        run_id = await records.settle_result(self._database, details.review, verdict, cid)
+            cid = await self._engine.recorder.keep_document(case.document, case.submission, verdict)
+        run_id = await records.settle_result(self._database, case.review, verdict, cid)
         if run_id is not None:
             self._engine.changes.ring(run_id)
 

@@ -35,9 +35,7 @@ MAX_BALANCE = 2**53 - 1
 """The largest whole number that every reader of JSON keeps exactly."""
 
 
-async def read_book(
-    connection: AsyncConnection, team_id: str, *, lock: bool = False
-) -> str | None:
+async def read_book(connection: AsyncConnection, team_id: str, *, lock: bool = False) -> str | None:
     """The id of the team's market; None where it has none yet."""
     query = select(MarketBooks.market_id).where(MarketBooks.team_id == team_id)
     if lock:

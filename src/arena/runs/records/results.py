@@ -9,8 +9,9 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 from arena import clock
 from arena.catalog import Test
 from arena.evaluation import Submission
-from arena.reviews import NewReview, ReviewSubject, SubjectKind
+from arena.reviews.case import NewReview
 from arena.reviews.records import open_reviews
+from arena.reviews.review import ReviewSubject, SubjectKind
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import OUTCOMES, from_result, to_result
 from arena.runs.run import Item, Outcome, RecordedResult, Result, ResultPage, RunError

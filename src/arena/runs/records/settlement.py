@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.catalog import Test
 from arena.evaluation import Verdict
-from arena.reviews import Review
 from arena.reviews.records import close_review
+from arena.reviews.review import Review
 from arena.runs.judged import Judged, judged
 from arena.runs.records.rows import run_row, to_result
 from arena.runs.records.runs import change, complete

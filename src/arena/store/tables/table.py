@@ -18,7 +18,6 @@ from sqlalchemy import (
     Uuid,
 )
 from sqlalchemy.orm import DeclarativeBase
-
 from sqlalchemy.types import TypeEngine
 
 from arena.amounts import Amount
