@@ -11,7 +11,7 @@ from arena.cli.connection import connected, wait_for
 from arena.cli.main import app
 from arena.client import AgentLoop, LoopOptions
 from arena.errors import InvalidInput
-from arena.market import Keys
+from arena.market.signing import KeyFolder
 from arena.settings import Settings, read_settings
 from market_offers import posted
 
@@ -66,7 +66,7 @@ def arena_agent(name: str) -> None:
 def test_it_shows_only_what_there_is_room_for_and_was_not_asked_for_yet(tmp_path: Path):
     post(3)
     arena("join", "--agent-id", "my-solver", "--register-only")
-    assert Keys(tmp_path / "home" / "keys").load("my-solver")
+    assert KeyFolder(tmp_path / "home" / "keys").load("my-solver")
     applied("my-solver", 1)
     assert "nothing to apply for" in arena("start", "--dry-run", "--json")
     shown = arena("start", "--dry-run", "--json", "--max-concurrent", "2")

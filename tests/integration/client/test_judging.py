@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-
 from arena.cli.judging import JudgeFlow
+
 from arena.client import Client
 from arena.content import LocalStore, canonical
 from arena.errors import Forbidden, InfrastructureError, InvalidInput

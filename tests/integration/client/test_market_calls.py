@@ -4,10 +4,10 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from arena.cli.reasons import reason_uri
 from pydantic import ValidationError
 
 from arena import clock
-from arena.cli.reasons import reason_uri
 from arena.client import Client, Signer
 from arena.content import canonical, cid_of
 from arena.errors import ArenaError, Conflict, Forbidden, InvalidInput, NotFound

@@ -9,19 +9,18 @@ import pytest
 
 from arena.errors import Conflict, InvalidInput
 from arena.evaluation import JudgePrompt, Resources, Submission, Verdict
-from arena.reviews import (
-    Answer,
-    NewReview,
+from arena.reviews import records
+from arena.reviews.agreement import agreement_of
+from arena.reviews.case import MAX_REVIEWERS, NewReview
+from arena.reviews.review import (
     Review,
+    ReviewAnswer,
     ReviewDetails,
-    Reviews,
     ReviewStatus,
     ReviewSubject,
     SubjectKind,
-    agreement_of,
-    records,
 )
-from arena.reviews.review import MAX_REVIEWERS
+from arena.reviews.reviews import Reviews
 from arena.store.database import Database
 from reviewing import TEAM, said
 
@@ -82,7 +81,7 @@ async def test_the_last_answer_makes_the_verdict_and_only_one(reviews: Reviews, 
     review = await opened(reviews)
     review = await reviews.answer(review.id, TEAM, "mia", said(True, True))
     assert (review.status, review.answered_count, review.completed_at) == ("open", 2, None)
-    rest = [Answer(item=item, passed=item == 2, note="n") for item in (2, 3, 4)]
+    rest = [ReviewAnswer(item=item, passed=item == 2, note="n") for item in (2, 3, 4)]
     review = await reviews.answer(review.id, TEAM, "mia", rest)
     assert (review.status, review.answered_count) == ("done", 5)
     assert review.completed_at is not None
@@ -93,8 +92,8 @@ async def test_the_last_answer_makes_the_verdict_and_only_one(reviews: Reviews, 
 
 async def test_a_second_answer_takes_the_firsts_place_and_the_history_is_kept(reviews: Reviews):
     review = await opened(reviews)
-    await reviews.answer(review.id, TEAM, "mia", [Answer(item=0, passed=True)])
-    await reviews.answer(review.id, TEAM, "mia", [Answer(item=0, passed=False, note="no")])
+    await reviews.answer(review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=True)])
+    await reviews.answer(review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=False, note="no")])
     item = (await reviews.get(review.id, TEAM)).items[0]
     assert [one.answer.passed for one in item.answers] == [False]
     item = (await reviews.get(review.id, TEAM, history=True)).items[0]
@@ -128,7 +127,9 @@ async def test_a_review_that_is_done_takes_no_other_answer(reviews: Reviews, des
 async def test_a_refused_request_leaves_nothing_behind(reviews: Reviews):
     review = await opened(reviews)
     with pytest.raises(InvalidInput, match="no item 9"):
-        await reviews.answer(review.id, TEAM, "mia", [*said(True), Answer(item=9, passed=True)])
+        await reviews.answer(
+            review.id, TEAM, "mia", [*said(True), ReviewAnswer(item=9, passed=True)]
+        )
     details = await reviews.get(review.id, TEAM, history=True)
     assert (details.answers, details.review.revision) == ((), 0)
 
@@ -139,7 +140,7 @@ async def test_as_many_reviewers_as_are_needed_answer_every_item(reviews: Review
     assert (left.status, left.answered_count) == ("open", 0)
     left = await reviews.answer(review.id, TEAM, "bob", said(True, True, True, False))
     assert (left.status, left.answered_count) == ("open", 4)
-    rest = [Answer(item=4, passed=False)]
+    rest = [ReviewAnswer(item=4, passed=False)]
     assert (await reviews.answer(review.id, TEAM, "bob", rest)).status == "done"
     (verdict,) = desk.taken
     assert verdict.score == 60  # two ties, and a tie fails
@@ -152,7 +153,7 @@ async def test_many_at_once_lose_no_answer_and_settle_once(reviews: Reviews, des
     review = await opened(reviews, reviewers_needed=3)
     await asyncio.gather(
         *(
-            reviews.answer(review.id, TEAM, f"r{who}", [Answer(item=item, passed=True)])
+            reviews.answer(review.id, TEAM, f"r{who}", [ReviewAnswer(item=item, passed=True)])
             for who in range(3)
             for item in range(5)
         )
@@ -257,7 +258,7 @@ async def test_a_watcher_hears_of_every_change(reviews: Reviews):
         assert await anext(told) == {"open": 1}
         await reviews.answer(review.id, TEAM, "mia", said(True))
         assert await anext(told) == {"open": 1}
-        rest = [Answer(item=item, passed=True) for item in range(1, 5)]
+        rest = [ReviewAnswer(item=item, passed=True) for item in range(1, 5)]
         await reviews.answer(review.id, TEAM, "mia", rest)
         counts = await anext(told)
         assert counts == {"done": 1}

@@ -9,7 +9,9 @@ import pytest
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, NotFound
 from arena.evaluation import JudgePrompt, Submission, Verdict
-from arena.reviews import Answer, ReviewDetails, Reviews, ReviewStatus, SubjectKind, records
+from arena.reviews import records
+from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewStatus, SubjectKind
+from arena.reviews.reviews import Reviews
 from arena.runs import Changes, Engine, Owner, Retries, Run, RunRequest, Runs, RunStatus
 from arena.scoring import Subject
 from arena.settings import Settings
@@ -124,7 +126,7 @@ async def test_two_last_answers_at_once_complete_the_run_once(house: Arena, atte
     first, second = await reviews_of(house)
     for review in (first, second):
         await answer(house, review.id, True, True)
-    last = [Answer(item=2, passed=True)]
+    last = [ReviewAnswer(item=2, passed=True)]
     ended = await asyncio.gather(
         house.reviews.answer(first.id, TEAM, "mia", last),
         house.reviews.answer(second.id, TEAM, "bob", last),
@@ -143,7 +145,9 @@ async def test_two_reviewers_answer_the_last_two_items_of_one_review_at_once(hou
     await answer(house, review.id, True)
     await asyncio.gather(
         *(
-            house.reviews.answer(review.id, TEAM, f"r{item}", [Answer(item=item, passed=True)])
+            house.reviews.answer(
+                review.id, TEAM, f"r{item}", [ReviewAnswer(item=item, passed=True)]
+            )
             for item in (1, 2)
         )
     )
@@ -214,7 +218,7 @@ async def test_other_parts_are_judged_after_the_last_answer(house: Arena, settin
     house.catalog.refresh()
     run = await execute(house, test_ids=("both_00001",))
     (review,) = await reviews_of(house)
-    answers = [Answer(item=item, passed=True, place=(1,)) for item in (0, 1)]
+    answers = [ReviewAnswer(item=item, passed=True, place=(1,)) for item in (0, 1)]
     await house.reviews.answer(review.id, TEAM, "mia", answers)
     (recorded,) = await house.runs.results(run.id)
     assert (recorded.result.passed, recorded.result.score) == (False, 50)
@@ -238,7 +242,7 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     house.catalog.refresh()
     run = await execute(house, test_ids=("both_00001",))
     (review,) = await reviews_of(house)
-    said = [Answer(item=0, passed=True, place=(1,))]
+    said = [ReviewAnswer(item=0, passed=True, place=(1,))]
     left = await house.reviews.answer(review.id, TEAM, "mia", said)
     assert left.status is ReviewStatus.ANSWERED
     assert "no judge is set up" in (left.trouble or "")
@@ -261,14 +265,14 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
     async def slow(one: ReviewDetails, verdict: Verdict) -> None:
         if not seen:
             await records.add_answers(
-                house.database, one.review.id, TEAM, "mia", [Answer(item=0, passed=False)]
+                house.database, one.review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=False)]
             )
         seen.append(verdict.passed)
         await house.runs.settle(one, verdict)
 
     reviews = Reviews(house.database, house.resources, {SubjectKind.RUN: slow})
     done = await reviews.answer(
-        review.id, TEAM, "mia", [Answer(item=item, passed=item < 2) for item in range(3)]
+        review.id, TEAM, "mia", [ReviewAnswer(item=item, passed=item < 2) for item in range(3)]
     )
     assert done.status == "done"
     assert seen == [True, False]
@@ -286,7 +290,7 @@ async def test_another_team_has_no_such_review(house: Arena):
     await execute(house)
     review, _ = await reviews_of(house)
     with pytest.raises(NotFound, match=f"there is no review {review.id}"):
-        await house.reviews.answer(review.id, "others", "eve", [Answer(item=0, passed=True)])
+        await house.reviews.answer(review.id, "others", "eve", [ReviewAnswer(item=0, passed=True)])
     with pytest.raises(NotFound):
         await house.reviews.get(review.id, "others")
     assert await house.reviews.list("others") == []

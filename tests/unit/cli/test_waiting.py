@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
-from arena import clock
 from arena.cli.judging import MAX_WAIT_SECONDS, _Waiting
+
+from arena import clock
 
 
 def test_a_task_that_waits_for_people_for_weeks_does_not_end_the_judge():

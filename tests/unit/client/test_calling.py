@@ -6,7 +6,6 @@ from contextvars import ContextVar
 from functools import partial
 
 import pytest
-
 from arena.client.calling import called
 
 who: ContextVar[str] = ContextVar("who", default="nobody")

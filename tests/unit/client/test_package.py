@@ -7,8 +7,7 @@ import sys
 from arena import clock
 from arena.client import Client, Signer, SyncClient
 from arena.content import cid_of
-from arena.market import Act, Statement, check_proof
-from arena.market.proof import Proof
+from arena.market.signing import Act, Proof, Statement, check_proof
 
 
 def test_importing_it_brings_nothing_of_the_server():

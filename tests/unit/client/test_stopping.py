@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-
 from arena.client.stopping import unless_stopped
 
 

@@ -5,26 +5,16 @@ nothing is taken from the table under test. `ann` posts, `solver` does the work,
 too, `nobody` has no part, `jim` judges, `fay` is the fallback judge, `art` the arbiter.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from arena.market import (
-    Assignment,
-    BadContent,
-    BadScore,
-    Task,
-    TaskState,
-    Terms,
-    TimeoutPolicy,
-    TooEarly,
-    TooLate,
-    WrongRole,
-    WrongState,
-)
 from arena.market.call import Action, Call, Step
+from arena.market.errors import BadContent, BadScore, TooEarly, TooLate, WrongRole, WrongState
 from arena.market.moves import check
+from arena.market.task import Assignment, Task, TaskState, Terms, TimeoutPolicy
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -50,6 +40,10 @@ def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
+def vars_of(terms: Terms) -> dict[str, Any]:
+    return {field.name: getattr(terms, field.name) for field in fields(Terms)}
+
+
 def a_task(state: str, terms: Terms = PLAIN, *, score: int = 80, disputer: str = "ann") -> Task:
     """A task that came to `state`: submitted at 1000, judged at 1100, disputed at 1200."""
     task = Task(
@@ -58,7 +52,7 @@ def a_task(state: str, terms: Terms = PLAIN, *, score: int = 80, disputer: str =
         poster="ann",
         description="do it",
         evaluation_cid=OTHER_RESULT,
-        terms=terms,
+        **vars_of(terms),
         state=TaskState(state),
         posted_at=NOON,
         applicant_count=2,
@@ -340,7 +334,7 @@ def test_what_is_revealed_must_be_what_was_committed_to():
 def test_applications_are_taken_once_and_up_to_the_limit():
     task = a_task("open", replace(PLAIN, max_applicants=3))
     assert check(task, a_call("apply", "nobody"), after(1)).task.applicant_count == 3
-    with pytest.raises(WrongState, match="before"):
+    with pytest.raises(WrongState, match="already applied"):
         check(task, a_call("apply", "rival"), after(1), has_applied=True)
     with pytest.raises(WrongState, match="full"):
         check(replace(task, applicant_count=3), a_call("apply", "nobody"), after(1))

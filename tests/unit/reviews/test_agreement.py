@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.reviews import Answer, RecordedAnswer, ReviewItem, agreement_of
-from arena.reviews.agreement import MIN_COMMON_ITEMS, cohens_kappa
+from arena.reviews.agreement import MIN_COMMON_ITEMS, agreement_of, cohens_kappa
+from arena.reviews.review import ReviewAnswer, ReviewItem, StandingAnswer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -17,8 +17,8 @@ def item(number: int, **said: bool) -> ReviewItem:
         number=number,
         text="",
         answers=tuple(
-            RecordedAnswer(
-                answer=Answer(item=number, passed=passed),
+            StandingAnswer(
+                answer=ReviewAnswer(item=number, passed=passed),
                 reviewer=reviewer,
                 is_standing=True,
                 created_at=NOW,
