@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ fix: setup  ## Mend what a machine can mend.
 bench: setup  ## Measure speed and memory (figures, not tests).
 	$(BIN)/python benchmarks/flow.py
 	$(BIN)/python benchmarks/scores.py --database sqlite
+
+bench-start: setup  ## Measure what starting a command costs, beside the imports none can do without.
+	$(BIN)/python benchmarks/start.py
 
 bench-sandbox: setup  ## Measure what the sandbox's walls cost.
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2

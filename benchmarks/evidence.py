@@ -15,7 +15,7 @@ from uuid import UUID
 import psycopg
 
 from arena.catalog import Test
-from arena.scoring import cost_contribution
+from arena.scoring.components import cost_contribution
 
 TEAM = "bench"
 TESTS = 100

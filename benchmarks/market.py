@@ -22,7 +22,8 @@ from pathlib import Path
 
 from arena import clock
 from arena.amounts import Amount
-from arena.content import LocalStore, cid_of
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.market.call import Action, Call
 from arena.market.market import Market
 from arena.market.signing import Act, Proof, Signer

@@ -18,12 +18,12 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from arena.sandbox import FunctionCall, Limits
+from arena.sandbox.limits import Limits, cores, submissions_at_once
 from arena.sandbox.namespace.box import Kind
+from arena.sandbox.namespace.children import Child
 from arena.sandbox.namespace.launch import DEDICATED_ID, find_node, find_python
 from arena.sandbox.namespace.provider import NamespaceProvider
-from arena.sandbox.namespace.runs import spawn
-from arena.sandbox.turns import AT_ONCE_PER_CORE, cores
+from arena.sandbox.ports import FunctionCall
 
 PYTHON = "def f(a, b):\n    return {'sum': a + b}\n"
 JAVASCRIPT = "function f(a, b) { return { sum: a + b }; }"
@@ -36,8 +36,8 @@ import sys, types, os, time, gc, importlib
 for name, path in ("arena", None), ("arena.sandbox", None), ("arena.sandbox.harness", {harness!r}):
     module = sys.modules[name] = types.ModuleType(name)
     module.__path__ = [path] if path else []
-from arena.sandbox.harness import main, system, encode, tags, python_calls
-for name in main.PRELOADED.split(): importlib.import_module(name)
+from arena.sandbox.harness import zygote, system, encode, python_calls
+for name in zygote.PRELOADED.split(): importlib.import_module(name)
 table = system.Table(0)
 table.seal()
 gc.collect(); gc.freeze(); gc.disable()
@@ -46,7 +46,7 @@ while time.monotonic() < end:
     pid = table.clone()
     if pid == 0:
         function = python_calls.find_function({source!r}, "f")
-        encode.encode(function(*tags.load("[1,2]")))
+        encode.encode(function(*encode.load("[1,2]")))
         os._exit(0)
     os.waitpid(pid, 0)
     count += 1
@@ -105,7 +105,7 @@ async def calls_per_second(
             count += 1
 
     started = time.monotonic()
-    await asyncio.gather(*(work() for _ in range(AT_ONCE_PER_CORE * cores())))
+    await asyncio.gather(*(work() for _ in range(submissions_at_once())))
     return count / (time.monotonic() - started)
 
 
@@ -126,7 +126,7 @@ async def warm_node_latency_ms(call: FunctionCall, count: int) -> float:
     async with NamespaceProvider(javascript_engine="node", warm_node=4) as provider:
         await provider.call(call)
         for _ in range(count):
-            await provider.warm_up(Kind.NODE)
+            await (await provider._node_pool()).fill()
             await asyncio.sleep(0.25)
             started = time.perf_counter()
             outcome = await provider.call(call)
@@ -151,24 +151,26 @@ def children_of(pid: int) -> list[int]:
 
 async def print_memory() -> None:
     async with NamespaceProvider(Limits(), warm_node=4) as provider:
-        await provider.warm_up(Kind.PYTHON, Kind.QUICKJS, Kind.NODE)
+        await (await provider._node_pool()).fill()
+        for kind in (Kind.PYTHON, Kind.QUICKJS):
+            await provider._fleet(kind).zygote()
         await asyncio.sleep(1)
         for kind in (Kind.PYTHON, Kind.QUICKJS, Kind.NODE):
             zygote = provider._fleet(kind).zygotes[0]
             waiting: list[int] = []
-            runs = []
+            children = []
             if kind is not Kind.NODE:
                 for _ in range(8):
                     reader, writer = os.pipe()
-                    runs.append(spawn(zygote, provider.limits, reader, None))
+                    children.append(Child.spawn(zygote, provider.limits, reader, None))
                     os.close(reader)
                     waiting.append(writer)
                 await asyncio.sleep(0.5)
             try:
-                resident, proportional = memory_kib(zygote.inner_pid)
-                keeper = memory_kib(zygote.keeper_pid)[1]
-                family = children_of(zygote.keeper_pid)
-                idle = [memory_kib(pid) for pid in family if pid != zygote.inner_pid]
+                resident, proportional = memory_kib(zygote.zygote_pid)
+                reaper = memory_kib(zygote.reaper_pid)[1]
+                family = children_of(zygote.reaper_pid)
+                idle = [memory_kib(pid) for pid in family if pid != zygote.zygote_pid]
             except PermissionError:
                 print(f"  {kind.value}: memory can be read by root only")
                 idle = []
@@ -177,13 +179,13 @@ async def print_memory() -> None:
                 print(
                     f"  {kind.value:8} zygote {resident / 1024:6.1f} MiB resident, "
                     f"{proportional / 1024:5.1f} MiB its share, "
-                    f"its keeper {keeper / 1024:4.1f} MiB; idle child {each / 1024:5.2f} MiB"
+                    f"its reaper {reaper / 1024:4.1f} MiB; idle child {each / 1024:5.2f} MiB"
                 )
             for writer in waiting:
                 os.close(writer)
-            for run in runs:
-                await run.ticket.ended
-                run.pipes.finish()
+            for child in children:
+                await child.exited
+                child.pipes.finish()
 
 
 def call_of(language: str, source: str) -> FunctionCall:

@@ -3,14 +3,15 @@
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import yaml
 
 from arena import clock
-from arena.agents import Usage
 from arena.catalog import Test
+from arena.runs.item import Executed
 from arena.runs.run import Result
-from arena.scoring import ExecutionStatus
+from arena.scoring.history import ExecutionStatus
 
 
 def a_test(**changes: object) -> Test:
@@ -72,6 +73,8 @@ def write_tests(
 def a_result(**changes: object) -> Result:
     """A result of a passed test."""
     values: dict[str, object] = {
+        "id": uuid4(),
+        "sequence": 0,
         "test_id": "t1",
         "trial": 1,
         "category": "custom",
@@ -85,11 +88,18 @@ def a_result(**changes: object) -> Result:
         "findings": [],
         "duration_seconds": 0.1,
         "attempts": 1,
-        "usage": Usage(),
-        "cost": None,
+        "input_tokens": None,
+        "output_tokens": None,
+        "model": None,
+        "cost_usd": None,
         "created_at": clock.now(),
     }
     return Result(**{**values, **changes})
+
+
+def executed(test: Test | None = None, **changes: object) -> Executed:
+    """A result of a passed test, as the engine hands it to the database."""
+    return Executed(test=test or a_test(), result=a_result(**changes))
 
 
 def write_checklist(

@@ -14,19 +14,14 @@ from uuid import UUID, uuid5
 from hypothesis import strategies as st
 
 from arena import clock
-from arena.agents import Usage
 from arena.assembly import Arena
-from arena.runs import records
-from arena.runs.run import Result
-from arena.scoring import (
-    Execution,
-    ExecutionStatus,
-    Source,
-    Subject,
-    Vote,
-    cost_contribution,
-)
-from factories import a_result, a_test
+from arena.catalog import Test
+from arena.runs.item import Executed
+from arena.runs.records.lease import claim
+from arena.runs.records.results import add_results
+from arena.runs.records.runs import NewRun, cancel_run, create_run, finish
+from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
+from factories import a_test, executed
 
 TOKEN = "executor"
 STATUSES = [status.value for status in ExecutionStatus]
@@ -186,8 +181,9 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
     match step:
         case Voted():
             about = uuid5(UUID(int=0), step.about) if step.about else None
-            vote = Vote(rating=step.rating, user_id=step.user, execution_id=about)
-            await house.scores.vote(step.who.subject(era), vote)
+            await house.scores.submit_feedback(
+                step.who.subject(era), rating=step.rating, user_id=step.user, execution_id=about
+            )
         case Reported():
             batch = [
                 (
@@ -197,7 +193,7 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
                 for place, (agent, version, status) in enumerate(step.executions)
             ]
             for _ in range(2):  # the second time it is known already
-                await house.scores.report(f"{era}-{step.team}", batch)
+                await house.scores.report_executions(f"{era}-{step.team}", batch)
         case Ran():
             return await run(house, era, step)
     return None
@@ -226,32 +222,33 @@ async def run(house: Arena, era: str, step: Ran) -> UUID:
         )
         for number, asked in enumerate(step.tests)
     ]
-    new = records.NewRun(
+    new = NewRun(
         team_id=subject.team_id,
         agent_id=subject.agent_id,
         agent_version=subject.version,
         is_full=step.is_full,
     )
-    run_id = (await records.create_run(database, new, tests)).id
-    await records.claim(database, run_id, TOKEN)
-    results = _results(step)
+    run_id = (await create_run(database, new, tests)).id
+    await claim(database, run_id, TOKEN)
+    results = _results(step, tests)
     if step.ending != "completed":
         results = results[1:]
     middle = len(results) // 2
     for batch in (results[:middle], results[middle:]):
         if batch:
-            await records.add_results(database, run_id, TOKEN, batch)
+            await add_results(database, run_id, TOKEN, batch)
     if step.ending in ("completed", "failed"):
-        ended = await records.finish(database, run_id, TOKEN, "no way there")
+        ended = await finish(database, run_id, TOKEN, "no way there")
         assert ended.status == step.ending
     elif step.ending == "cancelled":
-        await records.cancel(database, run_id, subject.team_id)
+        await cancel_run(database, run_id, subject.team_id)
     return run_id
 
 
-def _results(step: Ran) -> list[Result]:
+def _results(step: Ran, tests: Sequence[Test]) -> list[Executed]:
     return [
-        a_result(
+        executed(
+            tests[number],
             test_id=f"t{number}",
             trial=trial,
             category=asked.category,
@@ -259,10 +256,8 @@ def _results(step: Ran) -> list[Result]:
             passed=outcome.passed,
             points_earned=float(asked.points) if outcome.passed else 0.0,
             points_possible=float(asked.points),
-            usage=Usage(input_tokens=outcome.tokens, output_tokens=outcome.tokens and 0),
-            cost=cost_contribution(float(asked.points), asked.budget, outcome.tokens)
-            if outcome.passed
-            else None,
+            input_tokens=outcome.tokens,
+            output_tokens=outcome.tokens and 0,
         )
         for number, asked in enumerate(step.tests)
         for trial, outcome in enumerate(asked.trials, start=1)

@@ -9,7 +9,8 @@ import pytest
 
 from arena import clock
 from arena.amounts import Amount
-from arena.content import LocalStore, cid_of
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.market.call import Receipt
 from arena.market.signing import Act, Proof, Signer
 from arena.market.task import TaskPost

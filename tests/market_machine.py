@@ -19,8 +19,9 @@ from arena.market.call import Receipt
 from arena.market.errors import KeyConflict
 from arena.market.signing import Act, commitment_of
 from arena.market.task import Assignment, TaskPost, TimeoutPolicy
-from arena.scoring import Subject
-from arena.scoring.overall import DEFAULT_WEIGHTS
+from arena.scoring.components import share_score
+from arena.scoring.history import Subject
+from arena.scoring.scorecard import DEFAULT_WEIGHTS
 from arena.scoring.scores import Scores
 from market_model import SECOND, Job, Model, Refused
 from market_world import HASHES, RESULTS, STANDARD, Crash, World
@@ -412,11 +413,12 @@ class MarketMachine:
         scores = Scores(self.world.database, DEFAULT_WEIGHTS)
         for agent in AGENTS:
             subject = Subject(team_id=self.team, agent_id=agent, version="1.0.0")
-            row = self.world.run(scores.scored(subject))
+            row = self.world.run(scores.entry(subject))
             completed = self.model.executions[agent, "completed"]
             total = completed + self.model.executions[agent, "timeout"]
-            assert (row.sums.execution_count if row else 0) == total
-            assert (row.sums.success_count if row else 0) == completed
+            assert (row.execution_count if row else 0) == total
+            rate = share_score(completed, total)
+            assert (row.success_rate_score if row else None) == (rate and float(rate))
 
     def check_exits(self) -> None:
         """Whatever the parties do, everything can be ended by anyone in finite time."""

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from arena import clock
 from arena.client import Client
-from arena.content import cid_of
+from arena.content.tree import cid_of
 from arena.schemas import TaskJudge, TaskPost
 
 ADD = "def add(a, b):\n    return a + b\n"

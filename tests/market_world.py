@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import event
 
 from arena import clock
-from arena.content import LocalStore, cid_of
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 from arena.market.signing import Act, Proof, Signer
 from arena.store.database import Database
 from market_door import Door
@@ -43,7 +44,8 @@ class World:
         for data in RESULTS.values():
             self.content.put(data)
         self.statements_left: int | None = None
-        engine = self.database._engine.sync_engine
+        self.run(self.database.open())
+        engine = self.database._engines.base.sync_engine
         event.listen(engine, "before_cursor_execute", self._before_statement)
         if self.database.dialect == "sqlite":
             self._hurry()
@@ -79,7 +81,8 @@ class World:
 
             driver._execute = execute
 
-        engine = self.database._engine.sync_engine
+        self.run(self.database.open())
+        engine = self.database._engines.base.sync_engine
         event.listen(engine, "do_connect", any_thread)
         event.listen(engine, "connect", hurried)
         self.run(self.database._engine.dispose())

@@ -4,7 +4,8 @@ from uuid import UUID
 
 from arena.assembly import Arena
 from arena.reviews.review import Review, ReviewAnswer
-from arena.runs import Run, RunRequest
+from arena.runs.executor import RunRequest
+from arena.runs.run import Run
 from arena.settings import Settings
 from factories import write_agent, write_checklist, write_tests
 
@@ -21,9 +22,9 @@ def furnish(settings: Settings) -> Settings:
 
 
 async def execute(house: Arena, agent_id: str = "poet", **asked: object) -> Run:
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
-    await house.runs.start(run.id, TEAM)
-    return await house.runs.wait(run.id)
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
+    await house.executor.start(run.id, TEAM)
+    return await house.executor.wait(run.id)
 
 
 async def reviews_of(house: Arena) -> list[Review]:

@@ -14,15 +14,18 @@ from arena.settings import Settings
 if TYPE_CHECKING:
     from arena.agents import Registry
     from arena.catalog import Audits, LiveCatalog
-    from arena.content import LocalStore
+    from arena.content.store import LocalStore
     from arena.evaluation import Resources, SealedFolder
     from arena.evaluation.judge import ModelJudge
+    from arena.feed import Feed
     from arena.market.judging import TaskReviews
     from arena.market.market import Market
     from arena.reviews.review import Review
     from arena.reviews.reviews import Reviews, Settler
-    from arena.runs import Runs
-    from arena.sandbox import SandboxProvider
+    from arena.runs.executor import RunExecutor
+    from arena.runs.records.reader import RunReader
+    from arena.runs.watcher import RunWatcher
+    from arena.sandbox.ports import SandboxProvider
     from arena.scoring.scores import Scores
     from arena.store.database import Database
 
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
     """The rooms, until the block ends."""
+    if settings.languages:
+        # Imported here, like every room: most processes do not need it.
+        from arena.sandbox.languages import add_languages
+
+        add_languages(settings.languages)
     async with AsyncExitStack() as closing:
         arena = Arena(settings, closing)
         if settings.weights:
@@ -57,11 +65,11 @@ class Arena:
     @cached_property
     def scores(self) -> "Scores":
         """What it adds up to."""
-        from arena.scoring import Weights
+        from arena.scoring.scorecard import Weights
         from arena.scoring.scores import Scores
 
         weights = self.settings.weights
-        return Scores(self.database, Weights(**weights) if weights else None)
+        return Scores(self.database, Weights.from_settings(weights) if weights else None)
 
     @cached_property
     def catalog(self) -> "LiveCatalog":
@@ -87,7 +95,7 @@ class Arena:
     @cached_property
     def content(self) -> "LocalStore":
         """Bytes by CID."""
-        from arena.content import LocalStore
+        from arena.content.store import LocalStore
 
         return LocalStore(self.settings.content_folder)
 
@@ -116,24 +124,50 @@ class Arena:
         return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
 
     @cached_property
-    def runs(self) -> "Runs":
-        """Benchmark runs."""
-        from arena.runs import Changes, Engine, Owner, Recorder, Retries, Runs
+    def feed(self) -> "Feed":
+        """What changes, for those who watch."""
+        from arena.feed import Feed
+
+        return Feed()
+
+    @cached_property
+    def runs(self) -> "RunReader":
+        """Benchmark runs, to be read."""
+        from arena.runs.records.reader import RunReader
+
+        return RunReader(self.database)
+
+    @cached_property
+    def watcher(self) -> "RunWatcher":
+        """Benchmark runs, to be followed."""
+        from arena.runs.watcher import RunWatcher
+
+        return RunWatcher(self.runs, self.feed)
+
+    @cached_property
+    def executor(self) -> "RunExecutor":
+        """Benchmark runs, to be executed."""
+        from arena.runs.engine import Engine
+        from arena.runs.executor import RunExecutor
+        from arena.runs.owner import Owner
+        from arena.runs.session import AgentSessions, Retries
+        from arena.runs.verdicts import Recorder
 
         settings = self.settings
+        retries = Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds)
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=self.database,
-            changes=Changes(),
+            feed=self.feed,
             token=owner.token,
+            sessions=AgentSessions(retries),
             resources=self.resources,
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
-            retries=Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds),
         )
-        runs = Runs(self.database, self.catalog, self.registry, owner, engine)
-        self._closing.push_async_callback(runs.close)
-        return runs
+        executor = RunExecutor(engine, self.catalog, self.registry, owner)
+        self._closing.push_async_callback(executor.close)
+        return executor
 
     @cached_property
     def market(self) -> "Market":
@@ -162,7 +196,7 @@ class Arena:
 
         # Looked up when a review is settled: a list of reviews needs neither runs nor market.
         settlers: dict[SubjectKind, Settler] = {
-            SubjectKind.RUN: lambda case, verdict: self.runs.settle(case, verdict),
+            SubjectKind.RUN: lambda case, verdict: self.executor.settle(case, verdict),
             SubjectKind.TASK: lambda case, verdict: self.task_reviews.settle(case, verdict),
         }
         return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)
@@ -183,7 +217,7 @@ class Arena:
 
 def open_sandbox(settings: Settings) -> "SandboxProvider":
     """The provider that the settings name."""
-    from arena.sandbox import provider_named
+    from arena.sandbox.providers import provider_named
 
     options: dict[str, object] = {}
     if settings.sandbox == "daytona":

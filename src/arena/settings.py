@@ -66,6 +66,8 @@ class Settings(BaseSettings):
     sandbox: str = "namespace"
     """Where submitted code runs: namespace, docker, daytona, or what a package brings."""
     daytona_api_key: SecretStr | None = None
+    languages: Path | None = None
+    """A TOML file with more languages for submitted programs."""
     judge_base_url: str | None = None
     """The OpenAI-compatible endpoint whose models judge, like https://api.example.com/v1."""
     judge_api_key: SecretStr | None = None

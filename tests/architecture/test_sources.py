@@ -56,7 +56,7 @@ def test_only_settings_and_secrets_read_the_environment():
         for path in SOURCES
         if re.search(r"os\.(environ|getenv)", path.read_text())
     }
-    readers.discard("sandbox/harness/zygote.py")  # it only empties its own
+    readers.discard("sandbox/harness/zygote.py")  # it only clears its own
     assert readers <= {"settings.py", "agents/secrets.py", "agents/environment.py"}
 
 

@@ -15,16 +15,13 @@ from arena.api.routes import (
     evaluation,
     judges,
     live,
-    matrix,
     quality,
     results,
     runs,
-    scores,
     tests,
     verdicts,
 )
 from arena.api.routing import route
-from arena.api.team_watch import TeamWatch
 from arena.assembly import open_arena
 from arena.dashboard import dashboard_router
 from arena.operations.operation import operations_of
@@ -37,8 +34,6 @@ ROOMS = (
     agents,
     runs,
     results,
-    scores,
-    matrix,
     live,
     evaluation,
     verdicts,
@@ -56,10 +51,9 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
             house = await closing.enter_async_context(open_arena(settings))
             await house.database.open()  # a server without its database must not start
             app.state.arena = house
-            app.state.team_watch = TeamWatch(house)
             if serves:
                 await closing.enter_async_context(house.catalog.watching())
-                await closing.enter_async_context(house.runs.resuming())
+                await closing.enter_async_context(house.executor.resuming())
                 await closing.enter_async_context(house.reviews.settling())
             yield
 

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from arena import schemas
 from arena.cli.verdict_file import Judged, VerdictFile
 from arena.client import Client
-from arena.content import canonical, read_json
+from arena.content.canonical import canonical, read_json
 from arena.errors import ArenaError, CallerError, Conflict, InvalidInput
 
 PASSED, FAILED, WRONG, NOT_JUDGED = 0, 1, 2, 3

@@ -1,4 +1,4 @@
-"""`arena compare`: which is better, where they differ, and whether it is luck."""
+"""`arena compare`: which agent is better, where they differ, and whether it could be luck."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call
 from arena.cli.leaderboard import BAR_CELLS, FEW_CELLS, bar, score
 from arena.cli.options import Json, commands
-from arena.settings import Settings
+from arena.scoring.board import BoardEntry
+from arena.scoring.comparison import ComparedPair, Comparison
 
 app = commands()
 
@@ -24,13 +24,8 @@ def compare(
     ],
     as_json: Json = False,
 ) -> None:
-    """Set agents side by side and show the tests where they differ."""
-
-    async def fetch(settings: Settings) -> schemas.Comparison:
-        async with connected(settings) as client:
-            return await client.compare(agents)
-
-    comparison = wait_for(fetch(settings_of(context)))
+    """Compare agents and show the tests on which they differ."""
+    comparison = call(context, lambda arena: arena.compare(agents))
     if as_json:
         output.print_json(comparison)
         return
@@ -50,7 +45,7 @@ def compare(
     screen.print(_verdict(comparison), style="bold")
 
 
-def _table(entries: Sequence[schemas.BoardEntry], columns: tuple[str, ...], cells: int) -> Table:
+def _table(entries: Sequence[BoardEntry], columns: tuple[str, ...], cells: int) -> Table:
     lines = output.table("", "agent", "version", *columns, right=set(columns) - {""}, wraps="agent")
     for entry in entries:
         lines.add_row(
@@ -66,7 +61,7 @@ def _table(entries: Sequence[schemas.BoardEntry], columns: tuple[str, ...], cell
     return lines
 
 
-def _show_pair(pair: schemas.ComparedPair) -> None:
+def _show_pair(pair: ComparedPair) -> None:
     screen = output.console()
     if not pair.common_tests:
         screen.print(f"{pair.first} and {pair.second} ran no test in common")
@@ -74,11 +69,11 @@ def _show_pair(pair: schemas.ComparedPair) -> None:
     difference = f"{(pair.difference or 0) * 100:+.1f} %"
     if pair.interval:
         difference += f" ({pair.interval.low:+.1f} to {pair.interval.high:+.1f})"
-    tests = "1 test" if pair.common_tests == 1 else f"{pair.common_tests} tests"
-    told = f"{pair.first} against {pair.second}: {tests} in common, {difference}"
+    tests = output.counted(pair.common_tests, "test")
+    summary = f"{pair.first} against {pair.second}: {tests} in common, {difference}"
     if pair.adjusted_p_value is not None:
-        told += f", p = {pair.adjusted_p_value:.3f}"
-    screen.print(told + (", significant" if pair.significant else ", could be luck"))
+        summary += f", p = {pair.adjusted_p_value:.3f}"
+    screen.print(summary + (", significant" if pair.significant else ", could be luck"))
     if pair.differing:
         lines = output.table("", "they differ on", pair.first, pair.second)
         for test in pair.differing:
@@ -90,7 +85,7 @@ def _show_pair(pair: schemas.ComparedPair) -> None:
         screen.print(lines)
 
 
-def _verdict(comparison: schemas.Comparison) -> str:
+def _verdict(comparison: Comparison) -> str:
     if comparison.winner is None:
         return "no winner: the overall scores are equal, or too few are known"
     name = f"{comparison.winner}:{comparison.winner_version}"

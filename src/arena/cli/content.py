@@ -10,7 +10,8 @@ from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
-from arena.content import LocalStore, read_archive, write_archive
+from arena.content.archive import read_archive, write_archive
+from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.evaluation import contents_of
 from arena.operations.content import ContentImported, ContentKept

@@ -13,7 +13,7 @@ from arena.cli.files import read_json_file, read_text_file
 from arena.cli.judge_words import told_figures
 from arena.cli.options import Json, commands
 from arena.client.connection import asked
-from arena.content import parse_cid
+from arena.content.cid import parse_cid
 from arena.errors import Conflict, InvalidInput
 from arena.settings import Settings
 

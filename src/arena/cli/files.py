@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena.content import NotCanonical, read_json
+from arena.content.canonical import read_json
+from arena.content.errors import NotCanonical
 from arena.errors import InvalidInput
 from arena.files import write_atomically
 

@@ -1,20 +1,21 @@
-"""`arena leaderboard`: who is best, and how sure that is."""
+"""`arena leaderboard`: the agents, best first."""
 
 import csv
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
-from arena.settings import Settings
+from arena.scoring.board import BoardEntry, Leaderboard
+from arena.scoring.intervals import Interval
 
 app = commands()
 
@@ -35,12 +36,12 @@ def leaderboard(
     min_coverage: Annotated[
         float,
         typer.Option(
-            min=0, max=1, metavar="SHARE", help="Only scores that rest on so much of the weight."
+            min=0, max=1, metavar="SHARE", help="Only scores with data for this much weight."
         ),
     ] = 0.0,
     limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 20,
     cursor: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Go on behind a page (its next_cursor).")
+        str | None, typer.Option(metavar="TEXT", help="The next page: its next_cursor.")
     ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for spreadsheets.")] = False,
@@ -48,14 +49,12 @@ def leaderboard(
     """Show the agents, best first."""
     if as_json and as_csv:
         raise InvalidInput("--json and --csv: give one of them")
-
-    async def fetch(settings: Settings) -> schemas.Leaderboard:
-        async with connected(settings) as client:
-            return await client.leaderboard(
-                category=category, tag=tag, min_coverage=min_coverage, limit=limit, cursor=cursor
-            )
-
-    board = wait_for(fetch(settings_of(context)))
+    board = call(
+        context,
+        lambda arena: arena.leaderboard(
+            category=category, tag=tag, min_coverage=min_coverage, limit=limit, cursor=cursor
+        ),
+    )
     if as_json:
         output.print_json(board)
     elif as_csv:
@@ -66,9 +65,9 @@ def leaderboard(
     else:
         _print_table(board)
     if board.next_cursor and not as_json:
-        told = f"{board.total} in all; more with: --cursor {board.next_cursor}"
-        # A spreadsheet gets nothing but its lines.
-        typer.echo(told, err=True) if as_csv else output.line(told)
+        more = f"{board.total} in all; more with: --cursor {board.next_cursor}"
+        # A spreadsheet gets nothing but its rows.
+        typer.echo(more, err=True) if as_csv else output.line(more)
 
 
 def _nothing(filters: Sequence[str]) -> str:
@@ -77,17 +76,17 @@ def _nothing(filters: Sequence[str]) -> str:
     return f"nothing to rank with {' '.join(filters)}; without: arena leaderboard"
 
 
-def _print_table(board: schemas.Leaderboard) -> None:
+def _print_table(board: Leaderboard) -> None:
     screen = output.console()
     screen.print(output.fitting(screen, _wide(board.leaderboard), _narrow(board.leaderboard)))
-    shares = board.weights.model_dump()
-    told = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in shares.items())
-    screen.print(f"weights: {told}", style="dim")
+    shares = asdict(board.weights)
+    named = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in shares.items())
+    screen.print(f"weights: {named}", style="dim")
     if any(entry.provisional for entry in board.leaderboard):
         screen.print("* provisional: some of the weight has no data yet", style="dim")
 
 
-def _wide(entries: Sequence[schemas.BoardEntry]) -> Table:
+def _wide(entries: Sequence[BoardEntry]) -> Table:
     scores = ("benchmark", "rating", "success", "cost eff.", "coverage")
     columns = ("rank", "agent", "version", "overall", "", "interval", *scores)
     right = set(columns) - {"agent", "version", "", "interval", "rating"}
@@ -109,7 +108,7 @@ def _wide(entries: Sequence[schemas.BoardEntry]) -> Table:
     return lines
 
 
-def _narrow(entries: Sequence[schemas.BoardEntry]) -> Table:
+def _narrow(entries: Sequence[BoardEntry]) -> Table:
     """The same for a screen of 80 columns: without intervals and coverage."""
     columns = ("rank", "agent", "vers.", "score", "", "bench", "stars", "succ", "cost")
     lines = output.table("", *columns, right=set(columns) - {"agent", "vers.", ""}, wraps="agent")
@@ -128,7 +127,7 @@ def _narrow(entries: Sequence[schemas.BoardEntry]) -> Table:
     return lines
 
 
-def place(entry: schemas.BoardEntry) -> str:
+def place(entry: BoardEntry) -> str:
     """A rank with the range that the intervals leave open."""
     if entry.rank_low == entry.rank_high or entry.rank_low is None:
         return str(entry.rank)
@@ -143,7 +142,7 @@ def bar(score: float | None, cells: int = BAR_CELLS) -> Text:
     return Text(shown.ljust(cells), style="green")
 
 
-def stars(entry: schemas.BoardEntry) -> str:
+def stars(entry: BoardEntry) -> str:
     """The average rating and how many gave one."""
     if entry.avg_user_rating is None:
         return "–"
@@ -155,12 +154,12 @@ def score(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _interval(interval: schemas.Interval | None) -> str:
+def _interval(interval: Interval | None) -> str:
     return "–" if interval is None else f"{interval.low:.1f}–{interval.high:.1f}"
 
 
-def _print_csv(board: schemas.Leaderboard) -> None:
-    names = [name for name in schemas.BoardEntry.model_fields if name != "intervals"]
+def _print_csv(board: Leaderboard) -> None:
+    names = [one.name for one in fields(BoardEntry) if one.name != "intervals"]
     writer = csv.writer(sys.stdout)
     writer.writerow([*names, "overall_low", "overall_high"])
     for entry in board.leaderboard:

@@ -178,8 +178,8 @@ async def _send(
 def _read_answers(name: str, reviewer: str | None) -> tuple[str, list[ReviewAnswer]]:
     """Who answers what in a file: a list of answers, or an object with `answers` and `reviewer`."""
     value: object = read_json_file(name, max_bytes=MAX_FILE_BYTES)
-    document = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
-    document = {"reviewer": _login(), **document}
+    given = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
+    document: dict[str, Any] = {"reviewer": _login(), **given}
     if reviewer is not None:
         document["reviewer"] = reviewer
     if unknown := document.keys() - {"reviewer", "answers"}:

@@ -1,5 +1,6 @@
 """`arena sandbox`: what this machine can do to keep untrusted code in."""
 
+import asyncio
 import json
 from dataclasses import asdict
 
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from arena.cli.options import Json, commands
 from arena.sandbox.errors import ProbeStep
-from arena.sandbox.namespace.probe import probe_now
+from arena.sandbox.namespace.probe import probe
 
 app = commands("Where untrusted code runs, and whether it can on this machine.")
 
@@ -22,7 +23,7 @@ def main() -> None:
 @app.command()
 def check(as_json: Json = False) -> None:
     """Try every step of the isolation and say what works, and why not where not."""
-    steps = probe_now()
+    steps = asyncio.run(probe())
     usable = all(step.works for step in steps if step.required)
     if as_json:
         document = {"usable": usable, "steps": [asdict(step) for step in steps]}

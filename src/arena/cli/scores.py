@@ -1,22 +1,20 @@
-"""`arena scores`: add everything up again."""
+"""`arena scores`: compute scores again."""
 
 from typing import Annotated
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call
 from arena.cli.options import commands, split_agent
 from arena.errors import InvalidInput
-from arena.settings import Settings
 
 app = commands("The scores.")
 
 
 @app.callback()
 def scores() -> None:
-    """Scores are always right by themselves; this is for those who want to see it done."""
+    """Scores update automatically; `recalculate` checks them against the raw data."""
 
 
 @app.command("recalculate")
@@ -27,16 +25,11 @@ def recalculate(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every agent of the team.")] = False,
 ) -> None:
-    """Add scores up again from the raw rows."""
+    """Compute scores again from the raw rows."""
     if (agent is None) is not every:
         raise InvalidInput("name an agent, or give --all")
     agent_id, version = split_agent(agent or "")
-
-    async def fetch(settings: Settings) -> schemas.Recalculated:
-        async with connected(settings) as client:
-            return await client.recalculate(agent_id or None, version)
-
-    done = wait_for(fetch(settings_of(context)))
+    done = call(context, lambda arena: arena.recalculate(agent_id or None, version))
     for name in done.recalculated:
         output.console().print(name)
     output.console().print(f"{done.count} recalculated", style="dim")

@@ -16,7 +16,7 @@ from arena.api.access import check_address
 from arena.cli.connection import settings_of, wait_for
 from arena.cli.options import AgentsDir, TestsDir, commands
 from arena.errors import InfrastructureError
-from arena.scoring import Weights
+from arena.scoring.scorecard import Weights
 from arena.settings import Settings
 
 app = commands()
@@ -48,7 +48,7 @@ def serve(
     if port is not None:
         settings = settings.model_copy(update={"port": port})
     check_address(settings)
-    Weights(**settings.weights)  # a mistake in them is told before anything is started
+    Weights.from_settings(settings.weights)  # a mistake in them is told before anything is started
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     with listen(settings.host, settings.port) as listener:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.files import read_json_file
-from arena.content import parse_cid
+from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
 
 MAX_STANDARD_BYTES = 1024**2

@@ -103,6 +103,10 @@ def post(
     }
     # As typed: the operation reads amounts and choices, and names what does not fit.
     typed: dict[str, Any] = {"reward": reward, "bond": bond, "assignment": assignment}
+    for name, span in windows.items():
+        typed[f"{name}_window_seconds"] = seconds_in(f"--{name}-window", span)
+    if agent_share:
+        typed |= {"agent_share_percent": agent_share, "timeout_policy": "split"}
     new = TaskPost(
         poster=poster,
         description=_text(description),
@@ -110,18 +114,12 @@ def post(
         judge=judge,
         is_self_judged=judge is None or judge == poster,
         fallback_judge=fallback_judge,
-        agent_share_percent=agent_share,
         arbiter=arbiter,
         apply_until=moment_of("--apply-until", apply_until) if apply_until else None,
         max_applicants=max_applicants,
         idempotency_key=key,
         **evaluation_of(standard),
-        **{
-            f"{name}_window_seconds": seconds_in(f"--{name}-window", span)
-            for name, span in windows.items()
-        },
         **typed,
-        **({"timeout_policy": "split"} if agent_share else {}),
     )
 
     async def offer(arena: Operations) -> TaskStory:

@@ -8,7 +8,7 @@ Errors come back as the errors of `arena.errors`: the caller's own, or the infra
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Literal
 from uuid import UUID
 
@@ -86,11 +86,6 @@ class Client(Operations, Connection):
     async def audit_tests(self) -> schemas.TestAudit:
         """Which tests an agent that does nothing passes; while some are pending, ask again."""
         return await self._get("/api/benchmarks/audit", schemas.TestAudit)
-
-    async def standing(self, test_id: str) -> schemas.Standing:
-        """How a test went with each agent, and whether it tells them apart."""
-        path = f"/api/benchmarks/tests/{quoted(test_id)}/standing"
-        return await self._get(path, schemas.Standing)
 
     async def agents(self) -> schemas.AgentList:
         """Every agent in its newest version."""
@@ -210,99 +205,6 @@ class Client(Operations, Connection):
                 yield progress
                 if name == "end":
                     return
-
-    # Reviews
-
-    # Scores
-
-    async def submit_feedback(self, feedback: schemas.FeedbackCreate) -> schemas.FeedbackCreated:
-        """Rate an agent."""
-        return await self._post("/api/benchmarks/feedback", schemas.FeedbackCreated, body=feedback)
-
-    async def feedback(
-        self,
-        *,
-        agent_id: str | None = None,
-        version: str | None = None,
-        history: bool = False,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> schemas.FeedbackList:
-        """A page of ratings; with `history` also those that were replaced."""
-        return await self._get(
-            "/api/benchmarks/feedback",
-            schemas.FeedbackList,
-            agent_id=agent_id,
-            version=version,
-            history=history,
-            limit=limit,
-            cursor=cursor,
-        )
-
-    async def report_executions(
-        self, report: schemas.ExecutionsReport
-    ) -> schemas.ExecutionsReported:
-        """Report executions that happened in your own system."""
-        path = "/api/benchmarks/executions"
-        return await self._post(path, schemas.ExecutionsReported, body=report)
-
-    async def leaderboard(
-        self,
-        *,
-        category: str | None = None,
-        tag: str | None = None,
-        min_coverage: float | None = None,
-        agent_id: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> schemas.Leaderboard:
-        """A page of the leaderboard; with a category or a tag only its tests count."""
-        return await self._get(
-            "/api/benchmarks/leaderboard",
-            schemas.Leaderboard,
-            category=category,
-            tag=tag,
-            min_coverage=min_coverage,
-            agent_id=agent_id,
-            limit=limit,
-            cursor=cursor,
-        )
-
-    async def compare(self, agents: Sequence[str]) -> schemas.Comparison:
-        """Agents side by side, each as `agent:version`."""
-        query = ",".join(agents)
-        return await self._get("/api/benchmarks/compare", schemas.Comparison, agents=query)
-
-    async def matrix(
-        self,
-        agents: Sequence[str],
-        *,
-        differing: bool = False,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> schemas.Matrix:
-        """A page of tests against agents (`agent:version`); `differing` leaves out equals."""
-        return await self._get(
-            "/api/benchmarks/compare/tests",
-            schemas.Matrix,
-            agents=",".join(agents),
-            differing=differing,
-            limit=limit,
-            cursor=cursor,
-        )
-
-    async def pareto(self) -> schemas.Pareto:
-        """Accuracy against cost."""
-        return await self._get("/api/benchmarks/pareto", schemas.Pareto)
-
-    async def recalculate(
-        self, agent_id: str | None = None, version: str | None = None
-    ) -> schemas.Recalculated:
-        """Add scores up again from the raw rows; without an agent all of the team's."""
-        path = "/api/benchmarks/scores/recalculate"
-        return await self._post(path, schemas.Recalculated, agent_id=agent_id, version=version)
-
-    # Content
 
     # Judging
 

@@ -1,7 +1,7 @@
-"""CIDs: names of content that are made from its hash.
+"""CIDs: names of content that are made from its hash, and the varints they are written with.
 
-A name is a version, a codec (raw bytes, or a dag-pb node of a file's tree) and a sha2-256 digest.
-Two texts can spell one name, so names are compared as values of `Cid`, never as text.
+A CID is a version, a codec (raw bytes, or a dag-pb node of a file's tree) and a sha2-256 digest.
+Two texts can spell one CID, so CIDs are compared as values of `Cid`, never as text.
 """
 
 import base64
@@ -9,7 +9,6 @@ import binascii
 import hashlib
 from dataclasses import dataclass
 
-from arena.content.varint import read_varint, write_varint
 from arena.errors import InvalidInput
 
 RAW = 0x55
@@ -21,13 +20,15 @@ MULTIHASH_HEAD = bytes((SHA2_256, DIGEST_BYTES))
 MAX_TEXT = 128
 """Longer than any CID of these kinds in any spelling."""
 V0_LENGTH = 46
-"""Of a CID of version 0, which is always a sha2-256 digest in base58btc."""
+"""The length of a CID of version 0: always a sha2-256 digest in base58btc."""
+MAX_VARINT_BITS = 63
+"""As in the multiformats specification: a longer one is a mistake or an attack."""
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cid:
-    """The name of one block, and of the content whose top it is."""
+    """The name of one block, and of the content whose root it is."""
 
     version: int
     codec: int
@@ -35,12 +36,12 @@ class Cid:
 
     @classmethod
     def of_block(cls, block: bytes, *, codec: int, version: int = 1) -> "Cid":
-        """The name of these very bytes."""
+        """The CID of exactly these bytes."""
         return cls(version=version, codec=codec, digest=hashlib.sha256(block).digest())
 
     @property
     def binary(self) -> bytes:
-        """The name as nodes and archives hold it."""
+        """The form that nodes and archives hold."""
         multihash = MULTIHASH_HEAD + self.digest
         if self.version == 0:
             return multihash
@@ -48,11 +49,11 @@ class Cid:
 
     @property
     def key(self) -> "Cid":
-        """The one name under which a block is kept: versions 0 and 1 name the same bytes."""
+        """The CID under which a block is stored: versions 0 and 1 name the same bytes."""
         return Cid(version=1, codec=self.codec, digest=self.digest)
 
     def names(self, block: bytes) -> bool:
-        """Whether these are the bytes."""
+        """Whether `block` has this CID."""
         return hashlib.sha256(block).digest() == self.digest
 
     def __str__(self) -> str:
@@ -65,9 +66,9 @@ def parse_cid(text: str) -> Cid:
     """The CID that `text` spells: base58btc (Qm…, z…) or base32 (b…)."""
     try:
         return _parse(text)
-    except ValueError as wrong:
+    except ValueError as error:
         shown = text if len(text) <= MAX_TEXT else f"{text[:20]}…"
-        raise InvalidInput(f"{shown!r} is not a CID Arena can use: {wrong}") from None
+        raise InvalidInput(f"{shown!r} is not a CID Arena can use: {error}") from None
 
 
 def _parse(text: str) -> Cid:
@@ -75,16 +76,16 @@ def _parse(text: str) -> Cid:
         raise ValueError("it is too long")
     if text.startswith("Qm"):
         if len(text) != V0_LENGTH:
-            raise ValueError(f"one with Qm has {V0_LENGTH} characters, this has {len(text)}")
+            raise ValueError(f"a CID with Qm has {V0_LENGTH} characters, this has {len(text)}")
         binary = _read_base58(text)
     elif text.startswith("b"):
         binary = _read_base32(text[1:])
     elif text.startswith("z"):
         binary = _read_base58(text[1:])
         if binary.startswith(MULTIHASH_HEAD):
-            raise ValueError("one of version 0 has no letter for its base")
+            raise ValueError("version 0 is written without a letter for its base")
     else:
-        raise ValueError("it begins neither with Qm nor with b or z")
+        raise ValueError("it does not begin with Qm, b or z")
     cid, end = read_cid(binary, 0)
     if end != len(binary):
         raise ValueError("something follows it")
@@ -92,7 +93,7 @@ def _parse(text: str) -> Cid:
 
 
 def read_cid(data: bytes, at: int) -> tuple[Cid, int]:
-    """The CID in binary form at `at` and the place after it; ValueError where there is none."""
+    """The binary CID at `at` and the position after it; ValueError if there is none."""
     version, codec = 0, DAG_PB
     if data[at : at + 2] != MULTIHASH_HEAD:
         version, at = read_varint(data, at)
@@ -116,9 +117,9 @@ def _read_base32(text: str) -> bytes:
         binary = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
     except (binascii.Error, ValueError):
         raise ValueError("it is not base32") from None
-    # The last letter has bits to spare; only one spelling is right.
+    # The last letter has unused bits; only one spelling is valid.
     if base64.b32encode(binary).decode().rstrip("=").lower() != text:
-        raise ValueError("it is not base32 as it should be spelt")
+        raise ValueError("it is not canonical base32")
     return binary
 
 
@@ -141,3 +142,32 @@ def _write_base58(data: bytes) -> str:
         letters.append(BASE58[place])
     zeros = len(data) - len(data.lstrip(b"\0"))
     return BASE58[0] * zeros + "".join(reversed(letters))
+
+
+def write_varint(number: int) -> bytes:
+    """The number, seven bits a byte, least significant first."""
+    written = bytearray()
+    while number > 0x7F:
+        written.append(number & 0x7F | 0x80)
+        number >>= 7
+    written.append(number)
+    return bytes(written)
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number at `at` and the position after it; ValueError if there is none."""
+    number = shift = 0
+    while True:
+        if at >= len(data):
+            raise ValueError("a number is cut off")
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            # One way to write each number, or the same content could have two CIDs.
+            if byte == 0 and shift:
+                raise ValueError("a number is written longer than it needs")
+            return number, at
+        shift += 7
+        if shift >= MAX_VARINT_BITS:
+            raise ValueError("a number is too large")

@@ -1,10 +1,10 @@
-"""What can go wrong with content, sorted by whose fault it is."""
+"""The errors of content, by whose fault they are."""
 
 from arena.errors import InfrastructureError, InvalidInput, NotFound
 
 
 class ContentMissing(NotFound):
-    """The content, or a part of it, is not here."""
+    """The content, or a part of it, is not stored here."""
 
     code = "content_missing"
 
@@ -16,16 +16,28 @@ class ContentTooLarge(InvalidInput):
 
 
 class ContentMalformed(InvalidInput):
-    """The bytes are what their CID says, but they are no file."""
+    """The bytes match their CID, but they are not a file."""
 
     code = "content_malformed"
 
 
 class ContentCorrupt(InfrastructureError):
-    """The bytes kept under a CID are not those it names."""
+    """The stored bytes do not match their CID."""
 
     code = "content_corrupt"
 
     def __init__(self, message: str | None = None) -> None:
-        # Reading the same bytes again cannot help.
+        # Reading the same bytes again does not help.
         super().__init__(message, retryable=False)
+
+
+class InvalidArchive(InvalidInput):
+    """The file is not an archive that Arena can read."""
+
+    code = "invalid_archive"
+
+
+class NotCanonical(InvalidInput):
+    """The bytes are not canonical JSON."""
+
+    code = "not_canonical"

@@ -1,25 +1,31 @@
-"""Bytes as a tree of blocks, and back.
+"""Files as trees of blocks: how bytes are cut, what a node looks like, and the way back.
 
-A *profile* says how: the same bytes under another profile have another CID, so unequal CIDs do not
-prove unequal content. Both profiles cut at 262,144 bytes and make balanced trees 174 wide.
+A *profile* says how bytes are cut: the same bytes under another profile have another CID, so
+different CIDs do not prove different content. Both profiles cut at 262,144 bytes and make balanced
+trees 174 wide. A node is dag-pb on the outside and UnixFS within:
+
+    node   = links (field 2)*, data (field 1)       link = hash (1), name (2), total size (3)
+    data   = type (1), bytes (2), file size (3), size of each part (4)*
+
+What is written here is byte for byte what the IPFS tools write. What is read may come from anybody:
+everything is checked, and no number is trusted that the bytes do not confirm.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.content.cid import DAG_PB, RAW, Cid
+from arena.content.cid import DAG_PB, RAW, Cid, read_cid, read_varint, write_varint
 from arena.content.errors import ContentMalformed, ContentTooLarge
-from arena.content.node import Link, read_node, write_node
 
 CHUNK_BYTES = 262_144
 WIDTH = 174
 MAX_DEPTH = 8
-"""Deeper than any file of Arena's size limits: 174 ** 4 chunks are 240 TB."""
+"""Deeper than any file within Arena's limits: 174 ** 4 chunks are 240 TB."""
 MAX_VISITS = 65_536
-"""How many blocks one content may take to read; a small block may name the same part often."""
+"""How many blocks may be read for one content: a small node can name the same part often."""
 MAX_EXTRA_BYTES = 16 * 1024**2
-"""How much more than their content the blocks may take; a node may hold megabytes for one byte."""
+"""How much larger than their content the blocks may be: a node can hold megabytes for one byte."""
 
 Profile = Literal["v1-raw-256k-174", "v0-256k-174"]
 V1: Profile = "v1-raw-256k-174"
@@ -27,11 +33,18 @@ V0: Profile = "v0-256k-174"
 
 Block = tuple[Cid, bytes]
 ReadBlock = Callable[[Cid], bytes]
-"""Gives the verified bytes of one block."""
+"""Returns the verified bytes of one block."""
+RAW_TYPE, FILE_TYPE = 0, 2
+MAX_LINKS = 1024
+"""The widest tree in use; Arena's own are narrower."""
+VARINT, BYTES = 0, 2
+FIELD_KINDS = {1: VARINT, 2: BYTES, 3: VARINT, 4: VARINT, 7: VARINT, 8: BYTES}
+"""The fields that the UnixFS data of a file may have, and their wire types; 7 and 8 are its mode
+and time, which Arena does not use."""
 
 
 def cut(data: bytes, profile: Profile = V1) -> Iterator[Block]:
-    """The blocks of `data`, every part before the node that names it, the top last."""
+    """The blocks of `data`: every part before the node that names it, the root last."""
     version = 0 if profile == V0 else 1
     level: list[Link] = []
     for start in range(0, max(len(data), 1), CHUNK_BYTES):
@@ -54,52 +67,178 @@ def cut(data: bytes, profile: Profile = V1) -> Iterator[Block]:
 
 
 def cid_of(data: bytes, profile: Profile = V1) -> str:
-    """The CID of `data`, computed without keeping anything."""
-    top = ""
-    for cid, _ in cut(data, profile):
-        top = str(cid)
-    return top
+    """The CID of `data`, without storing anything."""
+    *_, (root, _) = cut(data, profile)
+    return str(root)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Due:
-    """A block that is still to be read, and what its parent said of it."""
+def walk(root: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[tuple[Cid, bytes, bytes]]:
+    """Every block of the content in the order of its bytes: its CID, the block, its own bytes.
 
-    cid: Cid
-    depth: int
-    content_bytes: int | None
-
-
-def walk(top: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[tuple[Cid, bytes, bytes]]:
-    """Every block of the content in the order of its bytes: its name, it, and its own bytes.
-
-    Ends with an error before more than `max_bytes` of content, too deep, too many blocks or far
-    larger ones than the content needs.
+    Raises before it reads more than `max_bytes` of content, too deep a tree, too many blocks, or
+    blocks far larger than their content.
     """
-    pending = [_Due(cid=top, depth=0, content_bytes=None)]
+    # A CID, its depth, and the size its parent says it has.
+    pending: list[tuple[Cid, int, int | None]] = [(root, 0, None)]
     visits = 0
     left = max_bytes + MAX_EXTRA_BYTES
     while pending:
-        due = pending.pop()
+        cid, depth, expected = pending.pop()
         visits += 1
-        if visits > MAX_VISITS or due.depth > MAX_DEPTH:
-            raise ContentMalformed(f"{top} is cut into too many parts, or nested too deep")
-        block = read(due.cid)
+        if visits > MAX_VISITS or depth > MAX_DEPTH:
+            raise ContentMalformed(f"{root} has too many parts, or is nested too deep")
+        block = read(cid)
         left -= len(block)
         if left < 0:
-            raise ContentMalformed(f"the parts of {top} are far larger than what they hold")
-        own, links = block, ()
-        if due.cid.codec == DAG_PB:
-            node = read_node(block, due.cid)
-            own, links = node.data, node.links
-        size = len(own) + sum(link.content_bytes for link in links)
-        if due.content_bytes is None and size > max_bytes:
-            raise ContentTooLarge(f"{top} has {size} bytes, at most {max_bytes} are allowed here")
-        # A parent's word bounds the whole: no part may hold more than it says.
-        if due.content_bytes not in (None, size):
-            raise ContentMalformed(f"{due.cid} in {top} has another size than {top} says")
-        yield due.cid, block, own
-        pending.extend(
-            _Due(cid=link.cid, depth=due.depth + 1, content_bytes=link.content_bytes)
-            for link in reversed(links)
-        )
+            raise ContentMalformed(f"the parts of {root} are far larger than their content")
+        node = read_node(block, cid) if cid.codec == DAG_PB else Node(data=block, links=())
+        size = node.content_bytes
+        if expected is None and size > max_bytes:
+            raise ContentTooLarge(f"{root} has {size} bytes, at most {max_bytes} are allowed here")
+        # This bounds the whole content: no part may hold more than its parent says.
+        if expected not in (None, size):
+            raise ContentMalformed(f"{cid} in {root} has another size than {root} says")
+        yield cid, block, node.data
+        pending.extend((link.cid, depth + 1, link.content_bytes) for link in reversed(node.links))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A node's reference to one of its parts."""
+
+    cid: Cid
+    content_bytes: int
+    """How much of the file the part holds."""
+    total_bytes: int
+    """The size of all blocks of the part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A part of a file: its own bytes, then its parts, in order."""
+
+    data: bytes
+    links: tuple[Link, ...]
+
+    @property
+    def content_bytes(self) -> int:
+        """The size of the file, or of the part of it, that starts here."""
+        return len(self.data) + sum(link.content_bytes for link in self.links)
+
+
+def write_node(data: bytes, links: Sequence[Link]) -> bytes:
+    """The block of a node."""
+    parts = [_field(2, _write_link(link)) for link in links]
+    size = len(data) + sum(link.content_bytes for link in links)
+    inner = [_number(1, FILE_TYPE)]
+    if data:
+        inner.append(_field(2, data))
+    inner.append(_number(3, size))
+    inner.extend(_number(4, link.content_bytes) for link in links)
+    parts.append(_field(1, b"".join(inner)))
+    return b"".join(parts)
+
+
+def read_node(block: bytes, cid: Cid) -> Node:
+    """The node that a block holds; its sizes add up."""
+    try:
+        return _read_node(block)
+    except ValueError as error:
+        raise ContentMalformed(f"{cid} is not a part of a file: {error}") from None
+
+
+def _write_link(link: Link) -> bytes:
+    return _field(1, link.cid.binary) + _field(2, b"") + _number(3, link.total_bytes)
+
+
+def _field(number: int, value: bytes) -> bytes:
+    return write_varint(number << 3 | BYTES) + write_varint(len(value)) + value
+
+
+def _number(number: int, value: int) -> bytes:
+    return write_varint(number << 3 | VARINT) + write_varint(value)
+
+
+def _read_node(block: bytes) -> Node:
+    inner: bytes | None = None
+    targets: list[tuple[Cid, int]] = []
+    for number, value in _fields(block):
+        if number == 1 and isinstance(value, bytes) and inner is None:
+            inner = value
+        elif number == 2 and isinstance(value, bytes) and inner is None:
+            targets.append(_read_link(value))
+        else:
+            raise ValueError("its fields are out of order")
+        if len(targets) > MAX_LINKS:
+            raise ValueError(f"it has more than {MAX_LINKS} parts")
+    if inner is None:
+        raise ValueError("it has no data")
+    data, size, sizes = _read_data(inner)
+    if len(sizes) != len(targets):
+        raise ValueError("it does not give the size of each part")
+    links = [
+        Link(cid=cid, content_bytes=content, total_bytes=total)
+        for (cid, total), content in zip(targets, sizes, strict=True)
+    ]
+    node = Node(data=data, links=tuple(links))
+    if node.content_bytes != size:
+        raise ValueError("its sizes do not add up")
+    if any(link.content_bytes == 0 for link in links):
+        raise ValueError("it has an empty part")
+    return node
+
+
+def _read_link(data: bytes) -> tuple[Cid, int]:
+    cid: Cid | None = None
+    total = 0
+    for number, value in _fields(data):
+        if number == 1 and isinstance(value, bytes):
+            cid, end = read_cid(value, 0)
+            if end != len(value):
+                raise ValueError("something follows the name of a part")
+        elif number == 3 and isinstance(value, int):
+            total = value
+        elif number != 2 or value != b"":
+            raise ValueError("a part has a name, as in a folder")
+    if cid is None:
+        raise ValueError("a part has no CID")
+    return cid, total
+
+
+def _read_data(data: bytes) -> tuple[bytes, int, list[int]]:
+    """The bytes, the size of the file and the sizes of the parts."""
+    kind, own, size = -1, b"", None
+    sizes: list[int] = []
+    for number, value in _fields(data):
+        if FIELD_KINDS.get(number) != (VARINT if isinstance(value, int) else BYTES):
+            raise ValueError("its data has a field that files do not have")
+        if isinstance(value, bytes):
+            own = value if number == 2 else own
+        elif number == 1:
+            kind = value
+        elif number == 3:
+            size = value
+        elif number == 4:
+            sizes.append(value)
+    if kind not in (RAW_TYPE, FILE_TYPE):
+        raise ValueError("it is a folder or a link, not a file")
+    # Old tools leave the size out of raw leaves.
+    return own, len(own) + sum(sizes) if size is None else size, sizes
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == VARINT:
+            value, at = read_varint(data, at)
+            yield number, value
+        elif wire == BYTES:
+            length, at = read_varint(data, at)
+            if at + length > len(data):
+                raise ValueError("a field is cut off")
+            yield number, data[at : at + length]
+            at += length
+        else:
+            raise ValueError("a field is of an unknown kind")

@@ -12,15 +12,10 @@ from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import TestCases
 from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Submission, Verdict
-from arena.sandbox import (
-    CaseOptions,
-    CaseResult,
-    MapValue,
-    SandboxProvider,
-    SetValue,
-    check_language,
-    run_tests,
-)
+from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
+from arena.sandbox.languages import check_language
+from arena.sandbox.ports import CaseResult, SandboxProvider
+from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
 
 RUNNABLE = "the code can be run"
@@ -55,7 +50,7 @@ async def judge_cases(
             openings=tuple(openings),
         )
     public = len(standard.cases)
-    score = score_of([result.passed for result in results], public)
+    score = score_of(results, public)
     engines = dict.fromkeys(result.engine for result in results if result.engine)
     return Verdict(
         score=score,
@@ -70,23 +65,22 @@ async def judge_cases(
 def recount(standard: TestCases, verdict: Verdict) -> Verdict:
     """The verdict that recorded findings come to, where the code itself cannot run here."""
     count = len(standard.cases) + len(standard.sealed)
-    passed = [finding.passed for finding in verdict.findings]
-    if passed == [False] and verdict.findings[0].criterion == RUNNABLE:
+    findings = verdict.findings
+    if len(findings) == 1 and not findings[0].passed and findings[0].criterion == RUNNABLE:
         score = 0
-    elif len(passed) == count:
-        score = score_of(passed, len(standard.cases))
+    elif len(findings) == count:
+        score = score_of(findings, len(standard.cases))
     else:
-        raise InvalidInput(f"{len(passed)} findings for {count} cases")
+        raise InvalidInput(f"{len(findings)} findings for {count} cases")
     return replace(verdict, score=score, passed=score >= standard.pass_score)
 
 
-def score_of(passed: Sequence[bool], public: int) -> int:
+def score_of(cases: Sequence[Judged], public: int) -> int:
     """The share that passed, of all or of the hidden ones alone, whichever is less.
 
-    So the public cases of a sealed standard, which anybody can answer from memory, buy nothing.
+    So the public cases of a sealed standard, which anybody can answer from memory, earn nothing.
     """
-    shares = [part for part in (passed, passed[public:]) if part]
-    return min(sum(part) * 100 // len(part) for part in shares)
+    return min(calc_score(part) for part in (cases, cases[public:]) if part)
 
 
 async def _run(

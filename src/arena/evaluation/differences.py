@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.evaluation.faults import Path, dotted
 
 

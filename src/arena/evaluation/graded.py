@@ -15,13 +15,9 @@ from arena.evaluation.standard import (
     JudgePrompt,
     TestCases,
 )
-from arena.sandbox import (
-    FUNCTION_LANGUAGES,
-    TestCase,
-    check_language,
-    checked_name,
-    normal_language,
-)
+from arena.sandbox.arguments import checked_name
+from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
+from arena.sandbox.ports import TestCase
 
 MAX_CASES = 100_000
 MAX_ITEMS = 1000

@@ -14,7 +14,9 @@ from typing import Any, Literal, cast
 from pydantic import TypeAdapter, ValidationError
 
 from arena import __version__, clock
-from arena.content import LocalStore, NotCanonical, canonical, read_canonical
+from arena.content.canonical import canonical, read_canonical
+from arena.content.errors import NotCanonical
+from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.evaluation.verdict import Submission, Verdict
 from arena.text import to_unicode, utf8

@@ -7,7 +7,7 @@ from arena.errors import Conflict, InfrastructureError
 from arena.evaluation.sealed import Opening
 from arena.evaluation.standard import Checklist, JudgePrompt
 from arena.evaluation.verdict import ItemAnswer, Submission, Verdict
-from arena.sandbox import SandboxProvider
+from arena.sandbox.ports import SandboxProvider
 
 Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
 """A model's verdict by a standard's criteria; `JudgeError` where it gave none."""

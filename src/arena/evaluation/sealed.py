@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import quote
 
-from arena.content import canonical, read_canonical
+from arena.content.canonical import canonical, read_canonical
 from arena.errors import InfrastructureError, InvalidInput
 
 DOMAIN = b"arena.sealed-case/1\0"

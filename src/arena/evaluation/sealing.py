@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import cast
 
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.errors import InvalidInput
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.sealed import SALT_BYTES, Opening

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from arena.sandbox import TestCase
+from arena.sandbox.ports import TestCase
 
 MIN_PASS_SCORE = 60
 """What a graded standard asks for where it does not say."""

@@ -15,7 +15,7 @@ from arena.evaluation.pattern import TooSlow, search
 from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern, Simple
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
-from arena.sandbox import fenced_blocks
+from arena.sandbox.markdown import fenced_blocks
 from arena.text import storable
 
 

@@ -13,14 +13,9 @@ from functools import partial
 from typing import Literal, TypeVar, cast
 
 from arena import __version__
-from arena.content import (
-    ContentCorrupt,
-    ContentMalformed,
-    ContentMissing,
-    LocalStore,
-    NotCanonical,
-    read_json,
-)
+from arena.content.canonical import read_json
+from arena.content.errors import ContentCorrupt, ContentMalformed, ContentMissing, NotCanonical
+from arena.content.store import LocalStore
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
 from arena.evaluation.checklist import judge_checklist
@@ -34,7 +29,7 @@ from arena.evaluation.resources import PartPath
 from arena.evaluation.sealed import unopened
 from arena.evaluation.standard import Checklist, JudgePrompt, Standard, TestCases
 from arena.evaluation.verdict import Submission, Verdict
-from arena.sandbox import SandboxProvider
+from arena.sandbox.ports import SandboxProvider
 
 Outcome = Literal["holds", "differs", "cannot_be_replayed"]
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")

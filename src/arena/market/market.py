@@ -64,7 +64,8 @@ class Market:
             raise InvalidInput("judge is missing: name one, or set is_self_judged")
         terms: dict[str, Any] = {field.name: getattr(post, field.name) for field in fields(Terms)}
         task = Task(
-            **{**terms, "judge": judge},
+            **terms,
+            judge=judge,
             id=0,  # the ledger gives it one
             team_id=team_id,
             poster=post.poster,

@@ -105,8 +105,6 @@ class Terms:
     reward: Amount
     deadline: Moment
     """Results are taken before it; from it on anyone may expire the task."""
-    judge: Party | None = None
-    """Required, unless the task is self-judged."""
     judge_window_seconds: Seconds = 86_400
     """Counted from the submission."""
     fallback_judge: Party | None = None
@@ -139,7 +137,8 @@ class TaskPost(Terms):
 
     # An instance is checked again on its way in, so a caller may write reward="0.05".
     __pydantic_config__ = ConfigDict(
-        **BY_ALIAS,
+        validate_by_name=True,
+        validate_by_alias=True,
         extra="forbid",
         revalidate_instances="always",
         # NaN must not become null on the way: the task would be judged by another standard.
@@ -147,6 +146,8 @@ class TaskPost(Terms):
     )
 
     poster: Party
+    judge: Party | None = None
+    """Required, unless the task is self-judged."""
     description: Annotated[
         str, Field(max_length=MAX_DESCRIPTION_LENGTH, examples=["Write deepMerge(a, b)."])
     ]

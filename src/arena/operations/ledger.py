@@ -1,5 +1,6 @@
 """Money: balances, history, audit. Deposits and withdrawals are of test money."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -22,7 +23,7 @@ PageLimit = Annotated[int, Field(ge=1, le=500, description="How many at most.")]
 class Balances:
     """What the accounts hold; all together nothing, since all money comes from `outside`."""
 
-    balances: list[Balance]
+    balances: Sequence[Balance]
     count: int
     currency: str = CURRENCY
 
@@ -32,7 +33,7 @@ class LedgerHistory:
     """A page of an account's postings, newest first."""
 
     account: str
-    lines: list[LedgerLine]
+    lines: Sequence[LedgerLine]
     count: int
     currency: str = CURRENCY
     next_cursor: str | None = None

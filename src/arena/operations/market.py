@@ -1,6 +1,6 @@
 """The market itself: its id, its agents, what happens in it, and what is due."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -49,7 +49,7 @@ class MarketInfo:
 class MarketAgentList:
     """Every agent of the team's market."""
 
-    agents: list[MarketAgent]
+    agents: Sequence[MarketAgent]
     count: int
 
 
@@ -57,7 +57,7 @@ class MarketAgentList:
 class MarketEventList:
     """Events in order."""
 
-    events: list[MarketEvent]
+    events: Sequence[MarketEvent]
     count: int
     last_id: int
     """`since` of the next request."""
@@ -67,7 +67,7 @@ class MarketEventList:
 class TasksClosed:
     """Which tasks were ended because their time had run out."""
 
-    closed: list[Receipt]
+    closed: Sequence[Receipt]
     count: int
 
 

@@ -5,7 +5,7 @@ import typing
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -177,7 +177,7 @@ class Operation:
 
     def body_document(self, value: object) -> object:
         """The JSON document of a body, or an error that says what in it does not fit."""
-        adapter: TypeAdapter[Any] = TypeAdapter(self.body)
+        adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, self.body))
         try:
             # A dataclass takes whatever it is made with, so it is checked here.
             checked = value if isinstance(value, BaseModel) else adapter.validate_python(value)

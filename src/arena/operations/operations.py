@@ -2,9 +2,12 @@
 
 from arena.operations.ledger import LedgerOperations
 from arena.operations.reviews import ReviewOperations
+from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 from arena.operations.tasks import TaskOperations
 
 
-class Operations(ServerOperations, ReviewOperations, TaskOperations, LedgerOperations):
+class Operations(
+    ServerOperations, ReviewOperations, ScoreOperations, TaskOperations, LedgerOperations
+):
     """All that Arena can do: in this process, or over HTTP."""

@@ -1,6 +1,6 @@
 """What people have to judge: reviews are listed, read, answered and watched."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -29,7 +29,7 @@ from arena.reviews.review import (
 class ReviewList:
     """A page of reviews, those that have waited longest first."""
 
-    reviews: list[Review]
+    reviews: Sequence[Review]
     count: int
     next_cursor: str | None = None
 

@@ -5,6 +5,7 @@ themselves by their signatures. `send_…` takes a signature; `apply`, `commit`,
 `dispute` have the client's `signer` make it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -56,7 +57,7 @@ States = Annotated[
 class TaskList:
     """A page of tasks, newest first."""
 
-    tasks: list[Task]
+    tasks: Sequence[Task]
     count: int
     next_cursor: str | None = None
 

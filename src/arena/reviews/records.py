@@ -138,11 +138,12 @@ async def answered_reviews(database: Database, team_id: str | None) -> list[UUID
 
 def to_review(row: Any) -> Review:
     """The review of a row."""
-    values = {name: row._mapping[name] for name in COLUMNS}
+    values: dict[str, Any] = {name: row._mapping[name] for name in COLUMNS}
+    values["status"] = ReviewStatus(row.status)
     subject = ReviewSubject(
         kind=SubjectKind(row.subject_kind), id=row.subject_id, part=row.subject_part
     )
-    return Review(**{**values, "status": ReviewStatus(row.status)}, subject=subject)
+    return Review(**values, subject=subject)
 
 
 async def _row(
@@ -169,7 +170,8 @@ async def _answers(
         query = query.where(ReviewAnswers.is_standing.is_(True))
     query = query.order_by(ReviewAnswers.created_at, ReviewAnswers.id)
     found: dict[tuple[PartPath, int], list[StandingAnswer]] = {}
-    for row in await connection.execute(query):
+    rows: Sequence[Any] = (await connection.execute(query)).all()
+    for row in rows:
         values = {field.name: row._mapping[field.name] for field in fields(StandingAnswer)}
         found.setdefault((place_of(row.place), row.item), []).append(StandingAnswer(**values))
     return found

@@ -1,30 +1,54 @@
-"""The loop: take a run, ask the agent each of its tests, judge, record."""
+"""The engine: take an item of a run, ask the agent, judge the answer, record the result.
+
+Engine.execute          one run from its lease to its end
+RunExecution.execute    the loop: `_produce` takes items, `_consume` asks, judges and records
+ResultWriter            results on their way to the database, in batches
+"""
 
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass, field
-from typing import cast
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID, uuid4
 
-from arena.agents import Agent, Limiter, Limits, connect
-from arena.errors import InfrastructureError
-from arena.evaluation import Resources
-from arena.runs import records
-from arena.runs.attempt import NotExecuted, Retries, Way, execute_item
-from arena.runs.changes import Changes
-from arena.runs.records import LostLease
-from arena.runs.run import Item, Result, Run, RunError
-from arena.runs.verdicts import Recorder
-from arena.runs.writer import ResultWriter, pause
+from arena import clock
+from arena.agents import Agent, Question, Usage
+from arena.errors import AgentFault, AgentTimedOut, InfrastructureError
+from arena.evaluation import Resources, ReviewNeeded, Submission, evaluate, is_graded
+from arena.feed import Feed
+from arena.runs.item import Executed, Item
+from arena.runs.records.lease import LostLease, release, renew
+from arena.runs.records.results import add_error, add_results, pending_items
+from arena.runs.records.rows import get_run
+from arena.runs.records.runs import finish
+from arena.runs.run import Result, Run, RunError
+from arena.runs.session import AgentSession, AgentSessions, NotExecuted, Reply
+from arena.runs.verdicts import Recorder, judged_fields
+from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database
+from arena.text import storable
 
 log = logging.getLogger(__name__)
 
 RENEW_SECONDS = 2.0
-"""How often an executor says that it is alive, and learns that a run was cancelled elsewhere."""
-
-MAX_MISSES = 5
+"""How often an executor renews its lease, and learns that a run was cancelled elsewhere."""
+MAX_ERRORS = 5
 """After so many items in a row that could not be executed the run stops."""
+BATCH_RESULTS = 250
+BATCH_CHARACTERS = 4_000_000
+FLUSH_SECONDS = 0.1
+"""How long a finished result may wait for others to be written with it."""
+
+AWAITING: dict[str, Any] = {
+    "passed": None,
+    "score": None,
+    "points_earned": 0.0,
+    "failure_reason": None,
+    "findings": [],
+}
+"""What `judged_fields` would decide, while people have not judged."""
 
 
 class GiveUp(Exception):
@@ -36,51 +60,52 @@ class Engine:
     """Executes runs in this process."""
 
     database: Database
-    changes: Changes
+    feed: Feed
+    """Those who watch are woken through it."""
     token: str
     """What this executor writes into the leases of its runs."""
-    retries: Retries
+    sessions: AgentSessions
     resources: Resources
     """What answers are judged with."""
     reviewers_needed: int = 1
     """How many people have to answer each item of a checklist."""
     recorder: Recorder | None = None
     """Where the records of verdicts go."""
-    limiters: dict[tuple[str, Limits], Limiter] = field(
-        default_factory=dict[tuple[str, Limits], Limiter]
-    )
-    """One for each agent: runs of one agent share what it allows, as its file says it now."""
 
     async def execute(self, run: Run, agent: Agent) -> Run:
         """Do all that is left of a run whose lease this executor holds; return how it ended."""
-        work = _Work(self, run, agent)
-        trouble: str | None = None
+        execution = RunExecution(self, run, agent)
+        error_message: str | None = None
         try:
             try:
-                await work.do_all()
-                trouble = work.last_miss
-            except (GiveUp, InfrastructureError) as reason:
-                trouble = str(reason)
+                await execution.execute()
+                error_message = execution.last_error
+            except (GiveUp, InfrastructureError) as error:
+                error_message = str(error)
             except LostLease:
                 raise
-            except Exception as mistake:
-                # The edge of a run: a mistake of ours ends it, or its watchers would wait for ever.
+            except Exception as error:
+                # The edge of a run: a bug of ours ends it, or its watchers would wait for ever.
                 log.exception("run %s stopped", run.id)
-                trouble = f"an error of Arena itself: {str(_first(mistake)).splitlines()[0]}"
-            return await records.finish(self.database, run.id, self.token, trouble)
+                error_message = f"internal error: {str(_first(error)).splitlines()[0]}"
+            return await finish(self.database, run.id, self.token, error_message)
         except LostLease:
             # Cancelled, or taken over: what the database says is what happened.
-            return await records.get_run(self.database, run.id, None)
+            return await get_run(self.database, run.id, None)
         except asyncio.CancelledError:
             with contextlib.suppress(LostLease, InfrastructureError):
-                await records.release(self.database, run.id, self.token)
+                await release(self.database, run.id, self.token)
             raise
         finally:
-            self.changes.ring(run.id)
+            self.notify(run)
+
+    def notify(self, run: Run) -> None:
+        """Wake those who watch the run or its team."""
+        self.feed.notify(("run", run.id), ("team", run.team_id))
 
 
-class _Work:
-    """The execution of one run, from the first item to the last."""
+class RunExecution:
+    """The execution of one run, from the first pending item to the last."""
 
     def __init__(self, engine: Engine, run: Run, agent: Agent) -> None:
         self._engine = engine
@@ -89,34 +114,25 @@ class _Work:
         self._concurrency = run.concurrency or agent.limits.max_concurrency
         self._items: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._concurrency)
         self._writer = ResultWriter(self._write)
-        self._misses = 0
-        self.last_miss: str | None = None
-        """Why an item could not be executed, where that has happened."""
+        self._errors = 0
+        """Items in a row that could not be executed."""
+        self.last_error: str | None = None
 
-    async def do_all(self) -> None:
+    async def execute(self) -> None:
         """Execute every pending item and write every result."""
         try:
-            connector = connect(self._agent)
-        except InfrastructureError as wrong:
-            raise GiveUp(wrong.message) from wrong
-        limits = self._agent.limits
-        key = self._agent.reference, limits
-        limiter = self._engine.limiters.setdefault(key, Limiter(limits))
-        way = Way(
-            connector=connector,
-            limiter=limiter,
-            resources=self._engine.resources,
-            recorder=self._engine.recorder,
-        )
+            session = self._engine.sessions.open(self._agent)
+        except InfrastructureError as error:
+            raise GiveUp(error.message) from error
         try:
             async with asyncio.TaskGroup() as group:
                 done = asyncio.Event()
                 group.create_task(self._writer.keep_flushing(done))
-                group.create_task(self._stay_alive(done))
+                group.create_task(self._keep_renewing(done))
                 async with asyncio.TaskGroup() as workers:
                     workers.create_task(self._produce())
                     for _ in range(self._concurrency):
-                        workers.create_task(self._consume(way))
+                        workers.create_task(self._consume(session))
                 done.set()
         except* (GiveUp, LostLease, InfrastructureError) as group:
             raise _first(group) from None
@@ -125,50 +141,172 @@ class _Work:
             try:
                 await self._writer.flush()
             finally:
-                await connector.close()
+                await session.connector.close()
 
     async def _produce(self) -> None:
-        async for page in records.pending_items(self._engine.database, self._run.id):
+        async for page in pending_items(self._engine.database, self._run.id):
             for item in page:
                 await self._items.put(item)
         for _ in range(self._concurrency):
             await self._items.put(None)
 
-    async def _consume(self, way: Way) -> None:
+    async def _consume(self, session: AgentSession) -> None:
+        """Take, ask, judge, record: until no item is left."""
         while (item := await self._items.get()) is not None:
             try:
-                result = await execute_item(way, self._run.id, item, self._engine.retries)
-            except NotExecuted as missed:
-                await self._miss(missed)
+                result = await execute_item(
+                    session, self._run.id, item, self._engine.resources, self._engine.recorder
+                )
+            except NotExecuted as error:
+                await self._record_error(item, error)
             else:
-                self._misses = 0
-                await self._writer.add(result)
+                self._errors = 0
+                await self._writer.add(Executed(test=item.test, result=result))
 
-    async def _miss(self, missed: NotExecuted) -> None:
-        """Write down what could not be executed; stop where it is no exception."""
-        error = RunError(
-            test_id=missed.item.test.id,
-            trial=missed.item.trial,
-            attempts=missed.attempts,
-            reason=missed.cause.message,
+    async def _record_error(self, item: Item, error: NotExecuted) -> None:
+        """Record what could not be executed; give up where it is no exception."""
+        reason = error.cause.message
+        recorded = RunError(
+            test_id=item.test.id, trial=item.trial, attempts=error.attempts, reason=reason
         )
-        await records.add_error(self._engine.database, self._run.id, self._engine.token, error)
-        self._misses += 1
-        self.last_miss = missed.cause.message
-        if not missed.cause.retryable or self._misses >= MAX_MISSES:
-            raise GiveUp(missed.cause.message) from missed
+        await add_error(self._engine.database, self._run.id, self._engine.token, recorded)
+        self._errors += 1
+        self.last_error = reason
+        if not error.cause.retryable or self._errors >= MAX_ERRORS:
+            raise GiveUp(reason) from error
 
-    async def _write(self, results: list[Result]) -> None:
+    async def _write(self, batch: list[Executed]) -> None:
         engine = self._engine
-        await records.add_results(
-            engine.database, self._run.id, engine.token, results, engine.reviewers_needed
+        await add_results(
+            engine.database, self._run.id, engine.token, batch, engine.reviewers_needed
         )
-        engine.changes.ring(self._run.id)
+        engine.notify(self._run)
 
-    async def _stay_alive(self, done: asyncio.Event) -> None:
+    async def _keep_renewing(self, done: asyncio.Event) -> None:
         while not done.is_set():
-            await pause(RENEW_SECONDS, done)
-            await records.renew(self._engine.database, self._run.id, self._engine.token)
+            await _pause(RENEW_SECONDS, done)
+            await renew(self._engine.database, self._run.id, self._engine.token)
+
+
+async def execute_item(
+    session: AgentSession,
+    run_id: UUID,
+    item: Item,
+    resources: Resources,
+    recorder: Recorder | None = None,
+) -> Result:
+    """Ask and judge: a verdict, or that people have to judge, or how the agent failed.
+
+    `NotExecuted` where the infrastructure did not allow any of these.
+    """
+    test = item.test
+    question = Question(
+        id=f"{run_id}:{test.id}:{item.trial}",
+        prompt=test.prompt,
+        timeout_seconds=test.timeout_seconds,
+    )
+    reply = await session.ask(question)
+    if isinstance(reply.outcome, AgentFault):
+        return _failed_result(item, reply, reply.outcome)
+    submission, standard = Submission(output=reply.outcome.output), test.standard
+    cid = None
+    try:
+        verdict = await evaluate(standard, submission, resources)
+        # Not for a plain validator: its verdict follows from the answer and the frozen test, both
+        # in the database, and files for thousands of them would cost more than judging.
+        if recorder is not None and is_graded(standard):
+            cid = await recorder.keep(test.document, submission, verdict)
+    except ReviewNeeded:
+        return _new_result(item, reply, AWAITING)
+    except InfrastructureError as error:
+        # The agent has answered; asking it again would not repair what judges it.
+        raise NotExecuted(reply.attempts, error) from error
+    return _new_result(item, reply, judged_fields(test, verdict), verdict_cid=cid)
+
+
+def _new_result(
+    item: Item,
+    reply: Reply,
+    judged: dict[str, Any],
+    *,
+    status: ExecutionStatus = ExecutionStatus.COMPLETED,
+    verdict_cid: str | None = None,
+) -> Result:
+    """The result of an item; `judged` is what a verdict decides of it."""
+    test, answer = item.test, reply.outcome
+    usage, output = Usage(), None
+    if not isinstance(answer, AgentFault):
+        usage = answer.usage
+        output = {"output": answer.output, **({"truncated": True} if answer.truncated else {})}
+    return Result(
+        id=uuid4(),
+        sequence=0,
+        test_id=test.id,
+        trial=item.trial,
+        category=test.category,
+        status=status,
+        points_possible=test.points,
+        actual_output=output,
+        duration_seconds=round(reply.duration_seconds, 6),
+        attempts=reply.attempts,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        model=usage.model,
+        cost_usd=usage.cost_usd,
+        created_at=clock.now(),
+        verdict_cid=verdict_cid,
+        **judged,
+    )
+
+
+def _failed_result(item: Item, reply: Reply, fault: AgentFault) -> Result:
+    """The result of an item that the agent did not answer."""
+    timed_out = isinstance(fault, AgentTimedOut)
+    judged = AWAITING | {
+        "passed": False,
+        "score": 0.0,
+        "failure_reason": storable(fault.message),
+    }
+    status = ExecutionStatus.TIMEOUT if timed_out else ExecutionStatus.FAILED
+    return _new_result(item, reply, judged, status=status)
+
+
+class ResultWriter:
+    """Collects results and writes them in batches; `add` waits where the database is behind."""
+
+    def __init__(self, write: Callable[[list[Executed]], Awaitable[None]]) -> None:
+        self._write = write
+        self._batch: list[Executed] = []
+        self._size = 0
+        self._writing = asyncio.Lock()
+
+    async def add(self, executed: Executed) -> None:
+        """Take a result; it is in the database after the next `flush`."""
+        self._batch.append(executed)
+        self._size += executed.result.size
+        if len(self._batch) >= BATCH_RESULTS or self._size >= BATCH_CHARACTERS:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write all that was added."""
+        async with self._writing:
+            batch, self._batch, self._size = self._batch, [], 0
+            if batch:
+                await self._write(batch)
+
+    async def keep_flushing(self, until: asyncio.Event) -> None:
+        """Write what was added, soon after it was, and all of it before this ends."""
+        while not until.is_set():
+            await _pause(FLUSH_SECONDS, until)
+            await self.flush()
+
+
+async def _pause(seconds: float, until: asyncio.Event) -> None:
+    """Wait so long, or until the event."""
+    # Not by cancelling the task: it may be in the middle of a transaction.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await until.wait()
 
 
 def _first(error: BaseException) -> Exception:

@@ -1,19 +1,18 @@
-"""A run, its states, and the results it is made of."""
+"""A run, its states, and the results it is made of: the values that are stored, sent and shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
-from arena.agents import Usage
-from arena.catalog import Test
 from arena.errors import Conflict
-from arena.scoring import CostContribution, ExecutionStatus
+from arena.evaluation.verdict import Finding
+from arena.scoring.history import ExecutionStatus
 
 Outcome = Literal["passed", "failed", "awaiting"]
-"""What came of a result; `awaiting` is one that people have yet to judge."""
+"""`awaiting`: people have yet to judge the result."""
 
 
 class RunStatus(StrEnum):
@@ -43,7 +42,7 @@ MOVES: dict[RunStatus, frozenset[RunStatus]] = {
             RunStatus.CANCELLED,
         }
     ),
-    # It completes itself with the last answer of a reviewer.
+    # It completes by itself with the last answer of a reviewer.
     RunStatus.AWAITING_REVIEW: frozenset({RunStatus.COMPLETED, RunStatus.CANCELLED}),
     # A run that the infrastructure kept from finishing may be resumed.
     RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
@@ -53,39 +52,44 @@ MOVES: dict[RunStatus, frozenset[RunStatus]] = {
 
 
 def check_move(run_id: UUID, now: RunStatus, then: RunStatus, action: str) -> None:
-    """Refuse a move that the table does not have."""
+    """Refuse a move that is not in the table."""
     if then not in MOVES[now]:
         raise Conflict(f"run {run_id} is {now}, it cannot be {action}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A benchmark run as it stands in the database."""
+    """A benchmark run."""
 
     id: UUID
-    team_id: str
     agent_id: str
     agent_version: str
+    team_id: str
     status: RunStatus
     total_tests: int
     completed_tests: int
     passed_tests: int
     failed_tests: int
     errored_tests: int
-    awaiting_tests: int
+    awaiting_tests: int = 0
+    """Results that people have yet to judge: neither passed nor failed."""
     score_percent: float | None
     points_earned: float
     points_possible: float
     points_percent: float | None
     is_full: bool
+    """Whether it covers every test that applies to the agent."""
     trials: int | None
     concurrency: int | None
     category: str | None
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
+    """Of the results whose cost is known."""
     costed_tests: int
+    """How many results that is."""
     duration_seconds: float
+    """The sum over the results."""
     error_message: str | None
     created_at: datetime
     started_at: datetime | None
@@ -93,39 +97,38 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One thing to do in a run: a test, in one of its trials."""
-
-    test: Test
-    trial: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of one item."""
+    """What came of one test in one trial."""
 
+    id: UUID
+    sequence: int
+    """1, 2, 3… in the order of recording; 0 until it is recorded."""
     test_id: str
     trial: int
     category: str
     status: ExecutionStatus
+    """How the execution ended, whatever the verdict."""
     passed: bool | None
-    """None while people have not yet judged it."""
+    """Null while people have not judged it."""
     score: float | None
+    """0 to 100; null while it is not judged."""
     points_earned: float
     points_possible: float
-    actual_output: dict[str, object] | None
+    actual_output: dict[str, Any] | None
     failure_reason: str | None
-    findings: list[dict[str, object]]
+    findings: list[Finding]
     duration_seconds: float
     attempts: int
-    usage: Usage
-    cost: CostContribution | None
-    """What it adds to cost efficiency; None where it failed or its tokens are not known."""
-    created_at: datetime
-    waits_for: Test | None = None
-    """The test whose checklist people have to answer first; None where there is a verdict."""
+    input_tokens: int | None
+    output_tokens: int | None
+    model: str | None
+    cost_usd: float | None
+    pass_at_k: float | None = None
+    """Of the test, over the k trials that every test has."""
+    pass_all_k: float | None = None
     verdict_cid: str | None = None
-    """The record of a graded verdict."""
+    """The record of a graded verdict; null where this result says it all."""
+    created_at: datetime
 
     @property
     def size(self) -> int:
@@ -135,52 +138,14 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedResult:
-    """A result as it stands in the database."""
-
-    id: UUID
-    sequence: int
-    result: Result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultPage:
-    """Some results of a run, in the order of recording."""
-
-    results: Sequence[RecordedResult]
-    has_more: bool
-    """Whether more follow behind the last one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunError:
-    """An item that could not be executed, and what was in the way."""
-
-    test_id: str
-    trial: int
-    attempts: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultFilter:
-    """Which results of a run are wanted."""
-
-    outcome: Outcome | None = None
-    category: str | None = None
-    test_id: str | None = None
-    is_flaky: bool = False
-    """Only of tests that passed in some trials and failed in others."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """A result without what the agent said: small enough to list thousands."""
+    """A result in a list: without what the agent said, small enough to list thousands."""
 
     id: UUID
     sequence: int
     test_id: str
     name: str
+    """Of the test."""
     trial: int
     category: str
     status: ExecutionStatus
@@ -196,20 +161,90 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPage:
+    """Some results of a run, in the order of recording."""
+
+    results: list[Result]
+    has_more: bool
+    """Whether more follow behind the last one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFilter:
+    """Which results of a run are wanted."""
+
+    outcome: Outcome | None = None
+    category: str | None = None
+    test_id: str | None = None
+    is_flaky: bool = False
+    """Only of tests that passed in some trials and failed in others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryCount:
     """How a run went in one category."""
 
     category: str
     results: int
     passed: int
-    awaiting: int
+    awaiting: int = 0
+    """Results that people have yet to judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedResult:
-    """A result with the test it answers and its place among the results that were asked for."""
+class RunError:
+    """A test that could not be executed, through no fault of the agent."""
 
-    recorded: RecordedResult
-    test: Test
-    previous_id: UUID | None
-    next_id: UUID | None
+    test_id: str
+    trial: int
+    attempts: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    run_id: UUID
+    status: RunStatus
+    total: int
+    completed: int
+    passed: int
+    failed: int
+    awaiting: int = 0
+    """Results that people have yet to judge."""
+
+    @classmethod
+    def of(cls, run: Run) -> "Progress":
+        """The progress of a run."""
+        return cls(
+            run_id=run.id,
+            status=run.status,
+            total=run.total_tests,
+            completed=run.completed_tests,
+            passed=run.passed_tests,
+            failed=run.failed_tests,
+            awaiting=run.awaiting_tests,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultEvent:
+    """A result, as those who watch its run get it."""
+
+    sequence: int
+    test_id: str
+    trial: int
+    passed: bool | None
+    status: ExecutionStatus
+    points_earned: float
+    duration_seconds: float
+    failure_reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """What a watcher gets: the run as it is now, and the results that are new."""
+
+    run: Run
+    results: Sequence[ResultEvent]

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 from arena.errors import InvalidInput
-from arena.sandbox.driver import call_in_sandbox
-from arena.sandbox.languages import Languages
+from arena.sandbox.arguments import checked_name
+from arena.sandbox.languages import FUNCTION_LANGUAGES
 from arena.sandbox.ports import (
     CaseOutcome,
     CaseResult,
@@ -18,11 +19,9 @@ from arena.sandbox.ports import (
     SharedMachine,
     TestCase,
 )
-from arena.sandbox.programs import run_program
-from arena.sandbox.submission import checked_name, read_submission
+from arena.sandbox.programs import call_in_sandbox, run_program
+from arena.sandbox.submission import read_submission
 from arena.sandbox.values import equal
-
-FUNCTION_LANGUAGES = ("python", "javascript")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +29,9 @@ class CaseOptions:
     """How the cases of a standard are run and compared."""
 
     fresh: bool = False
-    """A process of its own for every case, so that none can learn from an earlier one."""
+    """A process of its own for every case, so that none can remember an earlier one."""
     tolerance: float | None = None
     """The difference that two numbers may have."""
-    languages: Languages | None = None
-    """The languages of programs; None is the built-in table."""
 
 
 DEFAULTS = CaseOptions()
@@ -49,22 +46,19 @@ async def run_tests(
     language: str | None = None,
     options: CaseOptions = DEFAULTS,
 ) -> list[CaseResult]:
-    """One result per case, in order. The expected values stay on this side of the wall.
+    """One result per case, in order. The expected values never enter the sandbox.
 
     With a `function_name` the function of that name is called (Python and JavaScript); without
-    one the code is a whole program that reads the input as JSON from standard input and prints
-    the result as JSON.
+    one the code is a whole program that reads its input as JSON from standard input and prints
+    its result as JSON.
     """
     if not cases:
         return []
-    table = options.languages or Languages.builtin()
-    submission = read_submission(
-        code, language, function_name=function_name, known=table.table.keys()
-    )
+    submission = read_submission(code, language, function_name=function_name)
     inputs = [case.input for case in cases]
     if function_name is None:
-        async with _turn(provider):
-            outcome = await run_program(provider, submission, inputs, table)
+        async with _slot(provider):
+            outcome = await run_program(provider, submission, inputs)
     else:
         if submission.language not in FUNCTION_LANGUAGES:
             raise InvalidInput(
@@ -90,12 +84,12 @@ async def run_tests(
 async def _call(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcome:
     if isinstance(provider, FunctionCaller):
         return await provider.call(call)
-    async with _turn(provider):
+    async with _slot(provider):
         return await call_in_sandbox(provider, call)
 
 
-def _turn(provider: SandboxProvider) -> AbstractAsyncContextManager[object]:
-    return provider.turn() if isinstance(provider, SharedMachine) else nullcontext()
+def _slot(provider: SandboxProvider) -> AbstractAsyncContextManager[object]:
+    return provider.slot() if isinstance(provider, SharedMachine) else nullcontext()
 
 
 def _joined(outcomes: Sequence[FunctionOutcome]) -> FunctionOutcome:
@@ -109,10 +103,9 @@ def _judged(
 ) -> CaseResult:
     if case.tolerance is not None:
         tolerance = case.tolerance
-    passed = outcome.error is None and equal(outcome.value, case.expected, tolerance)
     return CaseResult(
         desc=case.desc,
-        passed=passed,
+        passed=outcome.error is None and equal(outcome.value, case.expected, tolerance),
         got=outcome.value,
         expected=case.expected,
         error=outcome.error,
@@ -123,9 +116,17 @@ def _judged(
     )
 
 
-def calc_score(results: Sequence[CaseResult], max_points: int = 100) -> int:
+class Judged(Protocol):
+    """Anything that has passed or not: a case's result, or a verdict's finding about it."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it passed."""
+        ...
+
+
+def calc_score(results: Sequence[Judged], max_points: int = 100) -> int:
     """The points for the share of cases that passed, rounded down: 2 of 3 of 100 are 66."""
     if not results:
         return 0
-    passed = sum(result.passed for result in results)
-    return passed * max_points // len(results)
+    return sum(result.passed for result in results) * max_points // len(results)

@@ -1,4 +1,4 @@
-"""What can go wrong around a sandbox, sorted by whose fault it is.
+"""The errors of sandboxes, by whose fault they are.
 
 InfrastructureError
 ├── SandboxUnavailable     this machine cannot isolate; carries the probe's report
@@ -6,11 +6,11 @@ InfrastructureError
 └── SandboxFailed          the sandbox itself broke; nobody is charged, try again
 AgentFault
 ├── LimitReached           the submission went over a limit, and which
-│   └── WorkspaceFull      its files take all the room there is
-├── ProtocolViolation      the submission wrote something else where its results belong
-└── UnsafeFile             a link, a pipe or a device stands where a file should be
+│   └── WorkspaceFull      its files use up its space
+├── ProtocolViolation      the submission wrote something that is not a result
+└── UnsafeFile             a link, a pipe or a device instead of a regular file
 Conflict
-└── SandboxDestroyed       used after its end
+└── SandboxDestroyed       used after it was destroyed
 InvalidInput
 └── InvalidPath            a file name that leaves the sandbox or cannot be one
 """
@@ -23,13 +23,13 @@ from arena.errors import AgentFault, Conflict, InfrastructureError, InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeStep:
-    """One thing the machine was asked for, and what it answered."""
+    """One thing that the machine must be able to do, and whether it can."""
 
     name: str
     works: bool
     detail: str = ""
     remedy: str = ""
-    """What to change so that it works; empty where nothing can be done."""
+    """What to change so that it works; empty if nothing can be done."""
     required: bool = True
 
 
@@ -70,7 +70,7 @@ class LimitReached(AgentFault):
 
 
 class WorkspaceFull(LimitReached):
-    """The files of the sandbox take all the room there is."""
+    """The files of the sandbox use up its space."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
@@ -81,13 +81,13 @@ class WorkspaceFull(LimitReached):
 
 
 class ProtocolViolation(AgentFault):
-    """The submission wrote something else where its results belong."""
+    """The submission wrote something that is not a result."""
 
     code = "protocol_violation"
 
 
 class UnsafeFile(AgentFault):
-    """Something that is not a regular file stands where a file should be."""
+    """The path does not lead to a regular file."""
 
     code = "unsafe_file"
 

@@ -1,17 +1,19 @@
-"""The table of languages that programs may be written in; a file can extend it."""
+"""The languages that programs may be written in: a table, which a file can extend."""
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import cast
 
 from arena.errors import InvalidInput, NotFound
 
-KEYS = {"file", "compile", "run", "needs", "package"}
+FUNCTION_LANGUAGES = ("python", "javascript")
+BUILTIN = Path(__file__).with_name("languages.toml")
 REQUIRED = {"file", "run"}
+LISTS = {"needs", "aliases"}
+KEYS = REQUIRED | LISTS | {"compile", "package"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,70 +22,83 @@ class Language:
 
     name: str
     file: str
-    """What the source is called in the sandbox."""
+    """The name of the source file in the sandbox."""
     run: str
     compile: str | None = None
     needs: tuple[str, ...] = ()
-    """Programs that must be there."""
+    """Programs that must be installed."""
     package: str = ""
-    """What to install where they are not."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Languages:
-    """Languages by name."""
-
-    table: Mapping[str, Language]
-
-    @classmethod
-    def builtin(cls) -> "Languages":
-        """The table that comes with Arena."""
-        return _builtin()
-
-    def extended(self, path: Path) -> "Languages":
-        """The same table with the entries of the TOML file at `path` added or replaced."""
-        try:
-            document = tomllib.loads(path.read_text())
-        except OSError as error:
-            raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
-        except tomllib.TOMLDecodeError as error:
-            raise InvalidInput(f"{path}: not a TOML file: {error}") from error
-        return Languages(table={**self.table, **_read(document, str(path))})
-
-    def named(self, name: str) -> Language:
-        """The language called `name`, or NotFound with the nearest one."""
-        if name not in self.table:
-            raise NotFound.among("language", name, self.table)
-        return self.table[name]
+    """The package that brings them."""
+    aliases: tuple[str, ...] = ()
+    """Other names for the language, in fences and in standards."""
 
 
 @cache
-def _builtin() -> Languages:
-    text = (resources.files("arena.sandbox") / "languages.toml").read_text()
-    return Languages(table=_read(tomllib.loads(text), "languages.toml"))
+def languages() -> dict[str, Language]:
+    """Every known language by name; `add_languages` changes it."""
+    return read_languages(BUILTIN)
 
 
-def _read(document: Mapping[str, object], where: str) -> dict[str, Language]:
-    return {name: _language(name, entry, where) for name, entry in document.items()}
+def add_languages(path: Path) -> None:
+    """Add the languages of a TOML file, or replace known ones, for this whole process."""
+    languages().update(read_languages(path))
 
 
-def _language(name: str, entry: object, where: str) -> Language:
+def language_named(name: str) -> Language:
+    """The language called `name`, or NotFound with the nearest one."""
+    if name not in languages():
+        raise NotFound.among("language", name, languages())
+    return languages()[name]
+
+
+def normal_language(name: str) -> str:
+    """One name per language: 'js' and 'node' are 'javascript', 'python3.11' is 'python'."""
+    lowered = name.strip().lower()
+    names = {alias: one.name for one in languages().values() for alias in (one.name, *one.aliases)}
+    # A version counts only after a known name: 'cobol85' is one word.
+    return names.get(lowered) or names.get(lowered.rstrip("0123456789.-"), lowered)
+
+
+def check_language(name: str) -> str:
+    """The language's one name, or InvalidInput with the nearest known one."""
+    try:
+        return language_named(normal_language(name)).name
+    except NotFound as error:
+        raise InvalidInput(error.message) from None
+
+
+def read_languages(path: Path) -> dict[str, Language]:
+    """The table in a TOML file, or InvalidInput with its mistake."""
+    try:
+        document = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{path}: not a TOML file: {error}") from error
+    return {name: _language(name, entry, path) for name, entry in document.items()}
+
+
+def _language(name: str, entry: object, path: Path) -> Language:
+    where = f"{path}: [{name}]"
     if not isinstance(entry, dict):
-        raise InvalidInput(f"{where}: [{name}] must be a table")
-    fields = cast("dict[str, object]", entry)
-    unknown, missing = fields.keys() - KEYS, REQUIRED - fields.keys()
-    if unknown or missing:
-        what = f"unknown {sorted(unknown)}" if unknown else f"missing {sorted(missing)}"
-        raise InvalidInput(f"{where}: [{name}]: {what}; the keys are {sorted(KEYS)}")
-    needs = fields.get("needs", [])
-    texts = [value for key, value in fields.items() if key != "needs"]
-    if not isinstance(needs, list) or not all(isinstance(text, str) for text in texts):
-        raise InvalidInput(f"{where}: [{name}]: needs is a list, everything else is text")
-    return Language(
-        name=name,
-        file=str(fields["file"]),
-        run=str(fields["run"]),
-        compile=str(fields["compile"]) if "compile" in fields else None,
-        needs=tuple(map(str, cast("list[object]", needs))),
-        package=str(fields.get("package", "")),
+        raise InvalidInput(f"{where} must be a table")
+    fields = cast("Mapping[str, object]", entry)
+    if unknown := fields.keys() - KEYS:
+        raise InvalidInput(f"{where}: unknown {sorted(unknown)}; the keys are {sorted(KEYS)}")
+    if missing := REQUIRED - fields.keys():
+        raise InvalidInput(f"{where}: missing {sorted(missing)}")
+    values: dict[str, str | tuple[str, ...]] = {}
+    for key, value in fields.items():
+        if key in LISTS and _is_list_of_text(value):
+            values[key] = tuple(cast("list[str]", value))
+        elif key not in LISTS and isinstance(value, str):
+            values[key] = value
+        else:
+            raise InvalidInput(f"{where}: {key} is {'a list of text' if key in LISTS else 'text'}")
+    return Language(name=name, **values)  # pyright: ignore[reportArgumentType]
+
+
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, str) for item in cast("list[object]", value)
     )

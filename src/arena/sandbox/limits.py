@@ -1,9 +1,21 @@
 """What one submission may use, and the names its result carries when it wanted more."""
 
+import os
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 MIB = 1024 * 1024
+SUBMISSIONS_PER_CORE = 4
+"""Most submissions take a moment; with fewer at once the cores wait for each other."""
+STDERR_TAIL = 8000
+# What the run-times of the built-in languages print when memory is refused to them.
+OUT_OF_MEMORY = re.compile(
+    r"^MemoryError\b|heap limit|[Oo]ut of memory|Array buffer allocation failed|bad_alloc"
+    r"|OutOfMemoryError|NoMemoryError|[Cc]annot allocate memory|^\S*lua\S*: not enough memory"
+    r"|memory allocation of \d+ bytes failed|^(?:PHP )?Fatal error: +Allowed memory size",
+    re.MULTILINE,
+)
 
 
 class Limit(StrEnum):
@@ -18,10 +30,10 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The bounds of one run: a function with all its cases, or one command."""
+    """The limits of one run: a function with all its cases, or one command."""
 
     wall_seconds: float = 10.0
-    """From the first instruction to the end, less what was spent waiting for a core."""
+    """From the first instruction to the end, less the time spent waiting for a core."""
     cpu_seconds: int = 8
     memory_bytes: int = 400 * MIB
     """Address space of a function's process; data of each process where processes are allowed."""
@@ -42,3 +54,18 @@ class Limits:
     """Threads of a function."""
     workspace_processes: int = 64
     """Processes and threads of a command."""
+
+
+def ran_out_of_memory(stderr: str) -> bool:
+    """Whether `stderr` ends with what a run-time prints when memory is refused to it."""
+    return OUT_OF_MEMORY.search(stderr[-STDERR_TAIL:]) is not None
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def submissions_at_once() -> int:
+    """How many submissions may run at the same time; others wait before their clock starts."""
+    return SUBMISSIONS_PER_CORE * cores()

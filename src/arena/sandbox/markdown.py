@@ -3,33 +3,33 @@
 import re
 from dataclasses import dataclass
 
-# Also behind the mark of a list's item: "1. ```python".
+# Also after the mark of a list item: "1. ```python".
 OPENING = re.compile(
     r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
 )
 CLOSING = re.compile(r"(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*")
 TAG = re.compile(r"[ \t{.]*(?P<tag>[\w+#.-]*)")
-# What stands deeper than this is content: a fence in a docstring, for example.
+# A fence that is indented deeper is content, in a docstring for example.
 CLOSING_INDENT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """What stands between two fences, without their indentation."""
+    """The text between two fences, without their indentation."""
 
     tag: str
-    """The first word behind the opening fence; may be empty."""
+    """The first word after the opening fence; may be empty."""
     body: str
 
 
 def fenced_blocks(text: str) -> list[Block]:
-    """Every block of `text` that holds something; the end of the text closes the last one."""
+    """Every block of `text` that is not blank; the end of the text closes the last one."""
     if "```" not in text and "~~~" not in text:
         return []
     blocks: list[Block] = []
     opening: re.Match[str] | None = None
     inside: list[str] = []
-    # A line at a time: one pattern for a whole block is slow where many fences never close.
+    # A line at a time: one pattern for a whole block is slow if many fences never close.
     for line in text.replace("\r\n", "\n").removesuffix("\n").split("\n"):
         if opening is None:
             opening = _opened(line)
@@ -46,7 +46,7 @@ def fenced_blocks(text: str) -> list[Block]:
 
 def _opened(line: str) -> re.Match[str] | None:
     found = OPENING.match(line)
-    # Backticks behind backticks are code within a line.
+    # Backticks after backticks are code within a line.
     if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
         return None
     return found

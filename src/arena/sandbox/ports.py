@@ -1,32 +1,31 @@
-"""The shapes every provider has, and the values that go in and come out."""
+"""What every provider and sandbox can do, and the values that go in and come out."""
 
 import json
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
-from arena.sandbox.harness.encode import encode
-from arena.sandbox.harness.tags import load
+from arena.sandbox.harness.encode import encode, load
 from arena.sandbox.limits import Limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecResult:
-    """What a command left behind."""
+    """The result of a command."""
 
     stdout: str
     stderr: str
     exit_code: int
-    """128 + n where signal n ended it, as a shell counts."""
+    """128 + n if signal n ended it, as in a shell."""
     limit: Limit | None = None
     """The limit that ended it, if one did."""
     duration_ms: float = 0.0
 
 
 class Sandbox(Protocol):
-    """A place with files of its own in which commands run; nothing in it outlives it."""
+    """An isolated working folder in which commands run; nothing in it outlives it."""
 
     @property
     def id(self) -> str:
@@ -34,7 +33,7 @@ class Sandbox(Protocol):
         ...
 
     async def write_file(self, path: str, content: str | bytes) -> None:
-        """Put a regular file at `path`, relative to the working folder; follows no link."""
+        """Write a regular file at `path`, relative to the working folder; follows no link."""
         ...
 
     async def read_file(self, path: str) -> str:
@@ -42,11 +41,11 @@ class Sandbox(Protocol):
         ...
 
     async def exec(self, command: str, timeout: float | None = None) -> ExecResult:
-        """Run `command` with a shell in the working folder and wait for its end."""
+        """Run `command` with a shell in the working folder and wait until it has ended."""
         ...
 
     async def destroy(self) -> None:
-        """End everything in it and forget its files; a second call does nothing."""
+        """End everything in it and delete its files; a second call does nothing."""
         ...
 
 
@@ -62,13 +61,13 @@ class SandboxProvider(Protocol):
         ...
 
     async def close(self) -> None:
-        """Destroy every sandbox and give back what the provider holds."""
+        """Destroy every sandbox and release what the provider holds."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCase:
-    """Arguments, and the value that should come back."""
+    """Arguments, and the value that should be returned."""
 
     __test__: ClassVar[bool] = False
 
@@ -76,29 +75,17 @@ class TestCase:
     expected: object
     desc: str = ""
     tolerance: float | None = None
-    """The difference that two numbers may have; None: what holds for all the cases."""
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, object]) -> "TestCase":
-        """The case as an evaluation standard writes it."""
-        arguments = document.get("input", [])
-        if isinstance(arguments, (str, bytes)) or not isinstance(arguments, Sequence):
-            arguments = [arguments]
-        return cls(
-            input=arguments,  # pyright: ignore[reportUnknownArgumentType]
-            expected=document.get("expected"),
-            desc=str(document.get("desc") or ""),
-        )
+    """The difference that two numbers may have; None: that of all the cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """What one case gave."""
+    """The result of one case."""
 
     desc: str
     passed: bool
     got: object
-    """The value that came back; None where there was none, and `error` says why."""
+    """The value that was returned; None if there was none, and `error` says why."""
     expected: object
     error: str | None = None
     limit: Limit | None = None
@@ -120,7 +107,7 @@ class FunctionCall:
     inputs: Sequence[Sequence[object]]
 
     def request(self) -> bytes:
-        """What the child is told: the source and the inputs, never an expected value."""
+        """The child's request as JSON."""
         inputs = [encode(list(arguments)) for arguments in self.inputs]
         document = {"source": self.source, "function": self.function_name, "inputs": inputs}
         return json.dumps(document).encode()
@@ -155,10 +142,10 @@ class FunctionOutcome:
 
 @runtime_checkable
 class SharedMachine(Protocol):
-    """A provider whose submissions take turns, because the cores are this machine's."""
+    """A provider whose submissions share this machine's cores, so only some run at once."""
 
-    def turn(self) -> AbstractAsyncContextManager[object]:
-        """Held while one submission is under way."""
+    def slot(self) -> AbstractAsyncContextManager[object]:
+        """To be held while one submission runs."""
         ...
 
 

@@ -1,33 +1,59 @@
-"""Whole programs: the input as JSON on standard input, the result as JSON on standard output.
+"""Functions and programs in any sandbox, by files and commands alone.
 
-Everything goes through the `Sandbox` port, so it runs with every provider. The compiler runs
-inside as well: compiling is already running foreign code.
+Everything goes through the `Sandbox` port, so it works with every provider. A program reads its
+input as JSON from standard input and prints its result as JSON. Compilers run inside as well:
+compiling already means running untrusted code. A function of a provider without a fast path is
+called by the same harness that a zygote's child runs, written into the sandbox as a file.
 """
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
-from arena.errors import AgentFault
-from arena.sandbox.errors import ProtocolViolation, ToolchainMissing
-from arena.sandbox.languages import Language, Languages
-from arena.sandbox.ports import CaseOutcome, ExecResult, FunctionOutcome, Sandbox, SandboxProvider
-from arena.sandbox.results import decode
+from arena.errors import AgentFault, NotFound
+from arena.sandbox.errors import ProtocolViolation, SandboxFailed, ToolchainMissing
+from arena.sandbox.languages import Language, language_named
+from arena.sandbox.ports import (
+    CaseOutcome,
+    ExecResult,
+    FunctionCall,
+    FunctionOutcome,
+    Sandbox,
+    SandboxProvider,
+)
+from arena.sandbox.results import complete, decode, over_limit, read_results
 from arena.sandbox.submission import Submission
 
-INPUT = "input.json"
+INPUT, RESULTS = "input.json", "results"
 MAX_SHOWN = 2000
 COMMAND_NOT_FOUND = 127
 COMPILE_SECONDS = 60.0
+HARNESS = Path(__file__).with_name("harness")
+PYTHON_MODULES = ("encode", "python_calls")
+PYTHON_START = """
+import sys, types
+for name in ('arena', 'arena.sandbox', 'arena.sandbox.harness'):
+    sys.modules[name] = types.ModuleType(name); sys.modules[name].__path__ = []
+places = sys.modules['arena.sandbox.harness.hardening'] = types.ModuleType('hardening')
+places.REQUEST, places.RESULT = 3, 4
+for name, source in {modules!r}:
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(source, '<harness>', 'exec'), module.__dict__)
+module.prepare({{}})
+module.run()
+"""
+# The file of the driver, its command and the program that this needs.
+DRIVERS = {
+    "python": ("driver.py", "python3 -I driver.py", "python3"),
+    "javascript": ("driver.js", "node --no-warnings --stack-size=900 driver.js", "node"),
+}
 
 
 async def run_program(
-    provider: SandboxProvider,
-    submission: Submission,
-    inputs: Sequence[Sequence[object]],
-    languages: Languages,
+    provider: SandboxProvider, submission: Submission, inputs: Sequence[Sequence[object]]
 ) -> FunctionOutcome:
     """Compile once, run once per input, each run a process of its own."""
-    language = languages.named(submission.language)
+    language = language_named(submission.language)
     sandbox = await provider.create()
     try:
         await _require(sandbox, language)
@@ -73,21 +99,64 @@ async def _run(sandbox: Sandbox, language: Language, arguments: Sequence[object]
 
 
 def read_output(result: ExecResult) -> CaseOutcome:
-    """What a program's output says: exactly one JSON document, and exit code 0."""
+    """The value that a program printed: exactly one JSON document, with exit code 0."""
+    duration_ms, stdout = result.duration_ms, result.stdout
     if result.limit is not None:
-        return CaseOutcome(
-            error=f"over the limit: {result.limit.value}",
-            limit=result.limit,
-            duration_ms=result.duration_ms,
-        )
+        return over_limit(result.limit, duration_ms=duration_ms)
     if result.exit_code != 0:
         shown = result.stderr.strip()[-MAX_SHOWN:]
         error = f"ended with exit code {result.exit_code}: {shown}"
-        return CaseOutcome(error=error, duration_ms=result.duration_ms, stdout=result.stdout)
+        return CaseOutcome(error=error, duration_ms=duration_ms, stdout=stdout)
     try:
-        value = decode(result.stdout)
+        value = decode(stdout)
     except ProtocolViolation as violation:
-        shown = result.stdout.strip()[:200]
+        shown = stdout.strip()[:200]
         error = f"standard output is not one JSON document ({violation}): {shown!r}"
-        return CaseOutcome(error=error, duration_ms=result.duration_ms, stdout=result.stdout)
-    return CaseOutcome(value=value, duration_ms=result.duration_ms, stdout=result.stdout)
+        return CaseOutcome(error=error, duration_ms=duration_ms, stdout=stdout)
+    return CaseOutcome(value=value, duration_ms=duration_ms, stdout=stdout)
+
+
+async def call_in_sandbox(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcome:
+    """Run a submission's function once, with every input, in a sandbox of its own."""
+    file, command, program = DRIVERS[call.language]
+    sandbox = await provider.create()
+    try:
+        await sandbox.write_file(file, _driver(call.language))
+        await sandbox.write_file("request.json", call.request())
+        result = await sandbox.exec(f"{command} 3<request.json 4>{RESULTS}")
+        if result.exit_code == COMMAND_NOT_FOUND and "not found" in result.stderr:
+            raise ToolchainMissing(f"the sandbox does not have {program!r}; use another image")
+        failure = _failure(result)
+        try:
+            written = await sandbox.read_file(RESULTS)
+        except (AgentFault, NotFound) as fault:
+            # The submission can reach the file and put something else there.
+            written, failure = "", CaseOutcome(error=fault.message)
+    finally:
+        await sandbox.destroy()
+    results = read_results(written.encode("utf-8", errors="replace"), len(call.inputs))
+    cases = complete(results, len(call.inputs), failure)
+    return FunctionOutcome(
+        engine=f"{program} in a sandbox", cases=cases, stdout=result.stdout, stderr=result.stderr
+    )
+
+
+def _driver(language: str) -> str:
+    if language == "javascript":
+        calls = (HARNESS / "calls.js").read_text()
+        return (HARNESS / "node.js").read_text().replace("MAKE_CALLS", calls)
+    modules = [
+        (f"arena.sandbox.harness.{name}", (HARNESS / f"{name}.py").read_text())
+        for name in PYTHON_MODULES
+    ]
+    return PYTHON_START.format(modules=modules)
+
+
+def _failure(result: ExecResult) -> CaseOutcome:
+    """Why a result is missing."""
+    if result.limit is not None:
+        return over_limit(result.limit)
+    if result.exit_code < 0:
+        raise SandboxFailed(f"the provider reports exit code {result.exit_code}")
+    tail = result.stderr.strip()[-300:]
+    return CaseOutcome(error=f"ended without a result (exit code {result.exit_code}): {tail}")

@@ -1,15 +1,15 @@
-"""What a submission wrote on its result descriptor, read as untrusted bytes.
+"""Reads what a submission wrote on its result descriptor, as untrusted bytes.
 
 One line per result: [index, "value", value, output_bytes], [index, "error", text, output_bytes] or
-[index, "memory", text, output_bytes]; index -1 says that the submission could not be loaded. The
-indices must come in order, each once. Anything else is a violation, and from there on every case
-has failed.
+[index, "memory", text, output_bytes]; index -1 means that the submission could not be loaded. The
+indices must come in order, each once. Anything else is a violation: that case and all after it
+have failed.
 """
 
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from arena.sandbox.errors import ProtocolViolation
@@ -20,8 +20,8 @@ from arena.sandbox.values import UNDEFINED, MapValue, SetValue
 
 LINE_FIELDS = 4
 MAX_VALUES = 1_000_000
-"""Of all results of a run together: two bytes of JSON become a hundred bytes of Python."""
-_SINGLE = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "undefined": UNDEFINED}
+"""Of all results of a run together: two bytes of JSON can become a hundred bytes of Python."""
+_CONSTANTS = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "undefined": UNDEFINED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,15 @@ class Results:
 
     outcomes: Sequence[CaseOutcome]
     output_marks: Sequence[int]
-    """Bytes of standard output there were when each outcome was written."""
+    """How many bytes of standard output had been written at each outcome."""
     failure: CaseOutcome | None = None
-    """What befell every case without an outcome; None where nothing is known."""
+    """The outcome of every case that has none; None if nothing is known."""
+
+
+def over_limit(limit: Limit, detail: str = "", duration_ms: float = 0.0) -> CaseOutcome:
+    """The outcome of a case that a limit ended."""
+    error = f"over the limit: {limit.value}{detail}"
+    return CaseOutcome(error=error, limit=limit, duration_ms=duration_ms)
 
 
 def decode(text: str | bytes) -> object:
@@ -43,10 +49,10 @@ def decode(text: str | bytes) -> object:
 
 
 def has_too_many_values(data: bytes) -> bool:
-    """Whether `data` holds more than anybody should decode; told by counting alone."""
+    """Whether `data` holds more values than are safe to decode, found by counting alone."""
     if _count(data) <= MAX_VALUES:
         return False
-    # A long text may hold as many commas as it likes; what counts stands between the texts.
+    # Commas inside strings do not count: look only at what stands between the strings.
     plain = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     return (
         plain.count(b'"') > 2 * MAX_VALUES or _count(b"".join(plain.split(b'"')[::2])) > MAX_VALUES
@@ -63,22 +69,21 @@ def _decode(text: str | bytes) -> object:
     except RecursionError:
         raise ProtocolViolation("a result is nested too deeply") from None
     except ValueError as error:
-        raise ProtocolViolation(f"a result is not what was agreed on: {error}") from None
+        raise ProtocolViolation(f"a result is not valid JSON: {error}") from None
     _check_depth(value)
     return value
 
 
 def read_results(data: bytes, expected_count: int) -> Results:
-    """Every outcome in `data`, up to the first line that is not in order."""
+    """Every outcome in `data`, up to the first violation."""
     if has_too_many_values(data):
-        over = f"over the limit: {Limit.RESULT.value} (more than {MAX_VALUES:,} values)"
-        failure = CaseOutcome(error=over, limit=Limit.RESULT)
+        failure = over_limit(Limit.RESULT, f" (more than {MAX_VALUES:,} values)")
         return Results(outcomes=(), output_marks=(), failure=failure)
     outcomes: list[CaseOutcome] = []
     marks: list[int] = []
     try:
         if data.count(b"\n") > expected_count:
-            raise ProtocolViolation("there are more results than questions")
+            raise ProtocolViolation("there are more results than inputs")
         lines = data.split(b"\n")
         if lines.pop():
             raise ProtocolViolation("the last result is cut off")
@@ -87,7 +92,7 @@ def read_results(data: bytes, expected_count: int) -> Results:
             if index == -1 and not outcomes:
                 return Results(outcomes=(), output_marks=(), failure=outcome)
             if index != len(outcomes) or index >= expected_count:
-                raise ProtocolViolation(f"result {index} came where {len(outcomes)} was due")
+                raise ProtocolViolation(f"got result {index}, expected result {len(outcomes)}")
             outcomes.append(outcome)
             marks.append(mark)
     except ProtocolViolation as violation:
@@ -98,9 +103,12 @@ def read_results(data: bytes, expected_count: int) -> Results:
 
 def _read_line(line: bytes) -> tuple[int, CaseOutcome, int]:
     fields = _decode(line)
-    if not isinstance(fields, list):
-        raise ProtocolViolation("a result is not a list")
-    index, kind, content, mark = _exactly(cast("list[object]", fields))
+    if not isinstance(fields, list) or len(cast("list[object]", fields)) != LINE_FIELDS:
+        raise ProtocolViolation("a result does not have its four fields")
+    index, kind, content, mark = cast("list[object]", fields)
+    # Exactly: a bool is an int too.
+    if type(index) is not int or type(mark) is not int:
+        raise ProtocolViolation("a result has an index or a mark that is not a number")
     if kind == "value":
         return index, CaseOutcome(value=content), mark
     if kind == "error":
@@ -108,13 +116,7 @@ def _read_line(line: bytes) -> tuple[int, CaseOutcome, int]:
     if kind == "memory":
         outcome = CaseOutcome(error=f"{content} (over the limit: memory)", limit=Limit.MEMORY)
         return index, outcome, mark
-    raise ProtocolViolation(f"a result is of the unknown kind {kind!r}")
-
-
-def _exactly(fields: "list[object]") -> tuple[int, object, object, int]:
-    if len(fields) != LINE_FIELDS or type(fields[0]) is not int or type(fields[3]) is not int:
-        raise ProtocolViolation("a result does not have its four fields")
-    return fields[0], fields[1], fields[2], fields[3]
+    raise ProtocolViolation(f"a result has the unknown kind {kind!r}")
 
 
 def _no_constant(name: str) -> object:
@@ -124,12 +126,12 @@ def _no_constant(name: str) -> object:
 def _object(pairs: list[tuple[str, object]]) -> object:
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise ValueError("an object names a key twice")
+        raise ValueError("an object has a key twice")
     tag = document.get("$arena")
     if tag is None:
         return document
-    if isinstance(tag, str) and tag in _SINGLE and len(document) == 1:
-        return _SINGLE[tag]
+    if isinstance(tag, str) and tag in _CONSTANTS and len(document) == 1:
+        return _CONSTANTS[tag]
     if tag == "set":
         return SetValue(_list(document.get("members")))
     entries = [_entry(entry) for entry in _list(document.get("entries"))]
@@ -137,10 +139,10 @@ def _object(pairs: list[tuple[str, object]]) -> object:
         return MapValue(entries)
     if tag == "object":
         return {str(key): value for key, value in entries}
-    raise ValueError(f"the tag {tag!r} is unknown")
+    raise ValueError(f"unknown tag {tag!r}")
 
 
-# Made once: json.loads makes one for every line.
+# Made once: json.loads would make one for every line.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
@@ -158,7 +160,7 @@ def _entry(value: object) -> tuple[object, object]:
 
 
 def _check_depth(value: object) -> None:
-    """Raise where `value` is nested deeper than any honest encoder writes."""
+    """Raise if `value` is nested deeper than the encoder of the harness allows."""
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 8):
         level = [inner for item in level for inner in _inside(item)]
@@ -180,7 +182,6 @@ def _inside(value: object) -> Sequence[object]:
 
 
 def complete(results: Results, count: int, failure: CaseOutcome) -> list[CaseOutcome]:
-    """As many outcomes as there were questions: the missing ones have failed."""
-    reason = results.failure or failure
+    """As many outcomes as there were inputs: the missing ones have failed."""
     missing = count - len(results.outcomes)
-    return [*results.outcomes, *(replace(reason) for _ in range(missing))]
+    return [*results.outcomes, *[results.failure or failure] * missing]

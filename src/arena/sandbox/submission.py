@@ -1,37 +1,18 @@
-"""What an agent handed in: the code in its answer, and the language it is written in."""
+"""The code in an agent's answer, and the language it is written in.
+
+Nothing is parsed: the code is untrusted, and a parser in the supervisor would be one more thing to
+attack. Patterns look at single lines. No two adjacent parts of a pattern can match the same
+characters: untrusted text must not make them slow.
+"""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from arena.errors import InvalidInput, NotFound
-from arena.sandbox.definitions import FUNCTIONS, defines, offered, used
-from arena.sandbox.languages import Languages
+from arena.sandbox.languages import languages, normal_language
 from arena.sandbox.markdown import Block, fenced_blocks
 
-IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,127}", re.ASCII)
-ALIASES = {
-    "py": "python",
-    "python3": "python",
-    "js": "javascript",
-    "jsx": "javascript",
-    "mjs": "javascript",
-    "cjs": "javascript",
-    "node": "javascript",
-    "ts": "typescript",
-    "c++": "cpp",
-    "cc": "cpp",
-    "cxx": "cpp",
-    "rs": "rust",
-    "golang": "go",
-    "es": "javascript",
-    "ecmascript": "javascript",
-    "rb": "ruby",
-    "sh": "shell",
-    "bash": "shell",
-}
-# Each is something that only this one of the two can say at the start of a line. No two parts that
-# follow each other can take the same characters: the text is a stranger's, and so is the time.
+# Each matches what only one of the two languages has at the start of a line.
 PYTHON_SIGNS = re.compile(
     r"^[ \t]*(?:async[ \t]+def|def|class[ \t]+\w.*:[ \t]*(?:#.*)?$|from[ \t]+[\w.]+[ \t]+import"
     r"|import[ \t]+\w[\w., ]*$|@\w|elif\b|if[ \t].*:[ \t]*$|\w+[ \t]*=[ \t]*lambda\b)",
@@ -44,7 +25,7 @@ JAVASCRIPT_SIGNS = re.compile(
     r"|\w+[ \t]*=[^=\n]*=>)",
     re.MULTILINE,
 )
-# How a text begins that is code itself: a fence in it stands in a string or a comment.
+# How a text begins that is code itself: a fence in it is in a string or a comment.
 CODE_START = re.compile(
     r"(?:async[ \t]+)?def[ \t]+\w+[ \t]*[(\[]|class[ \t]+\w+[ \t]*[({:]"
     r"|from[ \t]+[\w.]+[ \t]+import\b|import\b.*\bfrom\b"
@@ -55,6 +36,35 @@ CODE_START = re.compile(
     r"|#!|#include\b|<\?php|package[ \t]+[\w.]+;?$|(?:public[ \t]+)?(?:static|class|fn)[ \t].*\{",
     re.MULTILINE,
 )
+# Only lines at the left margin count, so that a method is not taken for a function.
+WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_EXPORT = r"(?:export[ \t]+)?(?:default[ \t]+)?"
+_DECLARED = rf"{_EXPORT}(?:const|let|var)[ \t]+"
+FUNCTIONS = {
+    "python": re.compile(
+        r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=[ \t]*lambda\b", re.MULTILINE
+    ),
+    "javascript": re.compile(
+        rf"^(?:{_EXPORT}|module\.exports[ \t]*=[ \t]*)"
+        r"(?:async[ \t]+)?(?:function(?:[ \t]*\*)?|class)[ \t]*([\w$]+)"
+        rf"|^{_DECLARED}([\w$]+)[ \t]*=[ \t]*(?:async\b|function\b|\(|[\w$]+[ \t]*=>)",
+        re.MULTILINE,
+    ),
+}
+ASSIGNED = {
+    "python": re.compile(r"^(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE),
+    "javascript": re.compile(
+        rf"^(?:{_DECLARED}|(?:module\.)?exports\.|globalThis\.)?([\w$]+)[ \t]*="
+        r"(?![=>]|[ \t]*(?:await[ \t]+)?(?:require|import)\b)",
+        re.MULTILINE,
+    ),
+}
+IMPORTS = {
+    "python": re.compile(r"^(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(.*)", re.MULTILINE),
+    "javascript": re.compile(
+        rf"^import\b([^'\"\n]*)from|^{_DECLARED}([^=\s][^=\n]*)=[ \t]*require\b", re.MULTILINE
+    ),
+}
 BLANK_OR_HASH = re.compile(r"(?:[ \t\r]*\n|#(?!!|include\b).*\n)*")
 
 
@@ -66,43 +76,17 @@ class Submission:
     language: str
 
 
-def normal_language(name: str) -> str:
-    """One name per language: 'js' and 'node' are 'javascript', 'python3.11' is 'python'."""
-    lowered = name.strip().lower()
-    bare = lowered.rstrip("0123456789.-")
-    # A version means something only behind a name that is known: 'cobol85' is one word.
-    known = bare in ALIASES or bare in ALIASES.values()
-    return ALIASES.get(lowered) or (ALIASES.get(bare, bare) if known else lowered)
-
-
-def check_language(name: str) -> str:
-    """The language's one name, or InvalidInput with the nearest that there is."""
-    language = normal_language(name)
-    try:
-        return Languages.builtin().named(language).name
-    except NotFound as unknown:
-        raise InvalidInput(unknown.message) from None
-
-
 def read_submission(
-    text: str,
-    language: str | None = None,
-    *,
-    function_name: str | None = None,
-    known: Collection[str] | None = None,
+    text: str, language: str | None = None, *, function_name: str | None = None
 ) -> Submission:
-    """The code in an answer. The caller's `language` wins over the fence, the fence over looks.
-
-    `known` are the languages that a fence can name; any other tag, such as "text", says nothing.
-    """
-    # A mark that editors leave at the start of a file means nothing to an interpreter.
+    """The code in an answer. The caller's `language` wins over the fence's, that over a guess."""
+    # A byte order mark means nothing to an interpreter.
     text = text.removeprefix("\ufeff")
     wanted = normal_language(language or "")
     blocks = [] if _begins_like_code(text) else fenced_blocks(text)
     if not blocks:
         return Submission(source=text, language=wanted or _looks_like(text))
-    names = Languages.builtin().table if known is None else known
-    tagged = [_with_language(block, names) for block in blocks]
+    tagged = [_with_language(block) for block in blocks]
     found = _with_function(tagged, wanted, function_name) if function_name else None
     return found or _longest(tagged, wanted, function_name is not None)
 
@@ -112,10 +96,10 @@ def _begins_like_code(text: str) -> bool:
     return CODE_START.match(text, blank.end() if blank else 0) is not None
 
 
-def _with_language(block: Block, known: Collection[str]) -> Submission:
-    """The block's code; its language is empty where the tag names none."""
+def _with_language(block: Block) -> Submission:
+    """The block's code; its language is empty if the tag (such as "text") names none."""
     language = normal_language(block.tag)
-    return Submission(source=block.body, language=language if language in known else "")
+    return Submission(source=block.body, language=language if language in languages() else "")
 
 
 def _with_function(
@@ -123,7 +107,7 @@ def _with_function(
 ) -> Submission | None:
     """The first block that defines the function, with the blocks that it needs."""
     languages = (wanted,) if wanted in FUNCTIONS else tuple(FUNCTIONS)
-    # A tag counts for more than none; sorting keeps the order of the text.
+    # Blocks with a tag first; sorting keeps the order of the text.
     for block in sorted(blocks, key=lambda block: not block.language):
         language = block.language or wanted or _looks_like(block.source)
         if language in languages and defines(block.source, function_name, language):
@@ -133,9 +117,9 @@ def _with_function(
 
 
 def _with_helpers(first: Submission, usable: Sequence[Submission], language: str) -> str:
-    """`first` and every block that offers what a block taken uses, in the order of the text.
+    """`first` and every block that offers what a taken block uses, in the order of the text.
 
-    Examples stay out, because nobody needs what they define: they may ask for input, or fail.
+    Examples are left out, because nothing uses what they define: they may read input, or fail.
     """
     offers = [offered(block.source, language) for block in usable]
     where: dict[str, int] = {}
@@ -175,8 +159,27 @@ def _looks_like(source: str) -> str:
     return "python" if python > javascript else "javascript"
 
 
-def checked_name(name: str) -> str:
-    """`name` as the name of a function, or InvalidInput."""
-    if IDENTIFIER.fullmatch(name) is None:
-        raise InvalidInput(f"function name {name!r} is not a name: letters, digits, _ and $")
-    return name
+def defines(source: str, name: str, language: str) -> bool:
+    """Whether `source` defines a function, a class or a variable of that name."""
+    return name in _found(FUNCTIONS[language], source) | _found(ASSIGNED[language], source)
+
+
+def offered(source: str, language: str) -> set[str]:
+    """What other code may need from `source`: functions, classes, imports, CONSTANTS.
+
+    Not every variable: `result = add(1, 2)` is an example, and half of all functions have a
+    `result` of their own.
+    """
+    constants = {name for name in _found(ASSIGNED[language], source) if name.isupper()}
+    imports = _found(IMPORTS[language], source)
+    words = {word for line in imports for word in WORD.findall(line)} - {"as"}
+    return _found(FUNCTIONS[language], source) | constants | words
+
+
+def used(source: str) -> Iterable[str]:
+    """Every word of `source`, in the order of its first use."""
+    return dict.fromkeys(WORD.findall(source))
+
+
+def _found(pattern: re.Pattern[str], source: str) -> set[str]:
+    return {group for match in pattern.finditer(source) for group in match.groups() if group}

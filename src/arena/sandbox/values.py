@@ -1,9 +1,9 @@
-"""When two values are the same: one written rule, used for every language.
+"""When two values are equal: one rule, used for every language.
 
-A value is what JSON can say, and a few more: the integers and floats are one kind of number
-(1 equals 1.0, exactly), true is not 1, lists keep their order, objects do not, NaN equals NaN
-and nothing else, -0 equals 0, `UNDEFINED` is not null and a key that holds it is still a key.
-Sets and maps (`SetValue`, `MapValue`) equal only their like, in any order of their members.
+Values are those of JSON and a few more. Integers and floats are one kind of number (1 equals 1.0,
+exactly), true is not 1, the order of a list matters and that of an object does not, NaN equals NaN
+and nothing else, -0 equals 0, `UNDEFINED` is not null and a key that holds it is still a key. Sets
+and maps (`SetValue`, `MapValue`) equal only their own kind, in any order of their members.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Final, cast
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """JavaScript's undefined: no value, which is not null."""
+    """JavaScript's undefined, which is not null."""
 
     def __repr__(self) -> str:
         return "undefined"
@@ -43,7 +43,7 @@ Pair = tuple[object, object]
 
 def equal(got: object, expected: object, tolerance: float | None = None) -> bool:
     """Whether `got` is the value that was `expected`, numbers within `tolerance` of each other."""
-    # A stack instead of recursion: a value may be nested deeper than Python's own stack.
+    # A stack instead of recursion: a value may be nested deeper than Python's recursion limit.
     pending: list[Pair] = [(got, expected)]
     while pending:
         left, right = pending.pop()
@@ -55,58 +55,52 @@ def equal(got: object, expected: object, tolerance: float | None = None) -> bool
 
 
 def _parts(left: object, right: object, tolerance: float | None) -> Sequence[Pair] | None:
-    """The pairs that must be equal for these two to be; None when they already differ."""
+    """The pairs that must be equal for these two to be equal; None if they already differ."""
     kind = _kind(left)
     if kind != _kind(right):
         return None
     if kind == "array":
-        return _items(cast(Sequence[object], left), cast(Sequence[object], right))
+        items, others = cast(Sequence[object], left), cast(Sequence[object], right)
+        return list(zip(items, others, strict=True)) if len(items) == len(others) else None
     if kind == "object":
-        return _members(cast(Mapping[str, object], left), cast(Mapping[str, object], right))
+        members, others = cast(Mapping[str, object], left), cast(Mapping[str, object], right)
+        same_keys = members.keys() == others.keys()
+        return [(members[key], others[key]) for key in members] if same_keys else None
     if kind in ("set", "map"):
-        return () if _same_members(_unordered(left), _unordered(right), tolerance) else None
-    if kind == "number":
+        same = _same_members(_unordered(left), _unordered(right), tolerance)
+    elif kind == "number":
         same = _same_number(cast(float, left), cast(float, right), tolerance)
     else:
         same = left == right
     return () if same else None
 
 
+# In this order: in Python a bool is an int.
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (type(None), "null"),
+    (bool, "boolean"),
+    ((int, float), "number"),
+    (str, "string"),
+    ((list, tuple), "array"),
+    (Mapping, "object"),
+    (Undefined, "undefined"),
+    ((SetValue, set, frozenset), "set"),
+    (MapValue, "map"),
+)
+
+
 def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    # bool first: in Python it is an int.
-    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
-        (bool, "boolean"),
-        ((int, float), "number"),
-        (str, "string"),
-        ((list, tuple), "array"),
-        (Mapping, "object"),
-        (Undefined, "undefined"),
-        ((SetValue, set, frozenset), "set"),
-        (MapValue, "map"),
-    )
-    for types, name in kinds:
+    for types, name in _KINDS:
         if isinstance(value, types):
             return name
     return f"python {type(value).__qualname__}"
 
 
-def _items(left: Sequence[object], right: Sequence[object]) -> Sequence[Pair] | None:
-    return list(zip(left, right, strict=True)) if len(left) == len(right) else None
-
-
-def _members(left: Mapping[str, object], right: Mapping[str, object]) -> Sequence[Pair] | None:
-    if left.keys() != right.keys():
-        return None
-    return [(left[key], right[key]) for key in left]
-
-
 def _same_number(left: float, right: float, tolerance: float | None) -> bool:
-    # NaN is what differs from itself; math.isnan cannot take the largest integers.
+    # NaN is the value that differs from itself; math.isnan does not take the largest integers.
     if left != left or right != right:
         return left != left and right != right
-    # Python compares an int with a float exactly; rounding one to the other would not.
+    # Python compares an int with a float exactly, without rounding either.
     if left == right:
         return True
     if tolerance is None or _infinite(left) or _infinite(right):

@@ -2,11 +2,9 @@
 
 from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID
 
 from pydantic import Field
 
-from arena.schemas.scores import Interval
 from arena.schemas.wire import Wire
 
 
@@ -94,30 +92,3 @@ class TestAudit(Wire):
     audited: int = Field(description="How many active tests were looked at.")
     left_out: list[str] = Field(description="Tests that only a model or a person can judge.")
     pending: int = Field(description="How many are still to be looked at: ask again.")
-
-
-class StandingRow(Wire):
-    """How a test went with one agent version in its latest full run."""
-
-    agent_id: str
-    agent_version: str
-    run_id: UUID
-    result_id: UUID = Field(description="The trial to look at: the first that failed, if any.")
-    trials: int
-    passed: int
-    rest_percent: float | None = Field(description="What it passed of the run's other tests.")
-    is_current: bool = Field(description="Whether the test said then what it says now.")
-
-
-class Standing(Wire):
-    """What is known of a test: how hard it is, and whether it tells agents apart."""
-
-    test_id: str
-    rows: list[StandingRow]
-    counted: int = Field(description="Rows behind the statistics: those of the present test.")
-    pass_percent: float | None
-    interval: Interval | None = Field(description="Of that percentage.")
-    discrimination: float | None = Field(
-        description="Correlation of passing it with passing the rest, from -1 to 1; null where "
-        "fewer than three agents were asked, or all did the same."
-    )

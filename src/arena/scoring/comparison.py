@@ -6,65 +6,188 @@ interval for the difference of their pass rates.
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field
 
 from arena.errors import InvalidInput
-from arena.scoring.pair import Contender, Pair, compare_pair
-from arena.scoring.significance import holm
+from arena.scoring.board import BoardEntry
+from arena.scoring.components import Share
+from arena.scoring.intervals import Interval
+from arena.scoring.significance import holm, paired_difference_interval, sign_flip_p_value
+from arena.scoring.trials import TrialCounts
+
+SIGNIFICANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferingTest:
+    """A test on which two agents did not pass equally often."""
+
+    test_id: str
+    first_passed: int
+    first_trials: int
+    second_passed: int
+    second_trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPair:
+    """Two agents on the tests that both ran, each test counting the same."""
+
+    first: Annotated[str, Field(examples=["qa-web-manager:1.0.0"])]
+    second: str
+    common_tests: int
+    first_pass_rate: float | None
+    """0 to 1 over the common tests; null where there are none."""
+    second_pass_rate: float | None
+    difference: float | None
+    """First minus second, as a share of 1."""
+    interval: Interval | None
+    """Of the difference, in per cent."""
+    p_value: float | None
+    adjusted_p_value: float | None
+    """Adjusted by Holm's method for the number of pairs."""
+    significant: bool
+    """Whether the adjusted p-value is below 0.05; false where nothing could be tested."""
+    differing: list[DifferingTest]
+    only_first: list[str]
+    """Tests that the second did not run."""
+    only_second: list[str]
+
+    @property
+    def ahead(self) -> str | None:
+        """Who passed more of the common tests; None where neither did."""
+        if not self.difference:
+            return None
+        return self.first if self.difference > 0 else self.second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The answer to "which of these is better?"."""
+    """Agents side by side."""
 
-    contenders: tuple[Contender, ...]
-    """In the order asked for."""
-    unknown: tuple[str, ...]
-    """Keys that nothing is known of; they take no part and have no score."""
-    winner: str | None
-    """The one with the highest overall score; None on a tie or with fewer than two scores."""
-    pairs: tuple[Pair, ...]
-
-    @property
-    def significant(self) -> bool:
-        """Whether the winner is significantly ahead of every other one on the tests both ran."""
-        if self.winner is None:
-            return False
-        theirs = [pair for pair in self.pairs if self.winner in (pair.first, pair.second)]
-        return all(pair.significant and pair.ahead == self.winner for pair in theirs)
+    comparison: list[BoardEntry]
+    """In the order of the request."""
+    unknown: list[str]
+    """Agents without any evidence; they take no part."""
+    winner: Annotated[str | None, Field(examples=["qa-web-manager"])]
+    """The agent with the highest overall score; null on a tie or with fewer than two scores."""
+    winner_version: str | None
+    significant: bool
+    """Whether the winner is ahead of every other one beyond luck on the tests both ran."""
+    pairs: list[ComparedPair]
 
 
-def compare(keys: Sequence[str], known: Mapping[str, Contender]) -> Comparison:
-    """The agents called `keys`, each with each, from what is `known` of them."""
-    twice = sorted({key for key in keys if keys.count(key) > 1})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """An agent version and how its tests went."""
+
+    name: str
+    """As `agent:version`."""
+    tests: Sequence[TrialCounts] = ()
+
+    def by_test(self) -> dict[tuple[str, str], TrialCounts]:
+        """Its tests by id and content: an edited test is another test."""
+        tests = {(counts.test_id, counts.digest): counts for counts in self.tests}
+        if len(tests) < len(self.tests):
+            raise InvalidInput(f"{self.name}: a test is listed twice; count its trials together")
+        return tests
+
+
+def compare(
+    names: Sequence[str], known: Mapping[str, tuple[BoardEntry, Sequence[TrialCounts]]]
+) -> Comparison:
+    """The agents called `names`, each with each, by their entries and how their tests went."""
+    twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidInput(f"compared with itself: {', '.join(twice)}; name each agent once")
-    contenders = tuple(known[key] for key in keys if key in known)
-    pairs = [compare_pair(a, b) for a, b in itertools.combinations(contenders, 2)]
+    present = [name for name in names if name in known]
+    contenders = [Contender(name=name, tests=known[name][1]) for name in present]
+    pairs = _adjusted([compare_pair(a, b) for a, b in itertools.combinations(contenders, 2)])
+    entries = [known[name][0] for name in present]
+    winner = find_winner(entries)
     return Comparison(
-        contenders=contenders,
-        unknown=tuple(key for key in keys if key not in known),
-        winner=find_winner({contender.key: contender.score for contender in contenders}),
-        pairs=_adjusted(pairs),
+        comparison=entries,
+        unknown=[name for name in names if name not in known],
+        winner=winner.agent_id if winner else None,
+        winner_version=winner.agent_version if winner else None,
+        significant=winner is not None
+        and all(
+            pair.significant and pair.ahead == winner.name
+            for pair in pairs
+            if winner.name in (pair.first, pair.second)
+        ),
+        pairs=pairs,
     )
 
 
-def find_winner(scores: Mapping[str, Decimal | None]) -> str | None:
-    """The key with the highest score; None on a tie, or where fewer than two have one."""
-    known = {key: score for key, score in scores.items() if score is not None}
-    if len(known) < 2:
-        return None
-    best = max(known.values())
-    leaders = [key for key, score in known.items() if score == best]
-    return leaders[0] if len(leaders) == 1 else None
+def find_winner(entries: Sequence[BoardEntry]) -> BoardEntry | None:
+    """The entry with the highest score; None on a tie, or where fewer than two have one."""
+    scored = [(entry.overall_score, entry) for entry in entries if entry.overall_score is not None]
+    best = max((score for score, _ in scored), default=None)
+    leaders = [entry for score, entry in scored if score == best]
+    return leaders[0] if len(scored) > 1 and len(leaders) == 1 else None
 
 
-def _adjusted(pairs: list[Pair]) -> tuple[Pair, ...]:
+def compare_pair(first: Contender, second: Contender) -> ComparedPair:
+    """The two on the tests both ran; without a common test there is no difference and no test."""
+    ours, theirs = first.by_test(), second.by_test()
+    tests = [(ours[key], theirs[key]) for key in sorted(ours.keys() & theirs.keys())]
+    # Pass rates as whole steps of one size, so that equal rates differ by exactly nothing.
+    unit = math.lcm(*(counts.trials for pair in tests for counts in pair))
+    rates = [(_rate(one, unit), _rate(two, unit)) for one, two in tests]
+    one, two = (Share.of_groups((pair[place], unit) for pair in rates) for place in (0, 1))
+    interval = p_value = None
+    if tests:
+        count, products = len(tests), sum(a * b for a, b in rates)
+        covariance = (count * products - one.part * two.part) / (count * unit) ** 2
+        interval = paired_difference_interval(one, two, covariance)
+        p_value = sign_flip_p_value([a - b for a, b in rates])
+    return ComparedPair(
+        first=first.name,
+        second=second.name,
+        common_tests=len(tests),
+        first_pass_rate=one.value,
+        second_pass_rate=two.value,
+        difference=(one.part - two.part) / one.whole if tests else None,
+        interval=interval.scaled(100).rounded() if interval else None,
+        p_value=p_value,
+        adjusted_p_value=p_value,
+        significant=_is_significant(p_value),
+        differing=[
+            DifferingTest(
+                test_id=one.test_id,
+                first_passed=one.passed,
+                first_trials=one.trials,
+                second_passed=two.passed,
+                second_trials=two.trials,
+            )
+            for (one, two), (a, b) in zip(tests, rates, strict=True)
+            if a != b
+        ],
+        only_first=[test_id for test_id, _ in sorted(ours.keys() - theirs.keys())],
+        only_second=[test_id for test_id, _ in sorted(theirs.keys() - ours.keys())],
+    )
+
+
+def _rate(counts: TrialCounts, unit: int) -> int:
+    return counts.passed * (unit // counts.trials)
+
+
+def _adjusted(pairs: list[ComparedPair]) -> list[ComparedPair]:
     """The pairs with Holm's adjustment over those that could be tested."""
     adjusted = iter(holm([pair.p_value for pair in pairs if pair.p_value is not None]))
-    return tuple(
-        pair if pair.p_value is None else replace(pair, adjusted_p_value=next(adjusted))
+    return [
+        pair
+        if pair.p_value is None
+        else replace(pair, adjusted_p_value=(p := next(adjusted)), significant=_is_significant(p))
         for pair in pairs
-    )
+    ]
+
+
+def _is_significant(p_value: float | None) -> bool:
+    return p_value is not None and p_value < SIGNIFICANCE

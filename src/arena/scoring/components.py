@@ -1,7 +1,12 @@
-"""The four components of a score, each from whole numbers, each None where there is no data.
+"""The four components of a score, each a share of a whole, each None where there is no data.
 
-How every number is made, so that SQL can make the same one to the cent. All divisions are between
-whole numbers that are not negative, `//` drops the remainder (on PostgreSQL: `div(a, b)` on
+A component is passes of trials, stars of the stars possible, successes of executions, or points
+earned at full efficiency of points earned. Evidence comes in *units* (a test, a rating, an
+execution); a unit adds `part` of `whole`, with 0 <= part <= whole. Six whole numbers are enough for
+the score and its interval, so nothing has to be read again when a unit arrives or is replaced.
+
+How each number is computed, so that SQL can compute the same one to the cent. All divisions are
+between whole numbers that are not negative, `//` drops the remainder (on PostgreSQL: `div(a, b)` on
 `numeric`, which is exact; `round(a / b, 2)` rounds twice, as the quotient is rounded before).
 
 1. A component in cents (hundredths of a point, 0 to 10000) is `(2·n + d) // (2·d)`, which rounds
@@ -18,39 +23,115 @@ whole numbers that are not negative, `//` drops the remainder (on PostgreSQL: `d
                               (2 · possible · budget + tokens) // (2 · tokens)
    with the budget in whole tokens, halves up, at least 1.
 3. The overall score in cents is made from the components *as rounded in 1*, so that a reader can
-   check it with what the page shows; see `overall.py`.
+   check it with what the page shows; see `scorecard.py`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Self
 
 from arena.errors import InvalidInput
-from arena.scoring.share import HIGHEST_RATING, LOWEST_RATING, divide_half_up, share_score
+
+LOWEST_RATING = 1
+HIGHEST_RATING = 5
 
 MICROPOINTS = 1_000_000
 """Micropoints in a point: points are counted in whole numbers, so sums have no rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Components:
-    """The four component scores, 0 to 100; None means no data, which is not a zero."""
+class Share:
+    """Sums over some units; all zero where nothing was observed."""
 
-    benchmark: Decimal | None = None
-    user_rating: Decimal | None = None
-    success_rate: Decimal | None = None
-    cost_efficiency: Decimal | None = None
+    units: int = 0
+    """How many units: tests, ratings, executions."""
+    part: int = 0
+    whole: int = 0
+    part_squares: int = 0
+    """Sum of part × part over the units."""
+    products: int = 0
+    """Sum of part × whole over the units."""
+    whole_squares: int = 0
+    """Sum of whole × whole over the units."""
 
     def __post_init__(self) -> None:
-        for name, score in self.by_name().items():
-            if score is not None and not 0 <= score <= 100:
-                raise InvalidInput(f"{name} is {score}, must be between 0 and 100 or missing")
+        is_possible = (
+            self.units >= 0
+            and 0 <= self.part <= self.whole
+            and 0 <= self.part_squares <= self.products <= self.whole_squares
+            and (self.whole > 0) == (self.units > 0)
+            # Cauchy-Schwarz: squares too small for their sum would be a negative variance.
+            and self.part**2 <= self.units * self.part_squares
+            and self.whole**2 <= self.units * self.whole_squares
+        )
+        if not is_possible:
+            raise InvalidInput(
+                f"no units add up to {self}; every unit must have 0 <= part <= whole, "
+                "and only what was added can be subtracted"
+            )
 
-    def by_name(self) -> dict[str, Decimal | None]:
-        """Each component's score by its name, in the order of the weights."""
-        return {name: getattr(self, name) for name in COMPONENT_NAMES}
+    @classmethod
+    def of_groups(cls, groups: Iterable[tuple[int, int]]) -> Self:
+        """One unit per (part, whole); a whole of 0 is no evidence and is skipped."""
+        # Plain sums in one pass: a run of thousands of tests makes no object per test.
+        units = part_sum = whole_sum = part_squares = products = whole_squares = 0
+        for part, whole in groups:
+            if not 0 <= part <= whole:
+                raise InvalidInput(f"{part} of {whole} is not a share: 0 <= part <= whole")
+            units += whole > 0
+            part_sum += part
+            whole_sum += whole
+            part_squares += part * part
+            products += part * whole
+            whole_squares += whole * whole
+        return cls.from_list([units, part_sum, whole_sum, part_squares, products, whole_squares])
+
+    @classmethod
+    def of_counts(cls, part: int, whole: int) -> Self:
+        """`whole` units of which `part` were a success: passed of total, completed of executed."""
+        return cls.from_list([whole, part, whole, part, part, whole])
+
+    @classmethod
+    def of_ratings(cls, count: int, rating_sum: int, rating_square_sum: int) -> Self:
+        """`count` ratings of 1 to 5 stars: each adds its stars above the lowest, of four."""
+        span = HIGHEST_RATING - LOWEST_RATING
+        part = rating_sum - LOWEST_RATING * count
+        squares = rating_square_sum - 2 * LOWEST_RATING * rating_sum + LOWEST_RATING**2 * count
+        return cls.from_list([count, part, span * count, squares, span * part, span * span * count])
+
+    @classmethod
+    def from_list(cls, numbers: Iterable[Any]) -> Self:
+        """The share whose six sums are `numbers`, in the order in which the database keeps them."""
+        return cls(**dict(zip(SHARE_FIELDS, map(int, numbers), strict=True)))
+
+    def to_list(self) -> list[int]:
+        """The six sums as the database keeps them."""
+        return [getattr(self, name) for name in SHARE_FIELDS]
+
+    def __add__(self, other: "Share") -> Self:
+        return self.from_list(a + b for a, b in zip(self.to_list(), other.to_list(), strict=True))
+
+    def __sub__(self, other: "Share") -> Self:
+        return self.from_list(a - b for a, b in zip(self.to_list(), other.to_list(), strict=True))
+
+    @property
+    def value(self) -> float | None:
+        """The share itself, 0 to 1, or None where nothing was observed."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def score(self) -> Decimal | None:
+        """The share on the scale 0 to 100, to the cent."""
+        return share_score(self.part, self.whole)
+
+    @property
+    def is_all_or_nothing(self) -> bool:
+        """Whether every unit gave its whole or nothing, as a single trial does."""
+        return self.part_squares == self.products
 
 
-COMPONENT_NAMES = tuple(field.name for field in fields(Components))
+SHARE_FIELDS = tuple(field.name for field in fields(Share))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,37 +142,26 @@ class CostContribution:
     possible_micropoints: int
 
 
-def benchmark_score(passed: int, total: int) -> Decimal | None:
-    """Tests passed of tests run, in per cent."""
-    return share_score(passed, total)
+def divide_half_up(numerator: int, denominator: int) -> int:
+    """The nearest whole number, halves upwards; exact for any size, never through a float."""
+    return (2 * numerator + denominator) // (2 * denominator)
 
 
-def user_rating_score(rating_sum: int, rating_count: int) -> Decimal | None:
-    """(average − 1) × 25: one star is 0, five are 100. Nobody's vote is None, not −25."""
-    lowest, highest = LOWEST_RATING * rating_count, HIGHEST_RATING * rating_count
-    if not lowest <= rating_sum <= highest:
-        raise InvalidInput(
-            f"{rating_count} ratings of 1 to 5 cannot add up to {rating_sum}; "
-            f"between {lowest} and {highest} is possible"
-        )
-    return share_score(rating_sum - lowest, highest - lowest)
+def in_cents(cents: int) -> Decimal:
+    """A score from its whole number of hundredths, always with two decimals."""
+    return Decimal(cents).scaleb(-2)
+
+
+def share_score(part: int, whole: int) -> Decimal | None:
+    """100 × part / whole to the cent; None where the whole is 0."""
+    if not 0 <= part <= whole:
+        raise InvalidInput(f"{part} of {whole} is not a share: 0 <= part <= whole")
+    return in_cents(divide_half_up(10_000 * part, whole)) if whole else None
 
 
 def average_rating(rating_sum: int, rating_count: int) -> Decimal | None:
     """The mean number of stars to two decimals, halves up."""
-    if not rating_count:
-        return None
-    return Decimal(divide_half_up(100 * rating_sum, rating_count)).scaleb(-2)
-
-
-def success_rate_score(successes: int, total: int) -> Decimal | None:
-    """Executions that finished and answered in time, in per cent of all that ended."""
-    return share_score(successes, total)
-
-
-def cost_efficiency_score(earned_micropoints: int, possible_micropoints: int) -> Decimal | None:
-    """Points kept after the token budget is applied, in per cent of the points passed."""
-    return share_score(earned_micropoints, possible_micropoints)
+    return in_cents(divide_half_up(100 * rating_sum, rating_count)) if rating_count else None
 
 
 def cost_contribution(
@@ -99,8 +169,8 @@ def cost_contribution(
 ) -> CostContribution | None:
     """What a passed result adds to cost efficiency; None where its tokens are not known.
 
-    An answer within its budget keeps all its points, so spending nothing is full efficiency: a
-    program that needs no model is as cheap as can be, and unlike None the zero was reported.
+    An answer within its budget keeps all its points, so zero tokens are full efficiency: a program
+    that calls no model is as cheap as possible, and unlike None the zero was reported.
     """
     if tokens is None:
         return None
@@ -113,7 +183,7 @@ def cost_contribution(
 
 
 def _rounded(name: str, value: Decimal | float, scale: int) -> int:
-    # By way of the decimal digits a person wrote: 0.1 is a tenth, not the binary float next to it.
+    # Through the decimal digits a person wrote: 0.1 is a tenth, not the binary float next to it.
     number = Decimal(str(value))
     if not number.is_finite() or number < 0:
         raise InvalidInput(f"{name} is {value}, must be a number of 0 or more")

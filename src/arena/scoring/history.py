@@ -1,11 +1,11 @@
-"""What happened to an agent in use: its executions and what people think of it."""
+"""What happened to an agent in use: its executions, and the feedback of its users."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from arena.agents import Usage
+from arena.models.usage import Usage
 
 
 class ExecutionStatus(StrEnum):
@@ -28,7 +28,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Whom evidence is about: one version of one agent, as one team sees it."""
+    """What evidence is about: one version of one agent, as one team sees it."""
 
     team_id: str
     agent_id: str
@@ -36,6 +36,15 @@ class Subject:
 
     def __str__(self) -> str:
         return f"{self.agent_id}:{self.version}"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The subject by the names of the columns that every table of evidence has."""
+        return {
+            "team_id": self.team_id,
+            "agent_id": self.agent_id,
+            "agent_version": self.version,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,25 +65,45 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
-    """A rating that somebody gives."""
+class ExecutionsReported:
+    """The outcome of a reported batch."""
 
-    rating: int
-    """1 to 5 stars."""
-    user_id: str = "anonymous"
-    execution_id: UUID | None = None
-    """The execution it is about; a user has one standing vote for each, and one without."""
-    comment: str | None = None
-    task_description: str | None = None
+    accepted: int
+    duplicates: int
+    """Executions that were already known by their key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedVote:
-    """A rating as it stands in the database."""
+class Feedback:
+    """A user's rating of an agent."""
 
     id: UUID
-    subject: Subject
-    vote: Vote
+    agent_id: str
+    agent_version: str
+    user_id: str
+    execution_id: UUID | None
+    """The execution it is about; a user has one standing rating for each, and one without."""
+    rating: int
+    """1 to 5 stars."""
+    comment: str | None
+    task_description: str | None
     is_standing: bool
-    """False for a vote that its user has replaced since."""
+    """False where the user has replaced it since."""
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackCreated:
+    """A rating that was recorded."""
+
+    feedback_id: UUID
+    message: str = "Feedback submitted successfully"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackList:
+    """A page of ratings, newest first."""
+
+    feedback: list[Feedback]
+    count: int
+    next_cursor: str | None = None

@@ -1,22 +1,32 @@
-"""How sure a number is: confidence intervals, all closed formulas, no random numbers.
+"""Confidence intervals: closed formulas, no random numbers.
 
 Rates and bounded means (stars, efficiency) get Wilson's score interval: it stays on the scale,
 holds the estimate, and does not shrink to nothing when every test passed. The usual t interval
-fails at the first and the last near the ends of a scale, where good agents live: for stars as they
-usually fall, five, eight or ten votes and 95 % on the label, it covers the truth 79, 85 and 87 % of
-the time, Wilson's with an effective sample size 99, 94 and 94 %
+fails at the first and the last near the ends of a scale, where good agents are. With ratings as
+they are usually distributed, a 95 % t interval from five, eight or ten of them covers the truth
+79, 85 and 87 % of the time; Wilson's with an effective sample size 99, 94 and 94 %
 (tests/unit/scoring/test_intervals.py).
+
+Student's t quantiles are computed here in plain Python: scipy would be needed for nothing else, and
+it is larger than the rest of Arena.
 """
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Annotated
+
+from pydantic import Field
 
 from arena.errors import InvalidInput
-from arena.scoring.share import Share
-from arena.scoring.student import normal_quantile, t_quantile
+from arena.scoring.components import Share
 
 CONFIDENCE = 0.95
+
+SERIES_UP_TO = 200
+"""Degrees of freedom summed term by term; above, the expansion is right to ten digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +35,20 @@ class Interval:
 
     low: float
     high: float
-    method: str
-    """`wilson`, `wilson-effective`, `t`, `square-and-add` or `newcombe`; docs/scoring.md."""
-    confidence: float = CONFIDENCE
+    method: Annotated[str, Field(examples=["wilson"])]
+    """`wilson`, `wilson-effective`, `square-and-add` or `newcombe`; see docs/scoring.md."""
+    confidence: Annotated[float, Field(examples=[0.95])]
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
     def scaled(self, factor: float) -> "Interval":
         """The interval in another unit, as per cent for a share: `scaled(100)`."""
-        return Interval(
-            low=self.low * factor,
-            high=self.high * factor,
-            method=self.method,
-            confidence=self.confidence,
-        )
+        return replace(self, low=self.low * factor, high=self.high * factor)
+
+    def rounded(self) -> "Interval":
+        """The interval to two decimals, as the API shows it."""
+        return replace(self, low=round(self.low, 2), high=round(self.high, 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +59,7 @@ class WeightedEstimate:
     estimate: float
     interval: Interval
     source: str
-    """Terms of one source may err together; terms of different sources err independently."""
+    """Terms of one source may have correlated errors; different sources are independent."""
 
 
 def wilson_interval(successes: int, total: int, confidence: float = CONFIDENCE) -> Interval | None:
@@ -69,7 +78,7 @@ def share_interval(share: Share, confidence: float = CONFIDENCE) -> Interval | N
     Kish's effective number of units where they weigh differently. Otherwise the variance between
     units, as of a ratio estimate, says how many all-or-nothing units the data are worth, and the
     t quantile pays for having estimated it: trials of one test count as the correlated
-    observations they are, and votes that agree give a narrow interval.
+    observations they are, and ratings that agree give a narrow interval.
 
     Korn & Graubard, Survey Methodology 24 (1998) 193-201; Franco, Little, Louis & Slud, Journal of
     Survey Statistics and Methodology 7 (2019) 334-364.
@@ -85,23 +94,6 @@ def share_interval(share: Share, confidence: float = CONFIDENCE) -> Interval | N
     worth = max(kish, share.value * (1 - share.value) / variance)
     quantile = t_quantile(confidence, share.units - 1)
     return _wilson(share.value, worth, quantile, confidence, method="wilson-effective")
-
-
-def t_interval(
-    count: int, total: float, square_total: float, confidence: float = CONFIDENCE
-) -> Interval | None:
-    """Student's interval for a mean without bounds (seconds, dollars), from three sums.
-
-    None for fewer than two values: one value says nothing about how far the next will be.
-    Student, Biometrika 6 (1908) 1-25.
-    """
-    if count < 2:
-        return None
-    mean = total / count
-    # Rounding can bring a variance of zero slightly below it.
-    variance = max(0.0, (square_total - count * mean * mean) / (count - 1))
-    reach = t_quantile(confidence, count - 1) * math.sqrt(variance / count)
-    return Interval(low=mean - reach, high=mean + reach, method="t", confidence=confidence)
 
 
 def weighted_interval(estimates: Iterable[WeightedEstimate]) -> Interval | None:
@@ -162,3 +154,57 @@ def _ratio_variance(share: Share) -> float:
         + share.whole_squares * share.part**2
     )
     return share.units / (share.units - 1) * (spread / share.whole**4)
+
+
+def normal_quantile(confidence: float) -> float:
+    """The z with P(|Z| <= z) = confidence: 1.96 for 0.95."""
+    _check(confidence)
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(confidence: float, degrees: int) -> float:
+    """The t with P(|T| <= t) = confidence at so many degrees of freedom: 2.262 for 0.95 and 9.
+
+    Up to 200 degrees by bisection on the finite series of Abramowitz & Stegun (1964), 26.7.3 and
+    26.7.4; above by their expansion 26.7.5 around the normal quantile.
+    """
+    _check(confidence)
+    if degrees < 1:
+        raise InvalidInput(f"{degrees} degrees of freedom; a t quantile needs at least 1")
+    if degrees > SERIES_UP_TO:
+        return _expansion(normal_quantile(confidence), degrees)
+    low, high = 0.0, math.pi / 2
+    # The angle atan(t/√degrees) is bounded where t is not; 60 halvings exhaust a float.
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _mass_within(middle, degrees) < confidence:
+            low = middle
+        else:
+            high = middle
+    return math.tan((low + high) / 2) * math.sqrt(degrees)
+
+
+def _check(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise InvalidInput(f"confidence is {confidence}, must lie between 0 and 1")
+
+
+def _mass_within(angle: float, degrees: int) -> float:
+    """P(|T| <= t) for t = tan(angle)·√degrees."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = degrees % 2
+    term = cosine if odd else 1.0
+    total = term if degrees > 1 else 0.0
+    for step in range(2 + odd, degrees, 2):
+        term *= cosine * cosine * (step - 1) / step
+        total += term
+    return (angle + sine * total) * 2 / math.pi if odd else sine * total
+
+
+def _expansion(z: float, degrees: int) -> float:
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
+    return z + first / degrees + second / degrees**2 + third / degrees**3 + fourth / degrees**4

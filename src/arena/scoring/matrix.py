@@ -1,11 +1,20 @@
-"""Tests against agents: how each test went with each agent, and where they differ."""
+"""Tests against agents: how each test went with each agent, and whether a test tells them apart."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from uuid import UUID
+
+from pydantic import Field
+
+from arena.scoring.components import Share
+from arena.scoring.intervals import Interval, share_interval
+
+FEWEST_AGENTS = 3
+"""Two points always lie on a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +25,7 @@ class TestOutcome:
 
     test_id: str
     digest: str
-    """Of what the test says: two tests of one id and another digest are two tests."""
+    """Of the test's content: one id with two digests is two tests."""
     name: str
     category: str
     trials: int
@@ -26,38 +35,188 @@ class TestOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixCell:
+    """How a test went with an agent."""
+
+    trials: int
+    passed: int
+    result_id: UUID
+    """The trial to look at: the first that failed, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """One test, with an outcome for each agent; None where it was not asked."""
+    """A test and how it went with each agent, in the order of `agents`."""
+
+    test_id: Annotated[str, Field(examples=["bench_nav_001"])]
+    name: Annotated[str, Field(examples=["List User Interfaces"])]
+    category: Annotated[str, Field(examples=["navigation"])]
+    is_edited: bool
+    """The test was changed between the runs; see its other row."""
+    differs: bool
+    """Two of the agents did not pass it equally often."""
+    cells: list[MatrixCell | None]
+    """null where the agent's run does not include the test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixAgent:
+    """A column of the matrix."""
+
+    agent: Annotated[str, Field(examples=["qa-web-manager:1.0.0"])]
+    run_id: UUID
+    """Its latest full run, which is what is compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """A page of tests against agents, by the ids of the tests."""
+
+    agents: list[MatrixAgent]
+    without_run: list[str]
+    """Agents without a completed full run."""
+    rows: list[MatrixRow]
+    count: int
+    total: int
+    """How many rows match the request."""
+    tests: int
+    """How many tests there are."""
+    differing: int
+    """On how many of them the agents differ."""
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingRow:
+    """How a test went with one agent version in its latest full run."""
+
+    agent_id: str
+    agent_version: str
+    run_id: UUID
+    result_id: UUID
+    """The trial to look at: the first that failed, if any."""
+    trials: int
+    passed: int
+    rest_percent: float | None
+    """What it passed of the run's other tests."""
+    is_current: bool
+    """Whether the test has not changed since that run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What is known of a test: how hard it is, and whether it tells agents apart."""
 
     test_id: str
-    name: str
-    category: str
-    is_edited: bool
-    """Whether another row has the same id: the test was changed between the runs."""
-    outcomes: tuple[TestOutcome | None, ...]
+    rows: list[StandingRow]
+    counted: int
+    """Rows behind the statistics: those of the current test."""
+    pass_percent: float | None
+    interval: Interval | None
+    """Of that percentage."""
+    discrimination: float | None
+    """Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three
+    agents ran it, or all did the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRecord:
+    """How one test went with one agent version, and how the rest of that run went."""
+
+    __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
+
+    agent_id: str
+    agent_version: str
+    run_id: UUID
+    result_id: UUID
+    digest: str
+    trials: int
+    passed: int
+    rest_trials: int
+    rest_passed: int
 
     @property
-    def differs(self) -> bool:
-        """Whether two of the agents that were asked did not pass it equally often."""
-        return len({Fraction(one.passed, one.trials) for one in self.outcomes if one}) > 1
+    def rest_rate(self) -> float | None:
+        """The pass rate of all other tests of the run; None where there are none."""
+        return self.rest_passed / self.rest_trials if self.rest_trials else None
 
 
-def matrix(agents: Sequence[str], outcomes: Mapping[str, Sequence[TestOutcome]]) -> list[MatrixRow]:
-    """A row for each test that any of the agents was asked, by id."""
+def matrix_rows(
+    agents: Sequence[str], outcomes: Mapping[str, Sequence[TestOutcome]]
+) -> list[MatrixRow]:
+    """A row for each test that any of the agents ran, by id."""
     by_test: dict[tuple[str, str], dict[str, TestOutcome]] = {}
     for agent in agents:
         for outcome in outcomes.get(agent, ()):
             by_test.setdefault((outcome.test_id, outcome.digest), {})[agent] = outcome
     rows_of = Counter(test_id for test_id, _ in by_test)
-    return [_row(by_test[key], agents, is_edited=rows_of[key[0]] > 1) for key in sorted(by_test)]
+    rows: list[MatrixRow] = []
+    for (test_id, _), found in sorted(by_test.items(), key=lambda item: item[0]):
+        cells = [
+            MatrixCell(trials=one.trials, passed=one.passed, result_id=one.result_id)
+            if (one := found.get(agent))
+            else None
+            for agent in agents
+        ]
+        some = next(iter(found.values()))
+        row = MatrixRow(
+            test_id=test_id,
+            name=some.name,
+            category=some.category,
+            is_edited=rows_of[test_id] > 1,
+            differs=len({Fraction(cell.passed, cell.trials) for cell in cells if cell}) > 1,
+            cells=cells,
+        )
+        rows.append(row)
+    return rows
 
 
-def _row(found: Mapping[str, TestOutcome], agents: Sequence[str], *, is_edited: bool) -> MatrixRow:
-    any_of_them = next(iter(found.values()))
-    return MatrixRow(
-        test_id=any_of_them.test_id,
-        name=any_of_them.name,
-        category=any_of_them.category,
-        is_edited=is_edited,
-        outcomes=tuple(found.get(agent) for agent in agents),
+def standing(test_id: str, digest: str, records: Sequence[TestRecord]) -> Standing:
+    """What the agents' latest full runs say of a test whose content is now `digest`."""
+    counted = [one for one in records if one.digest == digest]
+    share = Share.of_groups((one.passed, one.trials) for one in counted)
+    interval = share_interval(share)
+    correlation = discrimination(counted)
+    return Standing(
+        test_id=test_id,
+        rows=[
+            StandingRow(
+                agent_id=one.agent_id,
+                agent_version=one.agent_version,
+                run_id=one.run_id,
+                result_id=one.result_id,
+                trials=one.trials,
+                passed=one.passed,
+                rest_percent=None if (rest := one.rest_rate) is None else round(100 * rest, 2),
+                is_current=one.digest == digest,
+            )
+            for one in records
+        ],
+        counted=len(counted),
+        pass_percent=None if share.value is None else round(100 * share.value, 2),
+        interval=interval.scaled(100).rounded() if interval else None,
+        discrimination=None if correlation is None else round(correlation, 3),
     )
+
+
+def discrimination(records: Sequence[TestRecord]) -> float | None:
+    """The correlation of passing the test with passing the rest (item-rest correlation).
+
+    Near 1: strong agents pass it and weak ones do not. Near 0: it says nothing about an agent.
+    Below 0: weak agents pass it more often; such a test deserves a look. None where fewer than
+    three agents ran it, or where all did equally well on either side.
+    """
+    known = [
+        (one.passed / one.trials, rest) for one in records if (rest := one.rest_rate) is not None
+    ]
+    if len(known) < FEWEST_AGENTS:
+        return None
+    own_mean = math.fsum(own for own, _ in known) / len(known)
+    rest_mean = math.fsum(rest for _, rest in known) / len(known)
+    own_spread = math.fsum((own - own_mean) ** 2 for own, _ in known)
+    rest_spread = math.fsum((rest - rest_mean) ** 2 for _, rest in known)
+    if own_spread < 1e-12 or rest_spread < 1e-12:
+        return None
+    together = math.fsum((own - own_mean) * (rest - rest_mean) for own, rest in known)
+    # Rounding can carry a perfect correlation past 1.
+    return max(-1.0, min(1.0, together / math.sqrt(own_spread * rest_spread)))

@@ -7,70 +7,77 @@ said: such points are never on the front and push nobody off it.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
 
 from arena.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostPoint:
-    """An agent version with what it costs and how accurate it is."""
+class ParetoPoint:
+    """An agent version's accuracy and cost, from its latest full run."""
 
-    key: str
-    cost: float | None
-    """In any one unit for all points, as dollars per run; None where not known."""
+    agent_id: str
+    agent_version: str
+    run_id: UUID
     accuracy: float
+    """score_percent of the run."""
+    cost_usd_per_test: float | None
+    """Over the results whose cost is known."""
+    costed_tests: int
+    total_tests: int
 
     def __post_init__(self) -> None:
-        if self.cost is not None and not (math.isfinite(self.cost) and self.cost >= 0):
-            raise InvalidInput(f"{self.key}: cost is {self.cost}, must be 0 or more, or missing")
+        cost = self.cost_usd_per_test
+        if cost is not None and not (math.isfinite(cost) and cost >= 0):
+            raise InvalidInput(f"{self.name}: cost is {cost}, must be 0 or more, or missing")
         if not math.isfinite(self.accuracy):
-            raise InvalidInput(f"{self.key}: accuracy is {self.accuracy}, must be a number")
+            raise InvalidInput(f"{self.name}: accuracy is {self.accuracy}, must be a number")
+
+    @property
+    def name(self) -> str:
+        """The agent version as `agent:version`."""
+        return f"{self.agent_id}:{self.agent_version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dominated:
-    """A point off the front, with one on the front that beats it."""
+class ParetoDominated(ParetoPoint):
+    """A point that another beats on both accuracy and cost."""
 
-    point: CostPoint
-    by: str
-    """The key of the cheapest point that is at least as accurate."""
+    by: Annotated[str, Field(examples=["qa-web-manager:1.0.0"])]
+    """The cheapest point that is at least as accurate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Front:
-    """All points, sorted into three."""
+class Pareto:
+    """Accuracy against cost."""
 
-    front: tuple[CostPoint, ...]
-    """Cheapest first, so accuracy rises along it."""
-    dominated: tuple[Dominated, ...]
-    unknown_cost: tuple[CostPoint, ...]
-    """In the order of their keys."""
+    front: list[ParetoPoint]
+    """The points that no other beats on both, cheapest first, so accuracy rises along it."""
+    dominated: list[ParetoDominated]
+    unknown_cost: list[ParetoPoint]
 
 
-def pareto_front(points: Iterable[CostPoint]) -> Front:
+def pareto(points: Iterable[ParetoPoint]) -> Pareto:
     """The points that nobody beats on both cost and accuracy, and the others apart."""
-    listed = sorted(points, key=lambda point: point.key)
-    priced = [(point.cost, point) for point in listed if point.cost is not None]
+    listed = sorted(points, key=lambda point: point.name)
+    priced = [(cost, point) for point in listed if (cost := point.cost_usd_per_test) is not None]
     priced.sort(key=lambda pair: (pair[0], -pair[1].accuracy))
-    front: list[CostPoint] = []
-    beaten: list[CostPoint] = []
-    for _, point in priced:
+    front: list[tuple[float, ParetoPoint]] = []
+    dominated: list[ParetoDominated] = []
+    for cost, point in priced:
         # Cheapest first: only the last on the front can beat it, being the most accurate so far.
-        if not front or point.accuracy > front[-1].accuracy or _same(point, front[-1]):
-            front.append(point)
+        last_cost, last = front[-1] if front else (cost, point)
+        if point.accuracy > last.accuracy or (cost, point.accuracy) == (last_cost, last.accuracy):
+            front.append((cost, point))
         else:
-            beaten.append(point)
-    return Front(
-        front=tuple(front),
-        dominated=tuple(Dominated(point=point, by=_beater(point, front)) for point in beaten),
-        unknown_cost=tuple(point for point in listed if point.cost is None),
+            by = next(better.name for _, better in front if better.accuracy >= point.accuracy)
+            dominated.append(ParetoDominated(**asdict(point), by=by))
+    return Pareto(
+        front=[point for _, point in front],
+        dominated=dominated,
+        unknown_cost=[point for point in listed if point.cost_usd_per_test is None],
     )
-
-
-def _same(one: CostPoint, other: CostPoint) -> bool:
-    return (one.cost, one.accuracy) == (other.cost, other.accuracy)
-
-
-def _beater(point: CostPoint, front: list[CostPoint]) -> str:
-    return next(better.key for better in front if better.accuracy >= point.accuracy)

@@ -1,9 +1,20 @@
-"""From what was observed to all the numbers a leaderboard shows of one agent version."""
+"""From evidence to all the numbers that a leaderboard shows of one agent version.
 
-from dataclasses import dataclass, field
-from decimal import Decimal
+The overall score is a weighted mean of the components that have data. The exact rule, for SQL to
+mirror: a weight is kept as whole billionths (`parts`), a component as whole cents. With the sums
+taken over the components that have data,
 
-from arena.scoring.components import COMPONENT_NAMES, Components
+    overall_cents = (2 · Σ parts·cents + Σ parts) // (2 · Σ parts)        null where Σ parts = 0
+    coverage      = Σ parts / Σ parts of all four, to four decimals, halves up
+    provisional   = Σ parts < Σ parts of all four        (before rounding)
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+
+from arena.errors import InvalidInput
+from arena.scoring.components import Share, divide_half_up, in_cents
 from arena.scoring.intervals import (
     CONFIDENCE,
     Interval,
@@ -11,8 +22,10 @@ from arena.scoring.intervals import (
     share_interval,
     weighted_interval,
 )
-from arena.scoring.overall import DEFAULT_WEIGHTS, Overall, Weights, overall
-from arena.scoring.share import Share
+
+WEIGHT_PARTS = 1_000_000_000
+"""Billionths in a weight of 1."""
+WEIGHT_TOLERANCE = Decimal("1e-9")
 
 SOURCES = {
     "benchmark": "executions",
@@ -20,8 +33,89 @@ SOURCES = {
     "success_rate": "executions",
     "cost_efficiency": "executions",
 }
-"""Who a component's luck comes from. One execution can count in three components, so these may err
-together; what people vote does not depend on it."""
+"""Where a component's randomness comes from. One execution can count in three components, so their
+errors may be correlated; people's ratings are independent of them."""
+
+COMPONENT_NAMES = tuple(SOURCES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each component counts for; together 1."""
+
+    benchmark: float
+    user_rating: float
+    success_rate: float
+    cost_efficiency: float
+
+    def __post_init__(self) -> None:
+        total = Decimal(0)
+        for name in COMPONENT_NAMES:
+            # Through the digits: 0.1 as a person means it, in Python and in SQL alike.
+            weight = Decimal(str(getattr(self, name)))
+            if not weight.is_finite() or not 0 <= weight <= 1:
+                raise InvalidInput(f"weight {name} is {weight}, must be from 0 to 1")
+            # Only the digits that the database keeps count, so what it returns is valid as well.
+            weight = weight.quantize(WEIGHT_TOLERANCE, ROUND_HALF_UP).normalize()
+            object.__setattr__(self, name, float(weight))
+            total += weight
+        if abs(total - 1) > WEIGHT_TOLERANCE:
+            raise InvalidInput(
+                f"the weights add up to {total}, must add up to 1: "
+                + ", ".join(f"{name} {getattr(self, name)}" for name in COMPONENT_NAMES)
+            )
+
+    @classmethod
+    def from_settings(cls, named: Mapping[str, Decimal]) -> "Weights":
+        """The defaults with the weights that the settings name in their place."""
+        changed = {name: float(weight) for name, weight in named.items()}
+        return cls(**asdict(DEFAULT_WEIGHTS) | changed)
+
+    @classmethod
+    def from_parts(cls, **parts: int) -> "Weights":
+        """The weights from whole billionths, as the database keeps them."""
+        return cls(**{name: part / WEIGHT_PARTS for name, part in parts.items()})
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Each weight by its component's name, in whole billionths."""
+        return {name: round(getattr(self, name) * WEIGHT_PARTS) for name in COMPONENT_NAMES}
+
+
+DEFAULT_WEIGHTS = Weights(benchmark=0.4, user_rating=0.3, success_rate=0.2, cost_efficiency=0.1)
+"""They fill in what the settings leave out. A new database gets the same four from migration 0002,
+so changing them takes a migration too; a test compares the two."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Components:
+    """The four component scores, 0 to 100; None means no data, which is not a zero."""
+
+    benchmark: Decimal | None = None
+    user_rating: Decimal | None = None
+    success_rate: Decimal | None = None
+    cost_efficiency: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        for name, score in self.by_name().items():
+            if score is not None and not 0 <= score <= 100:
+                raise InvalidInput(f"{name} is {score}, must be between 0 and 100 or missing")
+
+    def by_name(self) -> dict[str, Decimal | None]:
+        """Each component's score by its name, in the order of the weights."""
+        return {name: getattr(self, name) for name in COMPONENT_NAMES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overall:
+    """The overall score and how much of it rests on data."""
+
+    score: Decimal | None
+    """0 to 100 with two decimals; None where no component that counts has data."""
+    coverage: Decimal
+    """The share of the weight that has data, 0 to 1 with four decimals."""
+    provisional: bool
+    """Whether some of the weight is still without data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +123,9 @@ class Evidence:
     """What was observed of one agent version, as sums; empty where nothing was."""
 
     benchmark: Share = field(default_factory=Share)
-    """Passes of trials, a unit per test (`TrialSummary.share`)."""
+    """Passes of trials, a unit per test (`Share.of_groups`)."""
     user_rating: Share = field(default_factory=Share)
-    """A unit per standing vote (`Share.of_ratings`)."""
+    """A unit per rating that stands (`Share.of_ratings`)."""
     success_rate: Share = field(default_factory=Share)
     """A unit per execution (`Share.of_counts`)."""
     cost_efficiency: Share = field(default_factory=Share)
@@ -44,14 +138,37 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorecard:
-    """The scores of one agent version and how sure they are, all on the scale 0 to 100."""
+    """The scores of one agent version with their intervals, all on the scale 0 to 100."""
 
     components: Components
     intervals: dict[str, Interval]
     """By component name, only for those with data."""
     overall: Overall
     overall_interval: Interval | None
-    weights: Weights
+
+    def scores(self) -> dict[str, float | None]:
+        """The five scores by the names of their columns."""
+        named = {**self.components.by_name(), "overall": self.overall.score}
+        return {
+            f"{name}_score": None if score is None else float(score)
+            for name, score in named.items()
+        }
+
+
+def overall(components: Components, weights: Weights = DEFAULT_WEIGHTS) -> Overall:
+    """The weighted mean over the components that have data."""
+    parts = weights.parts
+    known = {name: score for name, score in components.by_name().items() if score is not None}
+    covered, everything = sum(parts[name] for name in known), sum(parts.values())
+    score = None
+    if covered:
+        weighted = sum(parts[name] * _cents(score) for name, score in known.items())
+        score = in_cents(divide_half_up(weighted, covered))
+    return Overall(
+        score=score,
+        coverage=Decimal(divide_half_up(10_000 * covered, everything)).scaleb(-4),
+        provisional=covered < everything,
+    )
 
 
 def scorecard(
@@ -60,50 +177,42 @@ def scorecard(
     """Every score and interval that follows from the evidence."""
     shares = evidence.by_name()
     components = Components(**{name: share.score for name, share in shares.items()})
-    intervals = {
-        name: interval
-        for name, share in shares.items()
-        if (interval := _score_interval(share, confidence)) is not None
-    }
+    known = {name: score for name, score in components.by_name().items() if score is not None}
+    intervals: dict[str, Interval] = {}
+    for name, score in known.items():
+        interval = share_interval(shares[name], confidence)
+        assert interval is not None  # a share with a score has an interval
+        intervals[name] = _around(score, interval.scaled(100))
     total = overall(components, weights)
-    return Scorecard(
-        components=components,
-        intervals=intervals,
-        overall=total,
-        overall_interval=_overall_interval(components, intervals, total, weights),
-        weights=weights,
-    )
-
-
-def _score_interval(share: Share, confidence: float) -> Interval | None:
-    interval = share_interval(share, confidence)
-    if interval is None or share.score is None:
-        return None
-    return _holding(share.score, interval.scaled(100))
-
-
-def _overall_interval(
-    components: Components, intervals: dict[str, Interval], total: Overall, weights: Weights
-) -> Interval | None:
-    if total.score is None:
-        return None
     parts = weights.parts
-    terms = [
+    joined = weighted_interval(
         WeightedEstimate(
             weight=parts[name],
             estimate=float(score),
             interval=intervals[name],
             source=SOURCES[name],
         )
-        for name, score in components.by_name().items()
-        if score is not None
-    ]
-    interval = weighted_interval(terms)
-    return interval and _holding(total.score, interval)
+        for name, score in known.items()
+    )
+    return Scorecard(
+        components=components,
+        intervals=intervals,
+        overall=total,
+        overall_interval=_around(total.score, joined)
+        if joined and total.score is not None
+        else None,
+    )
 
 
-def _holding(score: Decimal, interval: Interval) -> Interval:
-    """The interval kept on the scale and around the score as shown, which is rounded."""
+def _cents(score: Decimal) -> int:
+    cents = score.scaleb(2)
+    if cents != cents.to_integral_value():
+        raise InvalidInput(f"a component of {score} has more than two decimals; round it first")
+    return int(cents)
+
+
+def _around(score: Decimal, interval: Interval) -> Interval:
+    """The interval clipped to the scale and widened to hold the score, which is rounded."""
     return Interval(
         low=max(0.0, min(interval.low, float(score))),
         high=min(100.0, max(interval.high, float(score))),

@@ -1,23 +1,24 @@
-"""The door of this room: give evidence, read the board, compare."""
+"""The door of this room: add evidence, read the board, compare."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena import clock
 from arena.agents.semver import precedence
 from arena.errors import InvalidInput
-from arena.scoring import records
+from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard, Recalculated
 from arena.scoring.comparison import Comparison, compare
-from arena.scoring.history import Execution, RecordedVote, Subject, Vote
-from arena.scoring.matrix import MatrixRow, TestOutcome, matrix
-from arena.scoring.overall import Weights
-from arena.scoring.pair import Contender
-from arena.scoring.records import Board, BoardFilter, BoardRow, Report
-from arena.scoring.standing import TestStanding
-from arena.scoring.trials import TrialCounts, TrialSummary
+from arena.scoring.history import Execution, ExecutionsReported, Feedback, Subject
+from arena.scoring.matrix import Matrix, MatrixAgent, Standing, TestOutcome, matrix_rows, standing
+from arena.scoring.pareto import Pareto, pareto
+from arena.scoring.records import board, evidence, outcomes, recalculation
+from arena.scoring.records.sums import stored_weights
+from arena.scoring.scorecard import Weights
+from arena.scoring.trials import TrialCounts, Trials, summarise
 from arena.store.database import Database, shielded
 
 MAX_BATCH = 1000
@@ -29,29 +30,51 @@ class Scores:
     def __init__(self, database: Database, weights: Weights | None = None) -> None:
         self._database = database
         self._weights = weights
-        """What is to be in force; None leaves what is."""
+        """The weights to store at the start; None keeps those that are stored."""
 
     @shielded
     async def open(self) -> None:
-        """Put the weights in force."""
-        # A shell that knows nothing of them must not take a server's weights away.
+        """Store the weights of the settings, if they name any."""
+        # A shell without weights in its settings must not undo a server's weights.
         if self._weights is None:
             return
         async with self._database.reading() as connection:
-            stored = await records.stored_weights(connection)
-        # Nearly every start finds them as they are; it then waits for nobody who writes.
-        if stored.parts != self._weights.parts:
+            stored = await stored_weights(connection)
+        # Nearly every start finds them unchanged, and then never waits for a writer.
+        if stored != self._weights:
             async with self._database.writing() as connection:
-                await records.store_weights(connection, self._weights)
+                await recalculation.store_weights(connection, self._weights)
 
     @shielded
-    async def vote(self, subject: Subject, vote: Vote) -> RecordedVote:
-        """Take a rating; the scores are right when this returns."""
+    async def submit_feedback(
+        self,
+        subject: Subject,
+        *,
+        rating: int,
+        user_id: str = "anonymous",
+        execution_id: UUID | None = None,
+        comment: str | None = None,
+        task_description: str | None = None,
+    ) -> Feedback:
+        """Take a rating of 1 to 5; the scores are up to date when this returns."""
+        feedback = Feedback(
+            id=uuid4(),
+            agent_id=subject.agent_id,
+            agent_version=subject.version,
+            user_id=user_id,
+            execution_id=execution_id,
+            rating=rating,
+            comment=comment,
+            task_description=task_description,
+            is_standing=True,
+            created_at=clock.now(),
+        )
         async with self._database.writing() as connection:
-            return await records.add_vote(connection, subject, vote)
+            await evidence.add_feedback(connection, subject, feedback)
+        return feedback
 
     @shielded
-    async def votes(
+    async def feedback(
         self,
         team_id: str,
         *,
@@ -60,10 +83,10 @@ class Scores:
         with_history: bool = False,
         limit: int = 20,
         before: tuple[datetime, UUID] | None = None,
-    ) -> Sequence[RecordedVote]:
+    ) -> list[Feedback]:
         """A team's ratings, newest first."""
         async with self._database.reading() as connection:
-            return await records.list_votes(
+            return await evidence.list_feedback(
                 connection,
                 team_id,
                 agent_id=agent_id,
@@ -74,117 +97,129 @@ class Scores:
             )
 
     @shielded
-    async def report(self, team_id: str, batch: Sequence[tuple[Subject, Execution]]) -> Report:
+    async def report_executions(
+        self, team_id: str, batch: Sequence[tuple[Subject, Execution]]
+    ) -> ExecutionsReported:
         """Take executions that happened elsewhere; all of the batch, or nothing of it."""
         if len(batch) > MAX_BATCH:
             raise InvalidInput(f"{len(batch)} executions in one batch, {MAX_BATCH} are allowed")
         async with self._database.writing() as connection:
-            return await records.report_executions(connection, team_id, batch)
+            return await evidence.report_executions(connection, team_id, batch)
 
     @shielded
-    async def board(
-        self, team_id: str, *, wanted: BoardFilter, limit: int = 20, offset: int = 0
-    ) -> Board:
-        """A page of the leaderboard."""
-        async with self._looking(team_id) as connection:
-            return await records.read_board(connection, team_id, wanted, limit, offset)
+    async def leaderboard(
+        self, team_id: str, wanted: BoardFilter | None = None, *, limit: int = 20, offset: int = 0
+    ) -> Leaderboard:
+        """A page of the leaderboard, without the cursor of the next."""
+        async with self._reading_intervals(team_id) as connection:
+            return await board.read_board(
+                connection, team_id, wanted or BoardFilter(), limit, offset
+            )
 
     @shielded
     async def last_change(self, team_id: str) -> datetime | None:
         """When a score of the team last changed."""
         async with self._database.reading() as connection:
-            return await records.last_change(connection, team_id)
+            return await board.last_change(connection, team_id)
 
     @shielded
-    async def scored(self, subject: Subject) -> BoardRow | None:
-        """One agent version; None where nothing is known of it."""
+    async def entry(self, subject: Subject) -> BoardEntry | None:
+        """One agent version's entry; None where there is no evidence about it."""
         async with self._database.reading() as connection:
-            return await records.score_row(connection, subject)
+            return await board.board_entry(connection, subject)
 
     @shielded
     async def newest(self, team_id: str, agent_id: str) -> Subject | None:
-        """The newest version of an agent that something is known of."""
+        """The newest version of an agent that has any evidence."""
         async with self._database.reading() as connection:
-            versions = await records.known_versions(connection, team_id, agent_id)
+            versions = await board.known_versions(connection, team_id, agent_id)
         if not versions:
             return None
         return Subject(team_id=team_id, agent_id=agent_id, version=max(versions, key=precedence))
 
     @shielded
-    async def compare(self, subjects: Sequence[Subject]) -> tuple[Comparison, dict[str, BoardRow]]:
+    async def compare(self, subjects: Sequence[Subject]) -> Comparison:
         """The agents side by side, on the tests that they all ran in their latest full runs."""
-        rows: dict[str, BoardRow] = {}
-        contenders: dict[str, Contender] = {}
-        async with self._looking(subjects[0].team_id) as connection:
+        known: dict[str, tuple[BoardEntry, list[TrialCounts]]] = {}
+        async with self._reading_intervals(subjects[0].team_id) as connection:
             for subject in subjects:
-                row = await records.score_row(connection, subject)
-                if row is None:
-                    continue
-                run_id = row.sums.benchmark_run_id
-                counted = await records.test_counts(connection, run_id) if run_id else []
-                rows[str(subject)] = row
-                contenders[str(subject)] = Contender(
-                    key=str(subject),
-                    score=row.card.overall.score,
-                    tests=tuple(_same_content(digest, counts) for digest, counts in counted),
-                )
-        return compare([str(subject) for subject in subjects], contenders), rows
+                entry = await board.board_entry(connection, subject)
+                if entry is not None:
+                    run_id = entry.benchmark_run_id
+                    counts = await outcomes.test_counts(connection, run_id) if run_id else []
+                    known[str(subject)] = entry, counts
+        return compare([str(subject) for subject in subjects], known)
 
     @shielded
-    async def matrix(self, subjects: Sequence[Subject]) -> tuple[dict[str, UUID], list[MatrixRow]]:
-        """The runs that are looked at, by agent, and a row for each test in any of them."""
+    async def matrix(
+        self,
+        subjects: Sequence[Subject],
+        *,
+        only_differing: bool = False,
+        limit: int = 500,
+        offset: int = 0,
+    ) -> Matrix:
+        """A page of the tests in the agents' latest full runs, and how each went with each."""
         runs: dict[str, UUID] = {}
-        outcomes: dict[str, list[TestOutcome]] = {}
+        found: dict[str, list[TestOutcome]] = {}
         async with self._database.reading() as connection:
             for subject in subjects:
-                row = await records.score_row(connection, subject)
-                if row is not None and row.sums.benchmark_run_id:
-                    runs[str(subject)] = row.sums.benchmark_run_id
-                    outcomes[str(subject)] = await records.test_outcomes(
-                        connection, row.sums.benchmark_run_id
-                    )
-        return runs, matrix(list(runs), outcomes)
+                entry = await board.board_entry(connection, subject)
+                if entry is not None and entry.benchmark_run_id:
+                    run_id = runs[str(subject)] = entry.benchmark_run_id
+                    found[str(subject)] = await outcomes.test_outcomes(connection, run_id)
+        rows = matrix_rows(list(runs), found)
+        differing = [row for row in rows if row.differs]
+        matching = differing if only_differing else rows
+        page = matching[offset : offset + limit]
+        return Matrix(
+            agents=[MatrixAgent(agent=name, run_id=run_id) for name, run_id in runs.items()],
+            without_run=[str(subject) for subject in subjects if str(subject) not in runs],
+            rows=page,
+            count=len(page),
+            total=len(matching),
+            tests=len(rows),
+            differing=len(differing),
+        )
 
     @shielded
-    async def standing(self, team_id: str, test_id: str) -> list[TestStanding]:
-        """How a test went with each agent version in its latest full run."""
+    async def standing(self, team_id: str, test_id: str, digest: str) -> Standing:
+        """How a test went with each agent version in its latest full run.
+
+        Only runs of the test with this digest, its current content, enter the statistics.
+        """
         async with self._database.reading() as connection:
-            return await records.test_standing(connection, team_id, test_id)
+            found = await outcomes.test_records(connection, team_id, test_id)
+        return standing(test_id, digest, found)
 
     @shielded
-    async def trials(self, run_id: UUID) -> TrialSummary | None:
-        """How often each test of a run passed; None where no test was to be asked twice."""
+    async def pareto(self, team_id: str) -> Pareto:
+        """Accuracy against cost of the team's agents."""
         async with self._database.reading() as connection:
-            if not await records.has_repeats(connection, run_id):
+            return pareto(await outcomes.cost_points(connection, team_id))
+
+    @shielded
+    async def trials(self, run_id: UUID) -> Trials | None:
+        """How often each test of a run passed; None where every test has one trial."""
+        async with self._database.reading() as connection:
+            if not await outcomes.has_repeats(connection, run_id):
                 return None
-            counted = await records.test_counts(connection, run_id)
-        return TrialSummary(tests=tuple(counts for _, counts in counted))
+            return summarise(await outcomes.test_counts(connection, run_id))
 
     @shielded
-    async def recalculate(
-        self, team_id: str | None, subject: Subject | None = None
-    ) -> list[Subject]:
-        """Add everything up again from the raw rows: of one agent version, a team, or all."""
+    async def recalculate(self, team_id: str, subject: Subject | None = None) -> Recalculated:
+        """Compute scores again from the raw rows: of one agent version, or of the whole team."""
         async with self._database.writing() as connection:
-            if subject is None:
-                return await records.recalculate_all(connection, team_id)
-            await records.recalculate(connection, subject)
-            return [subject]
+            done = await recalculation.recalculate(connection, team_id, subject)
+        return Recalculated(recalculated=[str(one) for one in done], count=len(done))
 
     @asynccontextmanager
-    async def _looking(self, team_id: str) -> AsyncGenerator[AsyncConnection]:
-        """A look at a team's places, which rest on intervals: those that SQL left open are made."""
+    async def _reading_intervals(self, team_id: str) -> AsyncGenerator[AsyncConnection]:
+        """Read where intervals matter, as rank ranges do: missing ones are computed first."""
         async with self._database.reading() as connection:
-            if not await records.has_open_intervals(connection, team_id):
+            if not await board.has_missing_intervals(connection, team_id):
                 yield connection
                 return
         async with self._database.writing() as connection:
-            await records.heal_intervals(connection, team_id)
+            await board.fill_intervals(connection, team_id)
             yield connection
-
-
-def _same_content(digest: str, counts: TrialCounts) -> TrialCounts:
-    """Tests are compared by what they say: an edited test is another test."""
-    return TrialCounts(
-        test_id=f"{counts.test_id}@{digest}", trials=counts.trials, passed=counts.passed
-    )

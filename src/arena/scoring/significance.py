@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 
 from arena.errors import InvalidInput
+from arena.scoring.components import Share
 from arena.scoring.intervals import CONFIDENCE, Interval, share_interval
-from arena.scoring.share import Share
 
 EXACT_WORK_BITS = 5_000_000_000
 """Bits an exact sign-flip count may touch, a fraction of a second; beyond, the normal curve."""

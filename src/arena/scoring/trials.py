@@ -5,21 +5,11 @@ one of k trials pass (pass@k: the best of k), and would all k (pass^k: can it be
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from arena.errors import InvalidInput
-from arena.scoring.share import Share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialResult:
-    """How one trial of one test ended."""
-
-    test_id: str
-    trial: int
-    """Counts from 1; only has to differ between the trials of a test."""
-    passed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +17,8 @@ class TrialCounts:
     """All trials of one test, counted."""
 
     test_id: str
+    digest: str = ""
+    """Of the test's content."""
     trials: int
     passed: int
 
@@ -37,54 +29,62 @@ class TrialCounts:
                 "at least one trial is needed and no more passes than trials"
             )
 
-    @property
-    def pass_rate(self) -> float:
-        """The share of trials that passed; the same as pass@1 and pass^1."""
-        return self.passed / self.trials
 
-    @property
-    def is_flaky(self) -> bool:
-        """Whether some trials passed and some did not."""
-        return 0 < self.passed < self.trials
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestTrials:
+    """How often one test passed."""
 
-    def pass_at(self, k: int) -> float | None:
-        """pass@k of this test; None where it has fewer than k trials."""
-        return pass_at_k(self.trials, self.passed, k)
+    __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
-    def pass_all(self, k: int) -> float | None:
-        """pass^k of this test; None where it has fewer than k trials."""
-        return pass_all_k(self.trials, self.passed, k)
+    test_id: str
+    trials: int
+    passed: int
+    pass_at_k: float | None
+    """The chance that one of k trials passes."""
+    pass_all_k: float | None
+    """pass^k: the chance that all k trials pass."""
+    flaky: bool
+    """Whether some trials passed and some did not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSummary:
-    """The trials of a whole run; every test counts the same."""
+class Trials:
+    """Repeats of a run's tests, with unbiased estimators; every test counts the same."""
 
-    tests: tuple[TrialCounts, ...]
-    """In the order of their ids."""
+    k: int
+    """The trials that every test has."""
+    pass_at_k: float | None
+    pass_all_k: float | None
+    flaky: list[str]
+    """The tests that neither always passed nor always failed."""
+    tests: list[TestTrials]
 
-    @property
-    def trials(self) -> int:
-        """The trials that every test has: the largest k that can be asked of the run."""
-        return min((test.trials for test in self.tests), default=0)
 
-    @property
-    def flaky(self) -> tuple[str, ...]:
-        """The ids of the tests that neither always passed nor always failed."""
-        return tuple(test.test_id for test in self.tests if test.is_flaky)
+def summarise(tests: Sequence[TrialCounts]) -> Trials:
+    """The repeats of a run, with the largest k that every test allows."""
+    k = min((test.trials for test in tests), default=0)
 
-    @property
-    def share(self) -> Share:
-        """Passes of trials with each test as one unit, for the score and its interval."""
-        return Share.of_groups((test.passed, test.trials) for test in self.tests)
+    def mean(estimate: Callable[[int, int, int], float | None]) -> float | None:
+        values = [estimate(test.trials, test.passed, k) or 0.0 for test in tests]
+        return math.fsum(values) / len(values) if values else None
 
-    def pass_at(self, k: int) -> float | None:
-        """The mean pass@k over the tests; None where a test has fewer than k trials."""
-        return _mean([test.pass_at(k) for test in self.tests])
-
-    def pass_all(self, k: int) -> float | None:
-        """The mean pass^k over the tests; None where a test has fewer than k trials."""
-        return _mean([test.pass_all(k) for test in self.tests])
+    return Trials(
+        k=k,
+        pass_at_k=mean(pass_at_k),
+        pass_all_k=mean(pass_all_k),
+        flaky=[test.test_id for test in tests if 0 < test.passed < test.trials],
+        tests=[
+            TestTrials(
+                test_id=test.test_id,
+                trials=test.trials,
+                passed=test.passed,
+                pass_at_k=pass_at_k(test.trials, test.passed, k),
+                pass_all_k=pass_all_k(test.trials, test.passed, k),
+                flaky=0 < test.passed < test.trials,
+            )
+            for test in tests
+        ],
+    )
 
 
 def pass_at_k(trials: int, passed: int, k: int) -> float | None:
@@ -109,32 +109,8 @@ def pass_all_k(trials: int, passed: int, k: int) -> float | None:
     return math.comb(passed, k) / math.comb(trials, k) if k <= trials else None
 
 
-def summarise_trials(results: Iterable[TrialResult]) -> TrialSummary:
-    """The trials counted per test; a trial that appears twice is an error, not a second trial."""
-    outcomes: dict[str, dict[int, bool]] = {}
-    for result in results:
-        trials = outcomes.setdefault(result.test_id, {})
-        if result.trial in trials:
-            raise InvalidInput(
-                f"test {result.test_id!r} has two results for trial {result.trial}; "
-                "give each trial once"
-            )
-        trials[result.trial] = result.passed
-    return TrialSummary(
-        tests=tuple(
-            TrialCounts(test_id=test_id, trials=len(trials), passed=sum(trials.values()))
-            for test_id, trials in sorted(outcomes.items())
-        )
-    )
-
-
 def _check(trials: int, passed: int, k: int) -> None:
     if not 0 <= passed <= trials or k < 1:
         raise InvalidInput(
             f"{passed} passes in {trials} trials, k = {k}: needed are 0 <= passes <= trials, k >= 1"
         )
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(values) else None

@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import fcntl
 import functools
 import importlib
 import os
 import sqlite3
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -78,7 +79,7 @@ class Database:
     async def close(self) -> None:
         """Close every connection."""
         if self._engines:
-            await self._engines.reader.dispose()
+            await self._engines.base.dispose()
 
     async def _open(self) -> "_Engines":
         async with self._opening:
@@ -103,7 +104,7 @@ class _Engines:
     """The two ways to begin a transaction, over one pool."""
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self.reader = engine
+        self.base = self.reader = engine
         if engine.dialect.name == "postgresql":
             # As on SQLite: by default PostgreSQL lets each statement see a later moment.
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ")
@@ -132,6 +133,17 @@ def shielded(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Await
             raise
 
     return run
+
+
+def value_from(kind: Callable[..., T], row: Any, **changes: object) -> T:
+    """The dataclass value whose fields are columns of the row by the same names."""
+    columns: Mapping[str, Any] = row._mapping
+    return kind(**{name: columns[name] for name in _fields(kind) if name in columns} | changes)
+
+
+@functools.cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def dialect_insert(connection: AsyncConnection, table: Any) -> Any:

@@ -31,7 +31,9 @@ def test_every_tab_is_an_address_of_its_own(visit_as: Callable[..., Visit], look
         visit.check_no_overflow()
     address = page.url
     visit.reload()
-    expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text(TABS[-1])
+    current = page.get_by_role("navigation").locator("[aria-current=page]")
+    expect(current).to_have_text(TABS[-1])
+    expect(current).to_be_in_viewport()
     expect(page).to_have_url(address)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from arena.content import LocalStore, write_archive
+from arena.content.archive import write_archive
+from arena.content.store import LocalStore
 from cid_vectors import HELLO, HELLO_CID, NOT_HELLO_CID, noise
 
 

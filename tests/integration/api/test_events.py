@@ -131,7 +131,7 @@ async def test_a_watcher_that_goes_away_leaves_nothing_behind(server: Served):
     answer = await server.http.post("/api/benchmarks/run", json={"agent_id": "slow"})
     run_id = answer.json()["run_id"]
     before = asyncio.all_tasks()
-    bells = server.app.state.arena.runs._engine.changes._bells
+    topics = server.app.state.arena.feed._topics
     for _ in range(5):
         async with (
             httpx2.AsyncClient(base_url=server.url, trust_env=False) as http,
@@ -140,7 +140,7 @@ async def test_a_watcher_that_goes_away_leaves_nothing_behind(server: Served):
         ):
             assert (await anext(events)).data["status"] == "pending"
     async with asyncio.timeout(5):
-        while asyncio.all_tasks() - before or list(bells):
+        while asyncio.all_tasks() - before or list(topics):
             await asyncio.sleep(0.02)
     # The run itself does not mind.
     executed = await server.http.post(f"/api/benchmarks/run/{run_id}/execute")

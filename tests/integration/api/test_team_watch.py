@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import event
 
 from arena.api import team_watch
-from arena.api.team_watch import News, TeamWatch
+from arena.api.team_watch import News, watch_team
 from arena.assembly import Arena
-from arena.runs import RunRequest, runs
+from arena.runs import watcher
+from arena.runs.executor import RunRequest
 from arena.settings import Settings
 from factories import write_agent
 
@@ -22,7 +23,7 @@ CREATION = RunRequest(team_id=TEAM, agent_id="parrot")
 def questions(house: Arena) -> Iterator[list[str]]:
     """What the database is asked meanwhile."""
     asked: list[str] = []
-    engine = house.database._engine.sync_engine
+    engine = house.database._engines.base.sync_engine
 
     def note(_c: object, _cursor: object, statement: str, given: object, *_rest: object) -> None:
         if statement.startswith(("SELECT", "WITH")):
@@ -36,13 +37,12 @@ def questions(house: Arena) -> Iterator[list[str]]:
 async def test_runs_that_nobody_executes_are_not_looked_at_for_ever(
     house: Arena, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(runs, "RUNS_WATCHED", 1)
-    monkeypatch.setattr(team_watch, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(team_watch, "FRESH_SECONDS", 0.0)
-    old = await house.runs.create(CREATION)
-    async with aclosing(TeamWatch(house).watch(TEAM)) as watched:
+    monkeypatch.setattr(watcher, "RUNS_WATCHED", 1)
+    monkeypatch.setattr(team_watch, "POLL_SECONDS", 0.01)
+    old = await house.executor.create(CREATION)
+    async with aclosing(watch_team(house, TEAM)) as watched:
         assert [run.id for run in (await anext(watched)).runs] == [old.id]
-        new = await house.runs.create(CREATION)
+        new = await house.executor.create(CREATION)
         with questions(house) as asked:
             assert [run.id for run in (await anext(watched)).runs] == [new.id]
             assert await anext(watched) == News(runs=[], changed=[])
@@ -56,15 +56,14 @@ async def test_a_run_that_ended_behind_newer_ones_is_told(
     wait = "while not os.path.exists('go'): time.sleep(0.02)"
     write_agent(settings.home / "agents", "parrot", f"{wait}\nreturn prompt.upper()")
     house.registry.refresh()
-    monkeypatch.setattr(runs, "RUNS_WATCHED", 1)
-    monkeypatch.setattr(team_watch, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(team_watch, "FRESH_SECONDS", 0.0)
-    run = await house.runs.create(CREATION)
-    async with aclosing(TeamWatch(house).watch(TEAM)) as watched:
-        await house.runs.start(run.id, TEAM)
+    monkeypatch.setattr(watcher, "RUNS_WATCHED", 1)
+    monkeypatch.setattr(team_watch, "POLL_SECONDS", 0.01)
+    run = await house.executor.create(CREATION)
+    async with aclosing(watch_team(house, TEAM)) as watched:
+        await house.executor.start(run.id, TEAM)
         statuses = [one.status for one in (await anext(watched)).runs]
         assert statuses == ["running"]
-        await house.runs.create(CREATION)
+        await house.executor.create(CREATION)
         (settings.home / "agents" / "go").touch()
         async with asyncio.timeout(30):
             async for news in watched:
@@ -74,16 +73,16 @@ async def test_a_run_that_ended_behind_newer_ones_is_told(
 
 
 async def test_a_hundred_watchers_ask_as_often_as_one(house: Arena):
-    teams = TeamWatch(house)
+    await house.database.open()
     async with AsyncExitStack() as closing:
         watchers = [
-            await closing.enter_async_context(aclosing(teams.watch(TEAM))) for _ in range(100)
+            await closing.enter_async_context(aclosing(watch_team(house, TEAM))) for _ in range(100)
         ]
         with questions(house) as by_one:
             await anext(watchers[0])
         with questions(house) as by_the_others:
             seen = await asyncio.gather(*map(anext, watchers[1:]))
-        run = await house.runs.create(CREATION)
+        run = await house.executor.create(CREATION)
         with questions(house) as of_the_news:
             heard = await asyncio.gather(*map(anext, watchers))
     everything = ["scores", "reviews", "market", "catalog"]

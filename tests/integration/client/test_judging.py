@@ -7,7 +7,8 @@ import pytest
 from arena.cli.judging import JudgeFlow
 
 from arena.client import Client
-from arena.content import LocalStore, canonical
+from arena.content.canonical import canonical
+from arena.content.store import LocalStore
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
 from arena.evaluation import Resources
 from arena.schemas import ReviewAnswers

@@ -8,7 +8,7 @@ import pytest
 
 from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions, Result
 from arena.client.journal import Stage
-from arena.content import cid_of
+from arena.content.tree import cid_of
 from arena.errors import Conflict, InvalidInput
 from arena.schemas import Task
 from market_offers import ADD, held, judged, posted

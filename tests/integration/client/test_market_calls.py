@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from arena import clock
 from arena.client import Client, Signer
-from arena.content import canonical, cid_of
+from arena.content.canonical import canonical
+from arena.content.tree import cid_of
 from arena.errors import ArenaError, Conflict, Forbidden, InvalidInput, NotFound
 from arena.schemas import TaskJudge
 from market_offers import ADD, STANDARD, held, offer, posted

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from arena.client import Client
-from arena.content import cid_of
+from arena.content.tree import cid_of
 from arena.schemas import TaskJudge
 from market_offers import ADD, posted
 

@@ -7,11 +7,13 @@ import sys
 import time
 from pathlib import Path
 
-from arena.content import LocalStore, cid_of, parse_cid
+from arena.content.cid import parse_cid
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
 
 WRITER = """
 import pathlib, random, sys
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 store = LocalStore(pathlib.Path(sys.argv[1]))
 noise = random.Random(int(sys.argv[2]))
 print("ready", flush=True)

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from arena.content import LocalStore, canonical, read_archive, write_archive
+from arena.content.archive import read_archive, write_archive
+from arena.content.canonical import canonical
+from arena.content.store import LocalStore
 from arena.evaluation import (
     Resources,
     Submission,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.evaluation import JudgeError, Submission
 from arena.evaluation.judge.attack import attack

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.content import LocalStore, canonical
+from arena.content.canonical import canonical
+from arena.content.store import LocalStore
 from arena.evaluation import Resources, Submission, evaluate, keep_record, read_standard_document
 from arena.evaluation.verify import verify
 from judging import WORK, vote

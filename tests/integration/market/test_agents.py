@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.content import cid_of
+from arena.content.tree import cid_of
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.market.errors import BadSignature
 from arena.market.signing import Act, Proof, Signer

@@ -43,7 +43,7 @@ async def queries_of(desk: Desk, gate: Gate, watchers: int) -> int:
 
     watching = [asyncio.create_task(first()) for _ in range(watchers)]
     await gate.open()
-    engine = desk.database._engine.sync_engine
+    engine = desk.database._engines.base.sync_engine
     database_event.listen(engine, "before_cursor_execute", count)
     try:
         for _ in range(3):

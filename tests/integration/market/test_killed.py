@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from arena.content import LocalStore
+from arena.content.store import LocalStore
 from arena.market.market import Market
 from arena.market.task import TaskState
 from arena.settings import Settings
@@ -20,11 +20,13 @@ from datetime import timedelta
 from pathlib import Path
 from arena import clock
 from arena.amounts import Amount
-from arena.content import LocalStore, cid_of
 from arena.market.call import Action, Call
 from arena.market.market import Market
 from arena.market.signing import Act, KeyFolder
 from arena.market.task import TaskPost
+from arena.content.store import LocalStore
+from arena.content.tree import cid_of
+from arena.settings import Settings
 from arena.store.database import Database
 
 async def main(url, folder):

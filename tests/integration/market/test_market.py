@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from arena.content import ContentCorrupt, canonical, cid_of
+from arena.content.canonical import canonical
+from arena.content.errors import ContentCorrupt
+from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.market.call import Receipt
 from arena.market.errors import (
@@ -21,7 +23,8 @@ from arena.market.errors import (
 )
 from arena.market.signing import Act, commitment_of
 from arena.market.task import Assignment, TaskFilter, TaskState, TimeoutPolicy
-from arena.scoring import Subject, Weights
+from arena.scoring.history import Subject
+from arena.scoring.scorecard import DEFAULT_WEIGHTS
 from arena.scoring.scores import Scores
 from arena.settings import Settings
 from arena.store.database import Database
@@ -60,11 +63,11 @@ async def test_a_task_is_paid_for_work_that_passes(desk: Desk):
     assert await desk.market.result_of(story.task) == ANSWER
     known = (await desk.market.agent(TEAM, "solver")).reputation
     assert (known.average_score, known.win_rate, known.attempts) == (60.0, 1.0, 1)
-    scores = Scores(desk.database, Weights())
+    scores = Scores(desk.database, DEFAULT_WEIGHTS)
     subject = Subject(team_id=TEAM, agent_id="solver", version="1.0.0")
-    row = await scores.scored(subject)
+    row = await scores.entry(subject)
     assert row is not None
-    assert (row.sums.execution_count, row.sums.success_count) == (1, 1)
+    assert (row.execution_count, row.success_rate_score) == (1, 100.0)
 
 
 async def test_a_task_is_refunded_for_work_that_does_not_pass(desk: Desk):
@@ -115,7 +118,7 @@ async def test_a_standard_is_kept_by_its_cid_and_pinned(desk: Desk):
         task = await desk.market.task(TEAM, task_id)
         assert task.evaluation_cid == cid
         assert await desk.market.contents.standard(task.evaluation_cid)
-    assert cid in desk.content.pins()
+    assert (desk.content.folder / "pins" / cid).exists()
 
 
 async def test_a_result_by_cid_must_be_in_the_store(desk: Desk):

@@ -8,12 +8,17 @@ import pytest
 
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, NotFound
-from arena.evaluation import JudgePrompt, Submission, Verdict
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission, Verdict
 from arena.reviews import records
 from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewStatus, SubjectKind
 from arena.reviews.reviews import Reviews
-from arena.runs import Changes, Engine, Owner, Retries, Run, RunRequest, Runs, RunStatus
-from arena.scoring import Subject
+from arena.runs.engine import Engine
+from arena.runs.executor import RunExecutor, RunRequest
+from arena.runs.owner import Owner
+from arena.runs.run import Run, RunStatus
+from arena.runs.session import AgentSessions, Retries
+from arena.scoring.history import Subject
 from arena.settings import Settings
 from factories import write_checklist, write_tests
 from reviewing import TEAM, answer, execute, furnish, reviews_of
@@ -61,38 +66,37 @@ async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(
     assert counters(run) == ("completed", 3, 2, 1, 0)
     assert (run.score_percent, run.points_earned, run.points_percent) == (66.67, 3.0, 60.0)
     assert run.completed_at is not None
-    (failed,) = await house.runs.results(run.id, outcome="failed")
-    assert failed.result.score == 33
-    assert "not met: true" in (failed.result.failure_reason or "")
-    assert [finding["passed"] for finding in failed.result.findings] == [True, False, False]
-    assert failed.result.verdict_cid is not None and house.content.has(failed.result.verdict_cid)
+    (failed,) = (await house.runs.results(run.id, outcome="failed")).results
+    assert failed.score == 33
+    assert "not met: true" in (failed.failure_reason or "")
+    assert [finding.passed for finding in failed.findings] == [True, False, False]
+    assert failed.verdict_cid is not None and house.content.has(failed.verdict_cid)
 
 
 async def test_what_waits_is_neither_passed_nor_failed(house: Arena):
     run = await execute(house, trials=2)
-    waiting = await house.runs.results(run.id, outcome="awaiting")
+    waiting = (await house.runs.results(run.id, outcome="awaiting")).results
     assert len(waiting) == 4
-    assert {(one.result.passed, one.result.score) for one in waiting} == {(None, None)}
-    assert len(await house.runs.results(run.id, outcome="failed")) == 0
+    assert {(one.passed, one.score) for one in waiting} == {(None, None)}
+    assert len((await house.runs.results(run.id, outcome="failed")).results) == 0
     trials = await house.scores.trials(run.id)
     assert trials is not None and [test.test_id for test in trials.tests] == ["plain_00001"]
 
 
 async def test_the_leaderboard_hears_of_a_run_when_it_is_judged_and_not_before(house: Arena):
     run = await execute(house)
-    row = await house.scores.scored(POET)
+    row = await house.scores.entry(POET)
     assert row is not None
-    assert (row.sums.benchmark_run_id, row.sums.execution_count) == (None, 3)
+    assert (row.benchmark_run_id, row.execution_count) == (None, 3)
     for review in await reviews_of(house):
         await answer(house, review.id, True, True, True)
-    row = await house.scores.scored(POET)
+    row = await house.scores.entry(POET)
     assert row is not None
-    assert (row.sums.benchmark_run_id, row.sums.execution_count) == (run.id, 3)
-    assert (row.sums.benchmark.part, row.sums.benchmark.whole) == (3, 3)
-    before = row.card
+    assert (row.benchmark_run_id, row.execution_count) == (run.id, 3)
+    assert row.benchmark_score == 100.0
     await house.scores.recalculate(TEAM)
-    again = await house.scores.scored(POET)
-    assert again is not None and again.card == before
+    again = await house.scores.entry(POET)
+    assert again == row
 
 
 async def test_a_run_may_be_judged_while_it_still_goes_on(house: Arena, settings: Settings):
@@ -106,14 +110,14 @@ async def test_a_run_may_be_judged_while_it_still_goes_on(house: Arena, settings
         "    while 'word1' in prompt and not gate.exists(): time.sleep(0.02)\n"
         "    return prompt.upper()\n"
     )
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="poet", concurrency=4))
-    await house.runs.start(run.id, TEAM)
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="poet", concurrency=4))
+    await house.executor.start(run.id, TEAM)
     while not (waiting := await reviews_of(house)):
         await asyncio.sleep(0.02)
     assert (await answer(house, waiting[0].id, True, True, True)).status == "done"
     assert (await stands(house, run)).status is RunStatus.RUNNING
     (settings.home / "agents" / "go").touch()
-    run = await house.runs.wait(run.id)
+    run = await house.executor.wait(run.id)
     assert run.status is RunStatus.AWAITING_REVIEW
     for review in await house.reviews.list(TEAM, status=ReviewStatus.OPEN):
         await answer(house, review.id, True, True, True)
@@ -135,8 +139,8 @@ async def test_two_last_answers_at_once_complete_the_run_once(house: Arena, atte
     assert {review.status for review in ended[:2]} == {"done"}
     assert counters(await stands(house, run)) == ("completed", 3, 3, 0, 0)
     assert (await stands(house, run)).points_earned == 5.0
-    row = await house.scores.scored(POET)
-    assert row is not None and row.sums.benchmark.whole == 3
+    row = await house.scores.entry(POET)
+    assert row is not None and row.benchmark_score == 100.0
 
 
 async def test_two_reviewers_answer_the_last_two_items_of_one_review_at_once(house: Arena):
@@ -159,16 +163,16 @@ async def test_a_resumed_run_keeps_its_reviews(settings: Settings):
         run = await execute(house)
         before = await reviews_of(house)
     async with open_arena(settings) as house:
-        assert await house.runs.resume_interrupted() == []
+        assert await house.executor.resume_interrupted() == []
         with pytest.raises(Conflict, match="awaiting_review, it cannot be resumed"):
-            await house.runs.resume(run.id, TEAM)
+            await house.executor.resume(run.id, TEAM)
         assert await reviews_of(house) == before
 
 
 async def test_a_cancelled_run_closes_its_reviews(house: Arena):
     run = await execute(house)
     first, _ = await reviews_of(house)
-    await house.runs.cancel(run.id, TEAM)
+    await house.executor.cancel(run.id, TEAM)
     assert {review.status for review in await reviews_of(house)} == {"cancelled"}
     with pytest.raises(Conflict, match="is cancelled, it takes no more answers"):
         await answer(house, first.id, True, True, True)
@@ -189,17 +193,17 @@ async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
     owner = Owner(settings.home / "others")
     engine = Engine(
         database=house.database,
-        changes=Changes(),
+        feed=house.feed,
         token=owner.token,
-        retries=Retries(),
+        sessions=AgentSessions(Retries()),
         resources=replace(house.resources, judge=kind_judge),
     )
-    runs = Runs(house.database, house.catalog, house.registry, owner, engine)
-    await runs.resume(run.id, TEAM)
-    assert counters(await runs.wait(run.id)) == ("awaiting_review", 4, 3, 0, 1)
+    executor = RunExecutor(engine, house.catalog, house.registry, owner)
+    await executor.resume(run.id, TEAM)
+    assert counters(await executor.wait(run.id)) == ("awaiting_review", 4, 3, 0, 1)
     await answer(house, second.id, True, True, True)
     assert counters(await stands(house, run)) == ("completed", 4, 4, 0, 0)
-    await runs.close()
+    await executor.close()
 
 
 async def test_other_parts_are_judged_after_the_last_answer(house: Arena, settings: Settings):
@@ -220,9 +224,9 @@ async def test_other_parts_are_judged_after_the_last_answer(house: Arena, settin
     (review,) = await reviews_of(house)
     answers = [ReviewAnswer(item=item, passed=True, place=(1,)) for item in (0, 1)]
     await house.reviews.answer(review.id, TEAM, "mia", answers)
-    (recorded,) = await house.runs.results(run.id)
-    assert (recorded.result.passed, recorded.result.score) == (False, 50)
-    assert "never said" in (recorded.result.failure_reason or "")
+    (recorded,) = (await house.runs.results(run.id)).results
+    assert (recorded.passed, recorded.score) == (False, 50)
+    assert "never said" in (recorded.failure_reason or "")
 
 
 async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
@@ -251,7 +255,7 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     assert [one.id for one in waiting.waiting] == [review.id] and not waiting.settled
 
     resources = replace(house.resources, judge=kind_judge)
-    mended = Reviews(house.database, resources, {SubjectKind.RUN: house.runs.settle})
+    mended = Reviews(house.database, resources, {SubjectKind.RUN: house.executor.settle})
     settled = await mended.settle_answered()
     assert [one.id for one in settled.settled] == [review.id]
     assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
@@ -268,7 +272,7 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
                 house.database, one.review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=False)]
             )
         seen.append(verdict.passed)
-        await house.runs.settle(one, verdict)
+        await house.executor.settle(one, verdict)
 
     reviews = Reviews(house.database, house.resources, {SubjectKind.RUN: slow})
     done = await reviews.answer(
@@ -281,7 +285,7 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
 
 async def test_a_watcher_is_told_that_a_run_waits_and_is_let_go(house: Arena):
     run = await execute(house)
-    async with aclosing(house.runs.watch(run.id, TEAM)) as events:
+    async with aclosing(house.watcher.watch(run.id, TEAM)) as events:
         told = [event.run.status async for event in events]
     assert told == ["awaiting_review"]
 

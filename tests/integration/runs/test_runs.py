@@ -15,8 +15,11 @@ from sqlalchemy import DateTime, Uuid, bindparam, text
 from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.runs import Owner, Run, RunRequest, runs
-from arena.runs.records import results as result_records
+from arena.runs import executor
+from arena.runs.executor import RunRequest
+from arena.runs.owner import Owner
+from arena.runs.records import reader
+from arena.runs.run import Run
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -24,9 +27,9 @@ TEAM = "team"
 
 
 async def execute(house: Arena, agent_id: str = "parrot", **asked: object) -> Run:
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
-    await house.runs.start(run.id, TEAM)
-    return await house.runs.wait(run.id)
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
+    await house.executor.start(run.id, TEAM)
+    return await house.executor.wait(run.id)
 
 
 async def counted(house: Arena, run_id: UUID) -> tuple[int, int, int]:
@@ -50,10 +53,10 @@ async def house(house: Arena) -> Arena:
 
 
 async def test_a_run_is_pending_until_it_is_executed_and_then_completed(house: Arena):
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     assert (run.status, run.total_tests, run.completed_tests) == ("pending", 5, 0)
-    await house.runs.start(run.id, TEAM)
-    run = await house.runs.wait(run.id)
+    await house.executor.start(run.id, TEAM)
+    run = await house.executor.wait(run.id)
     assert (run.status, run.completed_tests, run.passed_tests) == ("completed", 5, 5)
     assert (run.score_percent, run.points_percent) == (100.0, 100.0)
     assert run.started_at and run.completed_at and run.started_at <= run.completed_at
@@ -84,12 +87,12 @@ async def test_points_weigh_beside_the_score(house: Arena, settings: Settings):
 
 
 async def test_a_run_keeps_the_tests_it_was_created_with(house: Arena, settings: Settings):
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     file = settings.home / "benchmarks" / "parrot.yaml"
     write_tests(file, count=2, agents=["parrot"], expected={"contains": ["never said"]})
     house.catalog.refresh()
-    await house.runs.start(run.id, TEAM)
-    run = await house.runs.wait(run.id)
+    await house.executor.start(run.id, TEAM)
+    run = await house.executor.wait(run.id)
     assert (run.total_tests, run.passed_tests) == (5, 5)
     assert (await execute(house)).passed_tests == 0
 
@@ -97,8 +100,8 @@ async def test_a_run_keeps_the_tests_it_was_created_with(house: Arena, settings:
 async def test_trials_repeat_each_test(house: Arena):
     run = await execute(house, trials=3)
     assert (run.total_tests, run.passed_tests) == (15, 15)
-    results = await house.runs.results(run.id)
-    trials = {(recorded.result.test_id, recorded.result.trial) for recorded in results}
+    results = (await house.runs.results(run.id)).results
+    trials = {(recorded.test_id, recorded.trial) for recorded in results}
     assert len(trials) == 15
     assert {trial for _, trial in trials} == {1, 2, 3}
 
@@ -137,9 +140,9 @@ async def test_an_agent_that_fails_has_failed_its_test_and_the_run_goes_on(
     house.registry.refresh()
     run = await execute(house, "bad")
     assert (run.status, run.passed_tests, run.failed_tests) == ("completed", 2, 1)
-    (failed,) = await house.runs.results(run.id, outcome="failed")
-    assert failed.result.status == status
-    assert reason in (failed.result.failure_reason or "")
+    (failed,) = (await house.runs.results(run.id, outcome="failed")).results
+    assert failed.status == status
+    assert reason in (failed.failure_reason or "")
 
 
 async def test_a_run_fails_where_the_agent_cannot_be_had_and_can_be_resumed(
@@ -161,8 +164,8 @@ async def test_a_run_fails_where_the_agent_cannot_be_had_and_can_be_resumed(
     program = settings.home / "agents" / "not-there"
     program.write_text("#!/bin/sh\ntr a-z A-Z\n")
     program.chmod(0o755)
-    await house.runs.resume(run.id, TEAM)
-    run = await house.runs.wait(run.id)
+    await house.executor.resume(run.id, TEAM)
+    run = await house.executor.wait(run.id)
     assert (run.status, run.passed_tests, run.errored_tests) == ("completed", 3, 0)
     assert run.error_message is None
     assert await house.runs.errors(run.id) == []
@@ -202,28 +205,28 @@ async def test_a_run_that_missed_one_test_has_failed_and_says_why(house: Arena, 
 async def test_a_run_is_executed_once(house: Arena):
     run = await execute(house)
     with pytest.raises(Conflict, match="completed"):
-        await house.runs.start(run.id, TEAM)
+        await house.executor.start(run.id, TEAM)
     with pytest.raises(Conflict, match="completed"):
-        await house.runs.resume(run.id, TEAM)
+        await house.executor.resume(run.id, TEAM)
 
 
 async def test_of_many_who_start_a_run_at_once_one_succeeds(house: Arena):
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     outcomes = await asyncio.gather(
-        *(house.runs.start(run.id, TEAM) for _ in range(8)), return_exceptions=True
+        *(house.executor.start(run.id, TEAM) for _ in range(8)), return_exceptions=True
     )
     assert sum(isinstance(outcome, Run) for outcome in outcomes) == 1
     assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 7
-    await house.runs.wait(run.id)
+    await house.executor.wait(run.id)
     assert await counted(house, run.id) == (5, 5, 0)
 
 
 async def test_another_teams_run_is_not_there(house: Arena):
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     for attempt in (
-        house.runs.start(run.id, "other"),
-        house.runs.cancel(run.id, "other"),
-        house.runs.resume(run.id, "other"),
+        house.executor.start(run.id, "other"),
+        house.executor.cancel(run.id, "other"),
+        house.executor.resume(run.id, "other"),
         house.runs.get(run.id, "other"),
     ):
         with pytest.raises(NotFound):
@@ -245,7 +248,7 @@ async def test_what_cannot_be_measured_is_refused_and_nothing_is_written(
     house: Arena, asked: dict[str, object], error: type[Exception]
 ):
     with pytest.raises(error):
-        await house.runs.create(RunRequest(team_id=TEAM, **asked))
+        await house.executor.create(RunRequest(team_id=TEAM, **asked))
     assert await house.runs.list(TEAM) == []
 
 
@@ -261,9 +264,9 @@ async def held_run(house: Arena, settings: Settings) -> Run:
     write_tests(settings.home / "benchmarks" / "held.yaml", count=8, agents=["held"])
     house.catalog.refresh()
     house.registry.refresh()
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="held"))
-    await house.runs.start(run.id, TEAM)
-    async with aclosing(house.runs.watch(run.id, TEAM)) as events:
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="held"))
+    await house.executor.start(run.id, TEAM)
+    async with aclosing(house.watcher.watch(run.id, TEAM)) as events:
         async for event in events:
             if event.run.completed_tests:
                 return event.run
@@ -276,20 +279,20 @@ def let_go(settings: Settings) -> None:
 
 async def test_a_cancelled_run_stops_and_keeps_what_it_has(house: Arena, settings: Settings):
     run = await held_run(house, settings)
-    await house.runs.cancel(run.id, TEAM)
-    run = await house.runs.wait(run.id)
+    await house.executor.cancel(run.id, TEAM)
+    run = await house.executor.wait(run.id)
     assert run.status == "cancelled"
     assert 0 < run.completed_tests < run.total_tests
     assert (await counted(house, run.id))[0] == run.completed_tests
     with pytest.raises(Conflict):
-        await house.runs.resume(run.id, TEAM)
+        await house.executor.resume(run.id, TEAM)
 
 
 async def test_a_run_cancelled_by_another_process_stops(house: Arena, settings: Settings):
     run = await held_run(house, settings)
     async with open_arena(settings) as other:
-        await other.runs.cancel(run.id, TEAM)
-    run = await house.runs.wait(run.id)
+        await other.executor.cancel(run.id, TEAM)
+    run = await house.executor.wait(run.id)
     assert run.status == "cancelled"
     assert run.completed_tests < run.total_tests
 
@@ -302,8 +305,8 @@ async def test_a_run_interrupted_by_a_shutdown_goes_on_where_it_stopped(settings
         assert stopped.status == "running"
         assert stopped.completed_tests >= run.completed_tests
         let_go(settings)
-        assert [resumed.id for resumed in await house.runs.resume_interrupted()] == [run.id]
-        done = await house.runs.wait(run.id)
+        assert [resumed.id for resumed in await house.executor.resume_interrupted()] == [run.id]
+        done = await house.executor.wait(run.id)
         assert (done.status, done.passed_tests) == ("completed", 8)
         assert await counted(house, run.id) == (8, 8, 0)
 
@@ -312,10 +315,10 @@ async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, s
     run = await held_run(house, settings)
     async with open_arena(settings) as other:
         with pytest.raises(Conflict, match="being executed"):
-            await other.runs.resume(run.id, TEAM)
-        assert await other.runs.resume_interrupted() == []
+            await other.executor.resume(run.id, TEAM)
+        assert await other.executor.resume_interrupted() == []
     let_go(settings)
-    await house.runs.wait(run.id)
+    await house.executor.wait(run.id)
     assert await counted(house, run.id) == (8, 8, 0)
 
 
@@ -324,20 +327,20 @@ async def test_an_interrupted_run_of_an_agent_that_is_gone_is_left_alone(setting
         run = await held_run(house, settings)
     (settings.home / "agents" / "held.yaml").unlink()
     async with open_arena(settings) as house:
-        assert await house.runs.resume_interrupted() == []
+        assert await house.executor.resume_interrupted() == []
         assert (await house.runs.get(run.id, TEAM)).status == "running"
 
 
 async def test_a_watcher_sees_every_result_once_and_the_end(house: Arena):
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
-    await house.runs.start(run.id, TEAM)
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    await house.executor.start(run.id, TEAM)
     seen = [
         recorded.sequence
-        async for event in house.runs.watch(run.id, TEAM)
+        async for event in house.watcher.watch(run.id, TEAM)
         for recorded in event.results
     ]
     assert seen == [1, 2, 3, 4, 5]
-    again = [event async for event in house.runs.watch(run.id, TEAM, after=3)]
+    again = [event async for event in house.watcher.watch(run.id, TEAM, after=3)]
     assert [recorded.sequence for recorded in again[-1].results] == [4, 5]
     assert again[-1].run.status == "completed"
 
@@ -348,15 +351,16 @@ async def test_any_output_is_stored_and_comes_back(house: Arena, settings: Setti
     house.catalog.refresh()
     house.registry.refresh()
     run = await execute(house, "odd")
-    (recorded,) = await house.runs.results(run.id)
-    output = str((recorded.result.actual_output or {})["output"])
+    (recorded,) = (await house.runs.results(run.id)).results
+    output = str((recorded.actual_output or {})["output"])
     assert "emoji \U0001f600" in output
     assert "\0" not in output
 
 
 async def test_runs_are_listed_newest_first_and_page_without_gaps(house: Arena, tmp_path: Path):
     created = [
-        (await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))).id for _ in range(5)
+        (await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))).id
+        for _ in range(5)
     ]
     first = await house.runs.list(TEAM, limit=3)
     last = first[-1]
@@ -374,20 +378,20 @@ async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
     async with house.database.writing() as connection:
         await connection.execute(text(rename.format(results, "away")))
     let_go(settings)
-    stopped = await house.runs.wait(run.id)
+    stopped = await house.executor.wait(run.id)
     assert stopped.status == "failed"
     assert results in (stopped.error_message or "")
     async with house.database.writing() as connection:
         await connection.execute(text(rename.format("away", results)))
-    await house.runs.resume(run.id, TEAM)
-    done = await house.runs.wait(run.id)
+    await house.executor.resume(run.id, TEAM)
+    done = await house.executor.wait(run.id)
     assert (done.status, done.passed_tests) == ("completed", 8)
     assert await counted(house, run.id) == (8, 8, 0)
 
 
 async def left_running(house: Arena, lease: str | None, *, seconds_left: int) -> Run:
     """A run that an executor with this token began and never ended."""
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     query = text(
         "UPDATE agent_benchmark_runs SET status = 'running', lease_token = :token,"
         " lease_expires_at = :expires WHERE id = :run"
@@ -405,10 +409,10 @@ async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Se
     # A lock file that nobody holds: so a killed process leaves it.
     (settings.home / "executors" / "killed.lock").touch()
     left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
-    resumed = await house.runs.resume_interrupted()
+    resumed = await house.executor.resume_interrupted()
     assert {run.id for run in resumed} == {run.id for run in left}
     for run in left:
-        assert (await house.runs.wait(run.id)).status == "completed"
+        assert (await house.executor.wait(run.id)).status == "completed"
 
 
 async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
@@ -420,10 +424,10 @@ async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
     async with house.database.writing() as connection:
         await connection.execute(expire)
     with pytest.raises(Conflict, match="being executed"):
-        await house.runs.resume(run.id, TEAM)
-    assert await house.runs.resume_interrupted() == []
+        await house.executor.resume(run.id, TEAM)
+    assert await house.executor.resume_interrupted() == []
     let_go(settings)
-    done = await house.runs.wait(run.id)
+    done = await house.executor.wait(run.id)
     assert (done.status, done.error_message) == ("completed", None)
     assert await counted(house, run.id) == (8, 8, 0)
 
@@ -432,9 +436,9 @@ async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_lo
     fresh = await left_running(house, "elsewhere", seconds_left=60)
     silent = await left_running(house, "elsewhere", seconds_left=-1)
     given_back = await left_running(house, None, seconds_left=-1)
-    assert [run.id for run in await house.runs.resume_silent()] == [silent.id]
-    assert (await house.runs.wait(silent.id)).status == "completed"
-    assert await house.runs.resume_silent() == []
+    assert [run.id for run in await house.executor.resume_silent()] == [silent.id]
+    assert (await house.executor.wait(silent.id)).status == "completed"
+    assert await house.executor.resume_silent() == []
     for untouched in (fresh, given_back):
         assert (await house.runs.get(untouched.id, TEAM)).completed_tests == 0
 
@@ -444,53 +448,53 @@ async def test_a_living_executor_that_the_database_keeps_waiting_keeps_its_run(
 ):
     living = Owner(settings.home / "executors")
     run = await left_running(house, living.token, seconds_left=-1)
-    assert await house.runs.resume_silent() == []
+    assert await house.executor.resume_silent() == []
     living.close()
-    assert [resumed.id for resumed in await house.runs.resume_silent()] == [run.id]
-    assert (await house.runs.wait(run.id)).status == "completed"
+    assert [resumed.id for resumed in await house.executor.resume_silent()] == [run.id]
+    assert (await house.executor.wait(run.id)).status == "completed"
 
 
 async def test_a_server_looks_for_interrupted_runs_again_and_again(
     house: Arena, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(runs, "LOOK_SECONDS", 0.01)
-    async with house.runs.resuming():
+    monkeypatch.setattr(executor, "RESUME_SECONDS", 0.01)
+    async with house.executor.resuming():
         run = await left_running(house, "elsewhere", seconds_left=-1)
-        async with aclosing(house.runs.watch(run.id, TEAM)) as events, asyncio.timeout(30):
+        async with aclosing(house.watcher.watch(run.id, TEAM)) as events, asyncio.timeout(30):
             statuses = [event.run.status async for event in events]
     assert statuses[-1] == "completed"
 
 
 async def test_a_start_that_is_given_up_leaves_no_run_without_an_executor(house: Arena):
-    run = await house.runs.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     touch = text("UPDATE agent_benchmark_runs SET category = category")
     async with house.database.writing() as connection:
         await connection.execute(touch)  # the claim has to wait for this transaction
-        starting = asyncio.create_task(house.runs.start(run.id, TEAM))
+        starting = asyncio.create_task(house.executor.start(run.id, TEAM))
         await asyncio.sleep(0.3)
         starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    assert (await house.runs.wait(run.id)).status in {"pending", "completed"}
+    assert (await house.executor.wait(run.id)).status in {"pending", "completed"}
 
 
 async def test_a_page_of_long_answers_is_short_and_no_result_is_skipped(
     house: Arena, monkeypatch: pytest.MonkeyPatch
 ):
     run = await execute(house)
-    monkeypatch.setattr(result_records, "PAGE_CHARACTERS", 1000)  # a small result counts 500
+    monkeypatch.setattr(reader, "PAGE_CHARACTERS", 1000)  # a small result counts 500
     seen: list[int] = []
     sizes: list[int] = []
     is_behind = True
     while is_behind:
-        page = await house.runs.result_page(run.id, after=seen[-1] if seen else 0, limit=4)
+        page = await house.runs.results(run.id, after=seen[-1] if seen else 0, limit=4)
         seen += [recorded.sequence for recorded in page.results]
         sizes.append(len(page.results))
         is_behind = page.has_more
     assert (seen, sizes) == ([1, 2, 3, 4, 5], [2, 2, 1])
     watched = [
         recorded.sequence
-        async for event in house.runs.watch(run.id, TEAM)
+        async for event in house.watcher.watch(run.id, TEAM)
         for recorded in event.results
     ]
     assert watched == seen

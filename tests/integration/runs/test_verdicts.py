@@ -9,7 +9,7 @@ import yaml
 from arena.api.routes.runs import shown_result
 from arena.assembly import Arena, open_arena
 from arena.evaluation.verify import verify
-from arena.runs import RunRequest
+from arena.runs.executor import RunRequest
 from arena.settings import Settings
 from conftest import missing
 from factories import write_agent, write_tests
@@ -46,11 +46,11 @@ async def house(settings: Settings):
 async def test_a_graded_result_names_a_record_and_a_plain_one_needs_none(
     house: Arena, tmp_path: Path
 ):
-    run = await house.runs.create(RunRequest(team_id="team", agent_id="coder"))
-    await house.runs.start(run.id, "team")
-    run = await house.runs.wait(run.id)
+    run = await house.executor.create(RunRequest(team_id="team", agent_id="coder"))
+    await house.executor.start(run.id, "team")
+    run = await house.executor.wait(run.id)
     assert run.status == "completed", run.error_message
-    results = {one.result.test_id: one.result for one in await house.runs.results(run.id)}
+    results = {one.test_id: one for one in (await house.runs.results(run.id)).results}
     graded = results.pop("add")
     assert (graded.score, graded.passed) == (50, True)
     assert graded.verdict_cid is not None
@@ -79,9 +79,9 @@ async def test_code_that_returns_or_raises_odd_characters_has_a_result_like_any_
     )
     house.catalog.refresh()
     house.registry.refresh()
-    run = await house.runs.create(RunRequest(team_id="team", agent_id="odd"))
-    await house.runs.start(run.id, "team")
-    run = await house.runs.wait(run.id)
+    run = await house.executor.create(RunRequest(team_id="team", agent_id="odd"))
+    await house.executor.start(run.id, "team")
+    run = await house.executor.wait(run.id)
     assert (run.status, run.failed_tests) == ("completed", 1), run.error_message
-    (recorded,) = await house.runs.results(run.id)
+    (recorded,) = (await house.runs.results(run.id)).results
     assert shown_result(recorded).model_dump_json()

@@ -4,7 +4,7 @@ import asyncio
 import json
 from urllib.parse import urlsplit
 
-from arena.sandbox import SandboxDestroyed
+from arena.sandbox.errors import SandboxDestroyed
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 KEY = "a key for tests"

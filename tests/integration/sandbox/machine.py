@@ -34,7 +34,7 @@ def copy_for_anybody(folder: Path) -> Path:
     """The code of this room and its tests where every user can read it."""
     packages = Path(sysconfig.get_path("platlib"))
     shutil.copytree(REPOSITORY / "src/arena/sandbox", folder / "arena/sandbox")
-    for name in ("__init__.py", "errors.py", "clock.py"):
+    for name in ("__init__.py", "errors.py", "text.py"):
         shutil.copy(REPOSITORY / "src/arena" / name, folder / "arena" / name)
     attacks = "integration/sandbox/attacks"
     shutil.copytree(REPOSITORY / "tests" / attacks, folder / attacks)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.sandbox import Limit, Limits
+from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.cgroups import find_cgroups
 from arena.sandbox.namespace.provider import NamespaceProvider
 from integration.sandbox.machine import need_isolation
@@ -56,7 +56,7 @@ async def test_a_fork_bomb_meets_the_group() -> None:
 
 
 async def test_node_is_bounded_with_its_children() -> None:
-    from arena.sandbox import FunctionCall
+    from arena.sandbox.ports import FunctionCall
 
     source = (
         "const { spawnSync } = require('child_process');\n"

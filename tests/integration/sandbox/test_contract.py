@@ -7,21 +7,20 @@ from collections.abc import AsyncIterator
 import pytest
 
 from arena.errors import InvalidInput, NotFound
-from arena.sandbox import (
-    InvalidPath,
-    Limit,
-    LimitReached,
-    Limits,
-    SandboxDestroyed,
-    TestCase,
-    ToolchainMissing,
-    UnsafeFile,
-    calc_score,
-    run_tests,
-)
+from arena.sandbox.cases import calc_score, run_tests
 from arena.sandbox.daytona import DaytonaProvider
 from arena.sandbox.docker import DockerProvider
+from arena.sandbox.errors import (
+    InvalidPath,
+    LimitReached,
+    SandboxDestroyed,
+    ToolchainMissing,
+    UnsafeFile,
+)
+from arena.sandbox.languages import add_languages, languages
+from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.ports import TestCase
 from integration.sandbox.daytona_server import KEY, DaytonaServer
 from integration.sandbox.machine import need_isolation
 
@@ -267,7 +266,15 @@ async def test_programs_are_judged_alike_everywhere(provider) -> None:
     assert [(result.passed, result.got) for result in results] == [(True, 3), (False, 5)]
 
 
-async def test_a_missing_toolchain_names_its_package(provider) -> None:
+async def test_a_missing_toolchain_names_its_package(provider, tmp_path) -> None:
+    file = tmp_path / "languages.toml"
+    file.write_text(
+        '[nolang]\nfile = "main"\nrun = "nolang main"\nneeds = ["nolang"]\npackage = "nolang-cli"\n'
+    )
+    add_languages(file)
     case = TestCase(input=[], expected=0)
-    with pytest.raises(ToolchainMissing, match="php-cli"):
-        await run_tests(provider, "<?php echo 0;", None, [case], language="php")
+    try:
+        with pytest.raises(ToolchainMissing, match="nolang-cli"):
+            await run_tests(provider, "print 0", None, [case], language="nolang")
+    finally:
+        languages.cache_clear()

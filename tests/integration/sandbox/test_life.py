@@ -12,18 +12,15 @@ from pathlib import Path
 import pytest
 
 from arena.errors import InvalidInput
-from arena.sandbox import (
-    FunctionCall,
-    Limits,
-    SandboxDestroyed,
-    SandboxUnavailable,
-    TestCase,
-    run_tests,
-)
-from arena.sandbox.namespace import fleet, launch
+from arena.sandbox.cases import run_tests
+from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, SandboxUnavailable
+from arena.sandbox.limits import Limits
+from arena.sandbox.namespace import box, launch
+from arena.sandbox.namespace import zygote as zygotes
 from arena.sandbox.namespace.box import Box, Kind
 from arena.sandbox.namespace.cgroups import PREFIX, find_cgroups
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.ports import FunctionCall, TestCase
 from integration.sandbox.machine import need, need_isolation
 
 HONEST = FunctionCall(
@@ -70,13 +67,13 @@ async def until(condition, seconds: float = 20.0) -> None:
         await asyncio.sleep(0.02)
 
 
-@pytest.mark.parametrize("which", ["pid", "keeper_pid", "inner_pid"])
+@pytest.mark.parametrize("which", ["pid", "reaper_pid", "zygote_pid"])
 async def test_a_killed_zygote_is_replaced_and_nobody_notices(which) -> None:
-    """Whichever of the box, its keeper and the zygote itself it is; the other two go with it."""
+    """Whichever of the box, its reaper and the zygote itself it is; the other two go with it."""
     async with NamespaceProvider(Limits(wall_seconds=20.0)) as provider:
         assert await answer(provider) == 2
         zygote = provider._fleet(Kind.PYTHON).zygotes[0]
-        family = {zygote.pid, zygote.keeper_pid, zygote.inner_pid}
+        family = {zygote.pid, zygote.reaper_pid, zygote.zygote_pid}
         assert len(family) == 3
         os.kill(getattr(zygote, which), signal.SIGKILL)
         assert await answer(provider) == 2
@@ -96,7 +93,7 @@ async def test_a_run_in_flight_is_tried_again_when_its_zygote_dies() -> None:
 
 
 async def test_old_zygotes_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fleet, "MAX_SPAWNS", 3)
+    monkeypatch.setattr(zygotes, "MAX_SPAWNS", 3)
     async with NamespaceProvider() as provider:
         pids = set()
         for _ in range(12):
@@ -109,7 +106,7 @@ async def test_closing_ends_every_process_and_group() -> None:
     before = descendants(os.getpid())
     provider = NamespaceProvider(Limits(wall_seconds=60.0))
     await provider.call(HONEST)
-    await provider.warm_up(Kind.NODE)
+    await (await provider._node_pool()).fill()
     sandbox = await provider.create()
     sleeping = [
         asyncio.create_task(provider.call(SLEEPER)),
@@ -142,11 +139,11 @@ async def test_first_calls_at_once_share_what_they_start() -> None:
 ORPHANS = """
 import asyncio, ctypes, os, signal
 from pathlib import Path
-from arena.sandbox import FunctionCall
+from arena.sandbox.ports import FunctionCall
 from arena.sandbox.namespace import zygote
 from arena.sandbox.namespace.provider import NamespaceProvider
-zygote.GENTLE_SECONDS = 0.2
-# Whatever loses its parent comes to us, and we bury nobody: like a container's first process.
+zygote.EXIT_SECONDS = 0.2
+# Whatever loses its parent comes to us, and we reap nobody: like a container's first process.
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 async def main():
     provider = NamespaceProvider()
@@ -154,8 +151,8 @@ async def main():
     await provider.call(call)
     [one] = next(iter(provider._fleets.values())).zygotes
     # It no longer notices that its supervisor has left.
-    os.kill(one.keeper_pid, signal.SIGSTOP)
-    os.kill(one.inner_pid, signal.SIGSTOP)
+    os.kill(one.reaper_pid, signal.SIGSTOP)
+    os.kill(one.zygote_pid, signal.SIGSTOP)
     await provider.close()
     own = str(os.getpid())
     print(sum(
@@ -209,7 +206,8 @@ async def test_a_cancelled_command_destroys_its_sandbox() -> None:
 
 KILLED = """
 import asyncio, sys
-from arena.sandbox import FunctionCall, Limits
+from arena.sandbox.limits import Limits
+from arena.sandbox.ports import FunctionCall
 from arena.sandbox.namespace.provider import NamespaceProvider
 async def main():
     provider = NamespaceProvider(Limits(wall_seconds=600.0, cpu_seconds=600))
@@ -280,7 +278,9 @@ async def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch) 
 
 WITHOUT_NAMESPACES = """
 import asyncio, json
-from arena.sandbox import SandboxUnavailable, TestCase, run_tests
+from arena.sandbox.cases import run_tests
+from arena.sandbox.errors import SandboxUnavailable
+from arena.sandbox.ports import TestCase
 from arena.sandbox.namespace.probe import probe
 from arena.sandbox.namespace.provider import NamespaceProvider
 
@@ -330,7 +330,7 @@ async def test_limits_need_never_be_raised() -> None:
         "import asyncio, resource\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))\n"
         "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
-        "from arena.sandbox import FunctionCall\n"
+        "from arena.sandbox.ports import FunctionCall\n"
         "from arena.sandbox.namespace.provider import NamespaceProvider\n"
         "async def main():\n"
         "    async with NamespaceProvider() as p:\n"
@@ -386,7 +386,29 @@ def boxes() -> set[int]:
     return found
 
 
-async def test_a_box_that_ends_without_a_word_is_started_once_more() -> None:
+async def test_a_box_starts_whatever_numbers_the_open_files_have() -> None:
+    """Its descriptors have the supervisor's numbers, and 69 was once one too many."""
+    for base in range(60, 72):
+        held = [os.dup(0)]
+        while held[-1] < base:
+            held.append(os.dup(0))
+        async with NamespaceProvider() as provider:
+            assert await answer(provider) == 2
+        for number in held:
+            os.close(number)
+
+
+async def test_a_box_that_gets_no_process_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine is busy, not unable to isolate: trying again later may work."""
+    lower = "import resource; resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))"
+    code = box.BOOTSTRAP.replace("main = module.main", f"main = module.main\n{lower}")
+    monkeypatch.setattr(box, "BOOTSTRAP", code)
+    async with NamespaceProvider() as provider:
+        with pytest.raises(SandboxFailed, match="clone: Resource temporarily unavailable"):
+            await provider.call(HONEST)
+
+
+async def test_a_box_that_is_killed_while_it_starts_is_started_once_more() -> None:
     async with NamespaceProvider() as provider:
         members = provider._fleet(Kind.WORKSPACE)
         begun: list[int] = []

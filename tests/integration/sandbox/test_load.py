@@ -7,9 +7,10 @@ import random
 
 import pytest
 
-from arena.sandbox import FunctionCall, Limit, Limits, TestCase, calc_score, run_tests
+from arena.sandbox.cases import calc_score, run_tests
+from arena.sandbox.limits import Limit, Limits, cores, submissions_at_once
 from arena.sandbox.namespace.provider import NamespaceProvider
-from arena.sandbox.turns import AT_ONCE_PER_CORE, cores
+from arena.sandbox.ports import FunctionCall, TestCase
 from integration.sandbox.machine import need_isolation
 
 
@@ -30,7 +31,7 @@ async def test_a_crowd_pushes_nobody_over_the_wall_time() -> None:
     """Each could be done in a third of the time that it may take; together they need more."""
     call = FunctionCall(language="python", source=BUSY, function_name="f", inputs=[[0.4]])
     async with NamespaceProvider(Limits(wall_seconds=1.2, cpu_seconds=5)) as provider:
-        crowd = [provider.call(call) for _ in range(AT_ONCE_PER_CORE * cores())]
+        crowd = [provider.call(call) for _ in range(submissions_at_once())]
         outcomes = await asyncio.gather(*crowd)
     assert {outcome.cases[0].value for outcome in outcomes} == {"done"}, outcomes
 
@@ -46,7 +47,7 @@ async def test_a_crowd_of_programs_is_not_late_either() -> None:
             [result] = await run_tests(provider, program, None, [case], language="python")
             return result.error
 
-        errors = await asyncio.gather(*map(one, range(5 * AT_ONCE_PER_CORE * cores())))
+        errors = await asyncio.gather(*map(one, range(5 * submissions_at_once())))
     assert set(errors) == {None}
 
 

@@ -8,16 +8,12 @@ import pytest
 import pytest_asyncio
 
 from arena.errors import NotFound
-from arena.sandbox import (
-    CaseOptions,
-    Languages,
-    Limit,
-    Limits,
-    TestCase,
-    ToolchainMissing,
-    run_tests,
-)
+from arena.sandbox.cases import run_tests
+from arena.sandbox.errors import ToolchainMissing
+from arena.sandbox.languages import BUILTIN, add_languages, languages, read_languages
+from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.ports import TestCase
 from integration.sandbox.machine import need, need_isolation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -71,7 +67,7 @@ async def test_a_program_reads_its_input_and_prints_its_result(provider, languag
 
 
 async def test_every_built_in_language_is_tried() -> None:
-    assert set(PROGRAMS) == set(Languages.builtin().table)
+    assert set(PROGRAMS) == set(read_languages(BUILTIN))
 
 
 async def test_what_does_not_compile_fails_every_case(provider) -> None:
@@ -149,11 +145,12 @@ async def test_another_failure_is_not_a_want_of_memory(provider) -> None:
 async def test_a_language_of_ones_own(provider, tmp_path) -> None:
     file = tmp_path / "languages.toml"
     file.write_text('[awk]\nfile = "main.awk"\nrun = "awk -f main.awk"\nneeds = ["awk"]\n')
-    table = Languages.builtin().extended(file)
+    add_languages(file)
     source = '{ print "[" 2 * split($0, p, ",") "]" }'
-    results = await run_tests(
-        provider, source, None, CASES, language="awk", options=CaseOptions(languages=table)
-    )
+    try:
+        results = await run_tests(provider, source, None, CASES, language="awk")
+    finally:
+        languages.cache_clear()
     assert results[0].passed, results[0]
 
 

@@ -8,19 +8,12 @@ import pytest
 import pytest_asyncio
 
 from arena.errors import InvalidInput
-from arena.sandbox import (
-    UNDEFINED,
-    CaseOptions,
-    Limit,
-    Limits,
-    MapValue,
-    SetValue,
-    TestCase,
-    calc_score,
-    run_tests,
-)
+from arena.sandbox.cases import CaseOptions, calc_score, run_tests
+from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.launch import find_node
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.ports import TestCase
+from arena.sandbox.values import UNDEFINED, MapValue, SetValue
 from integration.sandbox.machine import need, need_isolation
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -75,7 +68,7 @@ WRONG = RIGHT.replace(": b[key];", ": Array.isArray(out[key]) ? out[key].concat(
 
 
 def seed_cases() -> list[TestCase]:
-    return [TestCase.from_json(document) for document in SEED]
+    return [TestCase(**document) for document in SEED]
 
 
 async def test_the_seeds_example_passes(provider) -> None:

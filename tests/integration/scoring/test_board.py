@@ -6,13 +6,12 @@ import httpx2
 import pytest
 from sqlalchemy import delete, select
 
-from arena.agents import Usage
 from arena.assembly import Arena
-from arena.runs import records
-from arena.runs.records import NewRun
-from arena.scoring import Vote
+from arena.runs.records.lease import claim
+from arena.runs.records.results import add_results
+from arena.runs.records.runs import NewRun, create_run, finish
 from arena.store.tables import Executions, Scores
-from factories import a_result, a_test
+from factories import a_test, executed
 from histories import Asked, Outcome, Ran, Reported, Voted, Who, a_run, drive
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -220,7 +219,7 @@ async def test_a_board_can_be_asked_for_well_founded_scores_only(
 ):
     await drive(house, era, [a_run("a", "+"), a_run("b", "-", tokens=5)])
     subject = Who(team="red", agent="b", version="1.0.0").subject(era)
-    await house.scores.vote(subject, Vote(rating=5))
+    await house.scores.submit_feedback(subject, rating=5)
     assert [e["agent_id"] for e in await board_of(api, min_coverage=0.6)] == ["a", "b"]
     (entry,) = await board_of(api, min_coverage=0.61)
     assert (entry["agent_id"], entry["rank"], entry["rank_high"]) == ("b", 1, 1)
@@ -239,14 +238,14 @@ async def test_the_front_of_accuracy_against_cost(house: Arena, api: httpx2.Asyn
     async def ran(agent: str, passed: int, cost: float | None) -> None:
         new = NewRun(team_id=team, agent_id=agent, agent_version="1.0.0", is_full=True)
         tests = [a_test(id=f"t{number}") for number in range(4)]
-        run = await records.create_run(house.database, new, tests)
-        await records.claim(house.database, run.id, "me")
+        run = await create_run(house.database, new, tests)
+        await claim(house.database, run.id, "me")
         results = [
-            a_result(test_id=f"t{number}", passed=number < passed, usage=Usage(cost_usd=cost))
+            executed(test_id=f"t{number}", passed=number < passed, cost_usd=cost)
             for number in range(4)
         ]
-        await records.add_results(house.database, run.id, "me", results)
-        await records.finish(house.database, run.id, "me", None)
+        await add_results(house.database, run.id, "me", results)
+        await finish(house.database, run.id, "me", None)
         details = (await api.get(f"/runs/{run.id}")).json()
         per_pass = None if cost is None or not passed else pytest.approx(4 * cost / passed)
         assert details["cost_usd_per_passed_test"] == per_pass

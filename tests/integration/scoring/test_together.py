@@ -10,10 +10,12 @@ import pytest
 from sqlalchemy import event, func, select, text
 
 from arena.assembly import Arena
-from arena.runs import records
-from arena.scoring import Subject, Vote
+from arena.runs.records.lease import LostLease, claim
+from arena.runs.records.results import add_results
+from arena.runs.records.runs import NewRun, create_run
+from arena.scoring.history import Subject
 from arena.store import tables
-from factories import a_result, a_test
+from factories import a_test, executed
 from histories import Ran, Reported, Voted, Who, a_run, drive, reported, run, scores, tallies
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -48,7 +50,7 @@ async def test_runs_votes_and_reports_at_once_end_in_the_right_ranks(
             *(run(house, era, one) for one in runs),
             *(drive(house, era, [vote]) for vote in voted),
             *(
-                house.scores.report(
+                house.scores.report_executions(
                     team, [(one_subject(era, "a"), reported("failed", key=f"k{number}"))]
                 )
                 for number, _ in enumerate(told)
@@ -88,7 +90,7 @@ async def recalculated_in_sql(house: Arena, team: str, agent: str) -> None:
 def broken_scores(house: Arena) -> Iterator[list[str]]:
     """Writing scores fails, as on a full disk; the list tells what was being done."""
     seen: list[str] = []
-    engine = house.database._engine.sync_engine
+    engine = house.database._engines.base.sync_engine
 
     def refuse(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         if "UPDATE agent_scores" in statement or "INSERT INTO agent_scores" in statement:
@@ -119,10 +121,10 @@ async def everything(house: Arena, team: str) -> list[list[tuple[Any, ...]]]:
 
 
 async def started(house: Arena, team: str) -> UUID:
-    new = records.NewRun(team_id=team, agent_id="a", agent_version="1.0.0", is_full=True)
-    made = await records.create_run(house.database, new, [a_test(id="t0"), a_test(id="t1")])
-    await records.claim(house.database, made.id, "me")
-    await records.add_results(house.database, made.id, "me", [a_result(test_id="t0")])
+    new = NewRun(team_id=team, agent_id="a", agent_version="1.0.0", is_full=True)
+    made = await create_run(house.database, new, [a_test(id="t0"), a_test(id="t1")])
+    await claim(house.database, made.id, "me")
+    await add_results(house.database, made.id, "me", [executed(test_id="t0")])
     return made.id
 
 
@@ -131,13 +133,13 @@ async def test_a_failure_while_results_are_written_leaves_nothing_of_them(
 ):
     run_id = await started(house, team)
     subject = one_subject(era, "a")
-    await house.scores.vote(subject, Vote(rating=4, user_id="ann"))
+    await house.scores.submit_feedback(subject, rating=4, user_id="ann")
     before = await everything(house, team)
     seen: list[str] = request.getfixturevalue("broken_scores")
     attempts = (
-        records.add_results(house.database, run_id, "me", [a_result(test_id="t1", passed=False)]),
-        house.scores.vote(subject, Vote(rating=1, user_id="ann")),
-        house.scores.report(team, [(subject, reported("failed"))]),
+        add_results(house.database, run_id, "me", [executed(test_id="t1", passed=False)]),
+        house.scores.submit_feedback(subject, rating=1, user_id="ann"),
+        house.scores.report_executions(team, [(subject, reported("failed"))]),
         house.scores.recalculate(team),
     )
     for attempt in attempts:
@@ -150,8 +152,8 @@ async def test_a_failure_while_results_are_written_leaves_nothing_of_them(
 async def test_results_of_somebody_who_lost_the_run_change_nothing(house: Arena, team: str):
     run_id = await started(house, team)
     before = await everything(house, team)
-    with pytest.raises(records.LostLease):
-        await records.add_results(house.database, run_id, "other", [a_result(test_id="t1")])
+    with pytest.raises(LostLease):
+        await add_results(house.database, run_id, "other", [executed(test_id="t1")])
     assert await everything(house, team) == before
 
 
@@ -159,8 +161,8 @@ async def test_a_result_that_is_there_already_undoes_the_whole_batch(house: Aren
     run_id = await started(house, team)
     before = await everything(house, team)
     with pytest.raises(Exception, match=r"(?i)unique"):
-        await records.add_results(
-            house.database, run_id, "me", [a_result(test_id="t1"), a_result(test_id="t0")]
+        await add_results(
+            house.database, run_id, "me", [executed(test_id="t1"), executed(test_id="t0")]
         )
     assert await everything(house, team) == before
 
@@ -171,7 +173,7 @@ async def test_a_vote_costs_the_same_number_of_statements_however_long_the_histo
     subject = one_subject(era, "a")
     counts: list[int] = []
     statements: list[str] = []
-    engine = house.database._engine.sync_engine
+    engine = house.database._engines.base.sync_engine
 
     def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         statements.append(statement)
@@ -180,7 +182,7 @@ async def test_a_vote_costs_the_same_number_of_statements_however_long_the_histo
     try:
         for number in range(30):
             statements.clear()
-            await house.scores.vote(subject, Vote(rating=1 + number % 5, user_id="ann"))
+            await house.scores.submit_feedback(subject, rating=1 + number % 5, user_id="ann")
             counts.append(len(statements))
     finally:
         event.remove(engine, "before_cursor_execute", note)

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from arena.api import create_app
 from arena.assembly import Arena
 from arena.cli.in_process import AppTransport
 from arena.errors import InvalidInput
-from arena.scoring import Subject, Vote, Weights
-from arena.scoring.records import BoardFilter
+from arena.scoring.history import Subject
+from arena.scoring.scorecard import DEFAULT_WEIGHTS, Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings, read_settings
 from arena.store import tables
@@ -45,8 +46,8 @@ async def test_other_weights_score_everything_anew_at_the_next_start(settings: S
     voted = Subject(team_id="era-red", agent_id="voted", version="1.0.0")
     async with opened(settings) as (house, _):
         await drive(house, "era", [a_run("a", "++++"), a_run("b", "+---"), a_run("c", "----")])
-        await house.scores.vote(subject, Vote(rating=1))
-        await house.scores.vote(voted, Vote(rating=4))
+        await house.scores.submit_feedback(subject, rating=1)
+        await house.scores.submit_feedback(voted, rating=4)
     async with opened(settings) as (_, board):
         assert board["weights"]["benchmark"] == 0.4
         names = [(e["agent_id"], e["overall_score"], e["rank"]) for e in board["leaderboard"]]
@@ -66,8 +67,8 @@ async def test_other_weights_score_everything_anew_at_the_next_start(settings: S
             ("c", 3),
         ]
         assert board["total"] == 3
-        row = await house.scores.scored(voted)
-        assert row and (row.rank, row.rank_low, row.card.overall.score) == (None, None, None)
+        row = await house.scores.entry(voted)
+        assert row and (row.rank, row.rank_low, row.overall_score) == (None, None, None)
     async with opened(settings, benchmark=0.4) as (_, board):
         assert [e["rank"] for e in board["leaderboard"]] == [1, 2, 3, 4]
 
@@ -77,9 +78,9 @@ async def test_who_sets_no_weights_takes_those_that_are_in_force(settings: Setti
         await drive(house, "era", [a_run("a", "++--")])
         async with opened(settings) as (_, board):
             assert board["weights"] == HALVES
-        board = await house.scores.board("era-red", wanted=BoardFilter())
+        board = await house.scores.leaderboard("era-red")
         assert float(board.weights.benchmark) == 0.5
-        assert str(board.rows[0].card.overall.score) == "50.00"
+        assert board.leaderboard[0].overall_score == 50.0
 
 
 async def test_an_arena_shows_the_weights_that_its_scores_were_made_with(settings: Settings):
@@ -88,10 +89,10 @@ async def test_an_arena_shows_the_weights_that_its_scores_were_made_with(setting
         async with opened(settings, **HALVES):
             pass  # somebody else has started with other weights on the same database
         subject = Subject(team_id="era-red", agent_id="a", version="1.0.0")
-        await house.scores.vote(subject, Vote(rating=1))
-        board = await house.scores.board("era-red", wanted=BoardFilter())
+        await house.scores.submit_feedback(subject, rating=1)
+        board = await house.scores.leaderboard("era-red")
         assert float(board.weights.benchmark) == 0.5
-        assert str(board.rows[0].card.overall.score) == "50.00"
+        assert board.leaderboard[0].overall_score == 50.0
 
 
 async def test_votes_that_come_in_while_the_weights_change_are_scored_by_the_new_ones(
@@ -102,9 +103,11 @@ async def test_votes_that_come_in_while_the_weights_change_are_scored_by_the_new
             Subject(team_id=f"team-{number}", agent_id="a", version="1.0.0") for number in range(20)
         ]
         for subject in subjects:
-            await house.scores.report(subject.team_id, [(subject, reported("completed"))])
+            await house.scores.report_executions(
+                subject.team_id, [(subject, reported("completed"))]
+            )
         other = Scores(house.database, Weights(**HALVES))
-        votes = [house.scores.vote(subject, Vote(rating=1)) for subject in subjects]
+        votes = [house.scores.submit_feedback(subject, rating=1) for subject in subjects]
         await asyncio.gather(*votes[:10], other.open(), *votes[10:])
         query = select(tables.Scores.overall_score, tables.Scores.coverage)
         async with house.database.reading() as connection:
@@ -164,6 +167,12 @@ def test_weights_that_do_not_add_up_stop_the_start_with_one_line(
 def test_weights_can_stand_in_arena_toml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "arena.toml").write_text("[weights]\nbenchmark = 0.5\nuser_rating = 0.2\n")
     monkeypatch.chdir(tmp_path)
-    weights = Weights(**read_settings().weights)
+    weights = Weights.from_settings(read_settings().weights)
     assert (float(weights.benchmark), float(weights.user_rating)) == (0.5, 0.2)
     assert float(weights.success_rate) == 0.2
+
+
+async def test_a_new_database_starts_with_the_default_weights(settings: Settings):
+    # Migration 0002 wrote them and is never edited: other defaults need a migration of their own.
+    async with opened(settings) as (_, board):
+        assert board["weights"] == asdict(DEFAULT_WEIGHTS)

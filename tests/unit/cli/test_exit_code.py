@@ -7,7 +7,7 @@ import pytest
 
 from arena import clock, schemas
 from arena.cli.run import exit_code
-from arena.scoring import share_score
+from arena.scoring.components import share_score
 
 
 def a_run(total: int, passed: int, awaiting: int) -> schemas.Run:

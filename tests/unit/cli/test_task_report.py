@@ -8,7 +8,7 @@ import pytest
 from arena import clock, schemas
 from arena.cli.output import moment
 from arena.cli.task_report import meaning, print_tasks
-from arena.content import cid_of
+from arena.content.tree import cid_of
 
 NOW = clock.now()
 HOUR = timedelta(hours=1)

@@ -6,7 +6,7 @@ import sys
 
 from arena import clock
 from arena.client import Client, Signer, SyncClient
-from arena.content import cid_of
+from arena.content.tree import cid_of
 from arena.market.signing import Act, Proof, Statement, check_proof
 
 

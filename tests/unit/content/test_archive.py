@@ -7,17 +7,11 @@ from hypothesis import given
 from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
-from arena.content import (
-    V0,
-    ContentMissing,
-    ContentTooLarge,
-    InvalidArchive,
-    LocalStore,
-    archive,
-    cid_of,
-    read_archive,
-    write_archive,
-)
+from arena.content import archive
+from arena.content.archive import read_archive, write_archive
+from arena.content.errors import ContentMissing, ContentTooLarge, InvalidArchive
+from arena.content.store import LocalStore
+from arena.content.tree import V0, cid_of
 from arena.errors import ArenaError, InvalidInput
 from cid_vectors import HELLO, HELLO_CID, noise
 

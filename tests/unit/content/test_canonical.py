@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import NotCanonical, canonical, read_canonical
+from arena.content.canonical import canonical, read_canonical
+from arena.content.errors import NotCanonical
 from arena.errors import InvalidInput
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import V0, cid_of, parse_cid
-from arena.content.cid import Cid
+from arena.content.cid import Cid, parse_cid
+from arena.content.tree import V0, cid_of
 from arena.errors import InvalidInput
 from cid_vectors import HELLO, HELLO_CID, NOT_HELLO_CID, VECTORS
 
@@ -44,19 +44,19 @@ DIGEST = bytes(32)
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "begins neither"),
-        ("hello", "begins neither"),
+        ("", "does not begin"),
+        ("hello", "does not begin"),
         ("Qm", "has 46 characters, this has 2"),
         ("Qmnonsense", "has 46 characters, this has 10"),
         ("Qm" + "0" * 44, "not base58btc"),  # 0 is not among its letters
         ("b", "cut off"),
-        (HELLO_CID.upper(), "begins neither"),
+        (HELLO_CID.upper(), "does not begin"),
         (HELLO_CID[:-1], "base32"),
-        (HELLO_CID[:-1] + "f", "as it should be spelt"),  # bits to spare that are not 0
+        (HELLO_CID[:-1] + "f", "canonical base32"),  # bits to spare that are not 0
         (HELLO_CID + "a", "base32"),
         ("b" + HELLO_CID[1:].replace("a", "A", 1), "small letters"),
         ("b" + "é" * 20, "not base32"),
-        ("f0155", "begins neither"),
+        ("f0155", "does not begin"),
         ("b" * 1000, "too long"),
         (written(b"\x01\x55\x12\x20", DIGEST, b"\x00"), "something follows"),
         (written(b"\x02\x55\x12\x20", DIGEST), "version is 2"),

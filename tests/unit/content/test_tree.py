@@ -7,11 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import ContentMalformed, ContentTooLarge
-from arena.content.cid import DAG_PB, RAW, Cid
-from arena.content.node import Link, Node, read_node, write_node
-from arena.content.tree import MAX_DEPTH, V0, V1, Profile, cut, walk
-from arena.content.varint import write_varint
+from arena.content.cid import DAG_PB, RAW, Cid, write_varint
+from arena.content.errors import ContentMalformed, ContentTooLarge
+from arena.content.tree import (
+    MAX_DEPTH,
+    V0,
+    V1,
+    Link,
+    Node,
+    Profile,
+    cut,
+    read_node,
+    walk,
+    write_node,
+)
 from cid_vectors import noise
 
 MAX_BYTES = 10_000_000

@@ -17,7 +17,7 @@ from arena.evaluation import (
     read_standard_document,
 )
 from arena.evaluation.standard import Composite, Keywords
-from arena.sandbox import TestCase
+from arena.sandbox.ports import TestCase
 
 CASES: dict[str, Any] = {"type": "test_cases", "functionName": "f", "cases": [{"expected": 1}]}
 JUDGED: dict[str, Any] = {"type": "judge_prompt", "prompt": "Is it right?"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.content import canonical
+from arena.content.canonical import canonical
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation import InvalidStandard, NotJudged, Resources, Submission, evaluate
 from arena.evaluation.cases import score_of
@@ -24,6 +24,7 @@ from arena.evaluation.sealed import (
     write_private_part,
 )
 from arena.evaluation.sealing import seal
+from arena.evaluation.verdict import Finding
 
 STANDARD = {
     "type": "test_cases",
@@ -202,7 +203,8 @@ async def test_a_sealed_standard_is_never_judged_by_its_public_cases_alone():
     ],
 )
 def test_public_cases_of_a_sealed_standard_buy_nothing(passed: list[bool], public: int, score: int):
-    assert score_of(passed, public) == score
+    findings = [Finding(criterion="a case", passed=one, reason="") for one in passed]
+    assert score_of(findings, public) == score
 
 
 def test_the_standard_on_the_page_can_be_sealed():

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from arena.content import ContentMissing, LocalStore, canonical, read_archive, write_archive
+from arena.content.archive import read_archive, write_archive
+from arena.content.canonical import canonical
+from arena.content.errors import ContentMissing
+from arena.content.store import LocalStore
 from arena.errors import ArenaError, InvalidInput
 from arena.evaluation import ItemAnswer, Resources, Submission, Verdict, evaluate
 from arena.evaluation.judge.prompt import brief

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from arena.amounts import Amount
 from arena.market.call import Action, Call, Step
 from arena.market.errors import BadContent, BadScore, TooEarly, TooLate, WrongRole, WrongState
 from arena.market.moves import check
@@ -21,9 +22,7 @@ TICK = timedelta(microseconds=1)
 EVERYBODY = ("ann", "solver", "rival", "nobody", "jim", "fay", "art")
 RESULT = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 OTHER_RESULT = "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"
-PLAIN = Terms(
-    reward=100, deadline=NOON + timedelta(seconds=3600), judge="jim", judge_window_seconds=600
-)
+PLAIN = Terms(reward=Amount(100), deadline=NOON + timedelta(seconds=3600), judge_window_seconds=600)
 FALLBACK = replace(PLAIN, fallback_judge="fay", fallback_window_seconds=300)
 DISPUTABLE = replace(
     PLAIN, dispute_window_seconds=120, arbiter="art", arbiter_window_seconds=180, bond=7
@@ -52,6 +51,7 @@ def a_task(state: str, terms: Terms = PLAIN, *, score: int = 80, disputer: str =
         poster="ann",
         description="do it",
         evaluation_cid=OTHER_RESULT,
+        judge="jim",
         **vars_of(terms),
         state=TaskState(state),
         posted_at=NOON,

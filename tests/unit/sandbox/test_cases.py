@@ -1,6 +1,7 @@
 import pytest
 
-from arena.sandbox import CaseResult, TestCase, calc_score
+from arena.sandbox.cases import calc_score
+from arena.sandbox.ports import CaseResult
 
 
 def results(*passed: bool) -> list[CaseResult]:
@@ -21,13 +22,3 @@ def results(*passed: bool) -> list[CaseResult]:
 )
 def test_the_score_is_the_share_that_passed_rounded_down(passed, points, score) -> None:
     assert calc_score(results(*passed), points) == score
-
-
-def test_a_case_is_read_as_a_standard_writes_it() -> None:
-    case = TestCase.from_json({"input": [1, {"a": 2}], "expected": None, "desc": "x"})
-    assert case == TestCase(input=[1, {"a": 2}], expected=None, desc="x")
-
-
-def test_a_single_input_is_one_argument() -> None:
-    assert list(TestCase.from_json({"input": "text", "expected": 1}).input) == ["text"]
-    assert list(TestCase.from_json({"expected": 1}).input) == []

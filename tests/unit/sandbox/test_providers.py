@@ -1,11 +1,10 @@
 import pytest
 
 from arena.errors import InvalidInput, NotFound
-from arena.sandbox import provider_named
 from arena.sandbox.daytona import DaytonaProvider
 from arena.sandbox.docker import DockerProvider
 from arena.sandbox.namespace.provider import NamespaceProvider
-from arena.sandbox.providers import GROUP, known_providers
+from arena.sandbox.providers import GROUP, known_providers, provider_named
 
 
 def test_the_built_in_providers_are_found_by_name() -> None:

@@ -1,36 +1,60 @@
 """Several agents side by side."""
 
-from decimal import Decimal
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.errors import InvalidInput
-from arena.scoring.comparison import compare, find_winner
-from arena.scoring.pair import Contender
+from arena.scoring.board import BoardEntry, Intervals
+from arena.scoring.comparison import Contender, compare, compare_pair, find_winner
+from arena.scoring.scorecard import Evidence, scorecard
 from arena.scoring.trials import TrialCounts
 
 
-def _contender(key: str, score: str | None, signs: str = "") -> Contender:
-    return Contender(
-        key=key,
-        score=None if score is None else Decimal(score),
-        tests=tuple(
-            TrialCounts(test_id=f"t{place:02}", trials=1, passed=int(sign == "+"))
-            for place, sign in enumerate(signs)
-        ),
+def _entry(name: str, score: float | None) -> BoardEntry:
+    agent_id, _, version = name.partition(":")
+    return BoardEntry(
+        rank=None,
+        rank_low=None,
+        rank_high=None,
+        agent_id=agent_id,
+        agent_version=version,
+        overall_score=score,
+        benchmark_score=None,
+        user_rating_score=None,
+        success_rate_score=None,
+        cost_efficiency_score=None,
+        avg_user_rating=None,
+        coverage=0.0,
+        provisional=True,
+        feedback_count=0,
+        execution_count=0,
+        benchmark_run_id=None,
+        intervals=Intervals.of_card(scorecard(Evidence())),
     )
 
 
-def _known(*contenders: Contender) -> dict[str, Contender]:
-    return {contender.key: contender for contender in contenders}
+def _contender(
+    name: str, score: str | None, signs: str = ""
+) -> tuple[BoardEntry, list[TrialCounts]]:
+    return _entry(name, None if score is None else float(score)), [
+        TrialCounts(test_id=f"t{place:02}", trials=1, passed=int(sign == "+"))
+        for place, sign in enumerate(signs)
+    ]
+
+
+def _known(
+    *contenders: tuple[BoardEntry, list[TrialCounts]],
+) -> dict[str, tuple[BoardEntry, list[TrialCounts]]]:
+    return {entry.name: (entry, tests) for entry, tests in contenders}
 
 
 def test_a_clear_winner_is_significant() -> None:
     known = _known(_contender("a:1", "90", "+" * 10), _contender("b:1", "40", "++" + "-" * 8))
     comparison = compare(["b:1", "a:1"], known)
-    assert comparison.winner == "a:1"
+    assert (comparison.winner, comparison.winner_version) == ("a", "1")
     assert comparison.significant
-    assert [contender.key for contender in comparison.contenders] == ["b:1", "a:1"]
+    assert [entry.name for entry in comparison.comparison] == ["b:1", "a:1"]
     (pair,) = comparison.pairs
     assert pair.difference == pytest.approx(-0.8)
     assert pair.adjusted_p_value == pair.p_value == 2 / 2**8
@@ -39,7 +63,7 @@ def test_a_clear_winner_is_significant() -> None:
 def test_a_winner_by_luck_is_not_significant() -> None:
     known = _known(_contender("a:1", "90", "+++-"), _contender("b:1", "80", "++--"))
     comparison = compare(["a:1", "b:1"], known)
-    assert comparison.winner == "a:1"
+    assert (comparison.winner, comparison.winner_version) == ("a", "1")
     assert not comparison.significant
 
 
@@ -47,7 +71,7 @@ def test_a_winner_that_is_behind_on_the_common_tests_is_not_significant() -> Non
     # Ahead by its ratings, say, while the other passes clearly more tests.
     known = _known(_contender("a:1", "90", "-" * 8), _contender("b:1", "80", "+" * 8))
     comparison = compare(["a:1", "b:1"], known)
-    assert comparison.winner == "a:1"
+    assert (comparison.winner, comparison.winner_version) == ("a", "1")
     assert comparison.pairs[0].significant
     assert not comparison.significant
 
@@ -62,21 +86,21 @@ def test_nobody_wins_a_tie() -> None:
 def test_an_unknown_agent_is_named_and_takes_no_part() -> None:
     known = _known(_contender("a:1", "10", "+"), _contender("b:1", "5", "+"))
     comparison = compare(["ghost:2", "a:1", "b:1"], known)
-    assert comparison.unknown == ("ghost:2",)
-    assert comparison.winner == "a:1"
+    assert comparison.unknown == ["ghost:2"]
+    assert (comparison.winner, comparison.winner_version) == ("a", "1")
     assert len(comparison.pairs) == 1
 
 
 def test_with_one_known_agent_nobody_wins() -> None:
     comparison = compare(["a:1", "ghost:2"], _known(_contender("a:1", "10", "+")))
     assert comparison.winner is None
-    assert comparison.pairs == ()
+    assert comparison.pairs == []
 
 
 def test_without_common_tests_the_winner_is_not_significant() -> None:
     known = _known(_contender("a:1", "90", "+++++++"), _contender("b:1", "10"))
     comparison = compare(["a:1", "b:1"], known)
-    assert comparison.winner == "a:1"
+    assert (comparison.winner, comparison.winner_version) == ("a", "1")
     assert not comparison.significant
     assert comparison.pairs[0].p_value is None
 
@@ -117,4 +141,110 @@ def test_an_agent_named_twice_is_refused() -> None:
 def test_the_winner_has_the_one_highest_score(
     scores: dict[str, str | None], winner: str | None
 ) -> None:
-    assert find_winner({k: v if v is None else Decimal(v) for k, v in scores.items()}) == winner
+    entries = [_entry(f"{name}:1", score and float(score)) for name, score in scores.items()]
+    found = find_winner(entries)
+    assert (found and found.agent_id) == winner
+
+
+def contender(key: str, **tests: str) -> Contender:
+    """An agent with a word like `++-` per test: a sign per trial."""
+    return Contender(
+        name=key,
+        tests=tuple(
+            TrialCounts(test_id=name, trials=len(signs), passed=signs.count("+"))
+            for name, signs in tests.items()
+        ),
+    )
+
+
+def row(key: str, signs: str) -> Contender:
+    """An agent with single trials of the tests t00, t01, ..."""
+    return contender(key, **{f"t{place:02}": sign for place, sign in enumerate(signs)})
+
+
+def test_the_tests_that_differ_are_listed() -> None:
+    pair = compare_pair(row("a", "++-+"), row("b", "+-++"))
+    assert [difference.test_id for difference in pair.differing] == ["t01", "t02"]
+    assert (pair.difference, pair.p_value, pair.ahead) == (0, 1.0, None)
+    assert not pair.significant
+
+
+def test_only_tests_that_both_ran_count() -> None:
+    pair = compare_pair(
+        contender("a", shared="+", mine="+", also="+"), contender("b", shared="+", theirs="-")
+    )
+    assert pair.common_tests == 1
+    assert (pair.first_pass_rate, pair.second_pass_rate) == (1, 1)
+    assert (pair.only_first, pair.only_second) == (["also", "mine"], ["theirs"])
+
+
+def test_without_a_common_test_nothing_is_claimed() -> None:
+    pair = compare_pair(contender("a", mine="+"), contender("b", theirs="-"))
+    assert pair.common_tests == 0
+    assert pair.first_pass_rate is pair.difference is pair.interval is pair.p_value is None
+    assert not pair.significant
+    assert pair.ahead is None
+
+
+def test_five_tests_cannot_be_significant_and_six_can() -> None:
+    assert not compare_pair(row("a", "+++++"), row("b", "-----")).significant
+    assert compare_pair(row("a", "++++++"), row("b", "------")).significant
+
+
+def test_trials_are_compared_by_their_rates() -> None:
+    # One agent has two trials a test, the other four: 1 of 2 and 2 of 4 are the same.
+    pair = compare_pair(
+        contender("a", same="+-", better="++", worse="--"),
+        contender("b", same="++--", better="+++-", worse="+---"),
+    )
+    assert [difference.test_id for difference in pair.differing] == ["better", "worse"]
+    assert pair.difference == 0
+    assert pair.p_value == 1.0
+    assert pair.interval is not None
+    assert 0 in pair.interval
+
+
+def test_a_test_listed_twice_is_refused() -> None:
+    once = TrialCounts(test_id="t", trials=1, passed=1)
+    with pytest.raises(InvalidInput, match="a: a test is listed twice"):
+        compare_pair(Contender(name="a", tests=(once, once)), row("b", "+"))
+
+
+signs = st.dictionaries(
+    st.sampled_from("abcdefghij"), st.text("+-", min_size=1, max_size=4), max_size=10
+)
+
+
+@given(signs, signs)
+def test_swapping_the_two_turns_every_number_round(
+    ours: dict[str, str], theirs: dict[str, str]
+) -> None:
+    one = compare_pair(contender("a", **ours), contender("b", **theirs))
+    two = compare_pair(contender("b", **theirs), contender("a", **ours))
+    assert (one.p_value, one.common_tests, one.ahead) == (two.p_value, two.common_tests, two.ahead)
+    assert (one.only_first, one.only_second) == (two.only_second, two.only_first)
+    assert [d.test_id for d in one.differing] == [d.test_id for d in two.differing]
+    if one.difference is None or two.difference is None:
+        return
+    assert one.interval is not None
+    assert two.interval is not None
+    assert one.difference == -two.difference
+    # The interval is in per cent, to two decimals.
+    assert one.interval.low - 0.005 <= 100 * one.difference <= one.interval.high + 0.005
+    assert one.interval.low == -two.interval.high
+    assert not one.significant or one.differing
+
+
+@given(signs)
+def test_an_agent_does_not_differ_from_itself(tests: dict[str, str]) -> None:
+    pair = compare_pair(contender("a", **tests), contender("b", **tests))
+    assert pair.differing == []
+    assert not pair.significant
+    assert pair.p_value in (None, 1.0)
+
+
+def test_an_edited_test_is_another_test() -> None:
+    old = TrialCounts(test_id="t", digest="1", trials=1, passed=1)
+    new = TrialCounts(test_id="t", digest="2", trials=1, passed=0)
+    pair = compare_pair(Contender(name="a", tests=[old]), Contender(name="b", tests=[new]))
+    assert (pair.common_tests, pair.only_first, pair.only_second) == (0, ["t"], ["t"])

@@ -4,20 +4,21 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from arena.errors import InvalidInput
+from arena.scoring.components import Share
 from arena.scoring.intervals import (
     Interval,
     WeightedEstimate,
+    normal_quantile,
     share_interval,
-    t_interval,
+    t_quantile,
     weighted_interval,
     wilson_interval,
 )
-from arena.scoring.share import Share
 
 units = st.integers(1, 10**6).flatmap(
     lambda whole: st.tuples(st.integers(0, whole), st.just(whole))
@@ -144,26 +145,29 @@ def test_units_of_unequal_size_are_worth_fewer() -> None:
         assert (mean - limit) ** 2 == pytest.approx(z * z * limit * (1 - limit) / size)
 
 
-def _coverage(votes: int, chances: list[float], *, by_t: bool) -> float:
-    """The exact probability that the interval of so many votes holds the true mean."""
+def _coverage(ratings: int, chances: list[float], *, by_t: bool) -> float:
+    """The exact probability that the interval of so many ratings holds the true mean."""
     truth = sum(place * chance for place, chance in enumerate(chances))
     covered = 0.0
-    for counts in itertools.product(range(votes + 1), repeat=4):
-        rest = votes - sum(counts)
+    for counts in itertools.product(range(ratings + 1), repeat=4):
+        rest = ratings - sum(counts)
         if rest < 0:
             continue
         every = (rest, *counts)
-        probability = math.factorial(votes) * math.prod(
+        probability = math.factorial(ratings) * math.prod(
             chance**count / math.factorial(count)
             for chance, count in zip(chances, every, strict=True)
         )
         total = sum(place * count for place, count in enumerate(every))
         squares = sum(place * place * count for place, count in enumerate(every))
         if by_t:
-            interval = t_interval(votes, total, squares)
+            mean = total / ratings
+            variance = max(0.0, (squares - ratings * mean * mean) / (ratings - 1))
+            reach = t_quantile(0.95, ratings - 1) * math.sqrt(variance / ratings)
+            interval = Interval(low=mean - reach, high=mean + reach, method="t", confidence=0.95)
         else:
             interval = share_interval(
-                Share.of_ratings(votes, total + votes, squares + 2 * total + votes)
+                Share.of_ratings(ratings, total + ratings, squares + 2 * total + ratings)
             )
             interval = interval and interval.scaled(4)
         assert interval is not None
@@ -171,7 +175,7 @@ def _coverage(votes: int, chances: list[float], *, by_t: bool) -> float:
     return covered
 
 
-@pytest.mark.parametrize("votes", [2, 3, 5, 8])
+@pytest.mark.parametrize("ratings", [2, 3, 5, 8])
 @pytest.mark.parametrize(
     "chances",
     [
@@ -182,46 +186,22 @@ def _coverage(votes: int, chances: list[float], *, by_t: bool) -> float:
     ],
 )
 def test_the_interval_of_ratings_covers_the_truth_as_often_as_it_says(
-    votes: int, chances: list[float]
+    ratings: int, chances: list[float]
 ) -> None:
-    assert _coverage(votes, chances, by_t=False) >= 0.94
+    assert _coverage(ratings, chances, by_t=False) >= 0.94
 
 
-@pytest.mark.parametrize(("votes", "by_t", "by_us"), [(5, 0.79, 0.99), (8, 0.85, 0.94)])
+@pytest.mark.parametrize(("ratings", "by_t", "by_us"), [(5, 0.79, 0.99), (8, 0.85, 0.94)])
 def test_the_plain_t_interval_would_not_keep_its_promise_for_stars(
-    votes: int, by_t: float, by_us: float
+    ratings: int, by_t: float, by_us: float
 ) -> None:
     usual = [0.10, 0.03, 0.07, 0.20, 0.60]
-    assert round(_coverage(votes, usual, by_t=True), 2) == by_t
-    assert round(_coverage(votes, usual, by_t=False), 2) == by_us
-
-
-def test_the_t_interval_gives_students_own_example() -> None:
-    # Student 1908: extra hours of sleep, second drug against the first; R prints 0.7001 to 2.4599.
-    hours = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
-    interval = t_interval(10, sum(hours), sum(hour * hour for hour in hours))
-    assert interval is not None
-    assert (round(interval.low, 4), round(interval.high, 4)) == (0.7001, 2.4599)
-
-
-@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30))
-def test_the_t_interval_agrees_with_scipy(values: list[float]) -> None:
-    if max(values) - min(values) < 0.1:
-        return  # scipy itself warns where there is hardly any spread
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    interval = t_interval(len(values), sum(values), sum(value * value for value in values))
-    assert interval is not None
-    assert interval.low == pytest.approx(expected.low, rel=1e-6, abs=1e-4)
-    assert interval.high == pytest.approx(expected.high, rel=1e-6, abs=1e-4)
-
-
-def test_one_value_has_no_t_interval() -> None:
-    assert t_interval(1, 5.0, 25.0) is None
-    assert t_interval(0, 0.0, 0.0) is None
+    assert round(_coverage(ratings, usual, by_t=True), 2) == by_t
+    assert round(_coverage(ratings, usual, by_t=False), 2) == by_us
 
 
 def _term(weight: float, low: float, estimate: float, high: float, source: str) -> WeightedEstimate:
-    interval = Interval(low=low, high=high, method="wilson")
+    interval = Interval(low=low, high=high, method="wilson", confidence=0.95)
     return WeightedEstimate(weight=weight, estimate=estimate, interval=interval, source=source)
 
 
@@ -272,3 +252,51 @@ def test_dependence_can_only_widen_the_joined_interval(
     assert apart.high <= together.high + 1e-9
     assert min(limits[0] for _, limits in terms) - 1e-9 <= together.low
     assert together.high <= max(limits[2] for _, limits in terms) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("confidence", "degrees", "printed"),
+    [
+        (0.95, 1, 12.706),
+        (0.95, 2, 4.303),
+        (0.95, 9, 2.262),
+        (0.95, 30, 2.042),
+        (0.99, 5, 4.032),
+        (0.90, 120, 1.658),
+    ],
+)
+def test_quantiles_are_those_of_the_printed_table(
+    confidence: float, degrees: int, printed: float
+) -> None:
+    assert round(t_quantile(confidence, degrees), 3) == printed
+
+
+@settings(max_examples=200)
+@given(st.floats(0.01, 0.9999), st.integers(1, 400) | st.integers(400, 10**7))
+def test_quantiles_agree_with_scipy(confidence: float, degrees: int) -> None:
+    expected = stats.t.ppf((1 + confidence) / 2, degrees)
+    assert t_quantile(confidence, degrees) == pytest.approx(expected, rel=1e-8)
+
+
+def test_the_two_ways_of_computing_meet_without_a_step() -> None:
+    below, at, above = (t_quantile(0.95, degrees) for degrees in (199, 200, 201))
+    assert below - at == pytest.approx(at - above, rel=0.02)
+
+
+@given(st.floats(0.001, 0.999))
+def test_the_normal_quantile_agrees_with_scipy(confidence: float) -> None:
+    expected = stats.norm.ppf((1 + confidence) / 2)
+    assert normal_quantile(confidence) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -0.5, 1.5, float("nan")])
+def test_a_confidence_outside_zero_and_one_is_refused(confidence: float) -> None:
+    with pytest.raises(InvalidInput, match="confidence"):
+        normal_quantile(confidence)
+    with pytest.raises(InvalidInput, match="confidence"):
+        t_quantile(confidence, 5)
+
+
+def test_a_quantile_without_degrees_of_freedom_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="at least 1"):
+        t_quantile(0.95, 0)

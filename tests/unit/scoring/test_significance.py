@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from arena.errors import InvalidInput
-from arena.scoring.share import Share
+from arena.scoring.components import Share
 from arena.scoring.significance import (
     EXACT_WORK_BITS,
     holm,

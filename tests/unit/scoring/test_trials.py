@@ -7,24 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import InvalidInput
-from arena.scoring.share import Share
-from arena.scoring.trials import (
-    TrialCounts,
-    TrialResult,
-    pass_all_k,
-    pass_at_k,
-    summarise_trials,
-)
+from arena.scoring.trials import TrialCounts, pass_all_k, pass_at_k, summarise
 
 counts = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
-def _rows(**tests: str) -> list[TrialResult]:
-    """Rows from words like `++-`: a sign per trial."""
+def _counts(**tests: str) -> list[TrialCounts]:
+    """Counts from words like `++-`: a sign per trial."""
     return [
-        TrialResult(test_id=name, trial=place, passed=sign == "+")
+        TrialCounts(test_id=name, trials=len(signs), passed=signs.count("+"))
         for name, signs in tests.items()
-        for place, sign in enumerate(signs, 1)
     ]
 
 
@@ -83,37 +75,28 @@ def test_impossible_counts_are_refused(trials: int, passed: int, k: int) -> None
 
 
 def test_a_run_is_the_mean_over_its_tests() -> None:
-    summary = summarise_trials(_rows(always="+++", never="---", sometimes="+-+"))
-    assert summary.trials == 3
-    assert summary.flaky == ("sometimes",)
-    assert summary.pass_at(1) == pytest.approx(5 / 9)
-    assert summary.pass_at(3) == pytest.approx(2 / 3)
-    assert summary.pass_all(3) == pytest.approx(1 / 3)
-    assert summary.pass_at(4) is None
-    assert summary.share == Share.of_groups([(3, 3), (0, 3), (2, 3)])
+    trials = summarise(_counts(always="+++", never="---", sometimes="+-+"))
+    assert trials.k == 3
+    assert trials.flaky == ["sometimes"]
+    assert trials.pass_at_k == pytest.approx(2 / 3)
+    assert trials.pass_all_k == pytest.approx(1 / 3)
+    assert [(test.pass_at_k, test.pass_all_k) for test in trials.tests] == [(1, 1), (0, 0), (1, 0)]
 
 
 def test_k_is_limited_by_the_test_with_the_fewest_trials() -> None:
-    summary = summarise_trials(_rows(full="++++", cut="+-"))
-    assert summary.trials == 2
-    assert summary.pass_at(2) == 1.0
-    assert summary.pass_at(3) is None  # not the mean over the tests that happen to have three
-    assert summary.pass_all(3) is None
+    trials = summarise(_counts(full="++++", cut="+-"))
+    assert trials.k == 2
+    assert (trials.pass_at_k, trials.pass_all_k) == (1.0, 0.5)
 
 
 def test_a_single_trial_is_never_flaky() -> None:
-    assert summarise_trials(_rows(a="+", b="-")).flaky == ()
+    trials = summarise(_counts(a="+", b="-"))
+    assert (trials.flaky, trials.pass_at_k, trials.pass_all_k) == ([], 0.5, 0.5)
 
 
 def test_an_empty_run_has_no_estimates() -> None:
-    summary = summarise_trials([])
-    assert (summary.trials, summary.flaky, summary.pass_at(1)) == (0, (), None)
-    assert summary.share == Share()
-
-
-def test_a_trial_that_appears_twice_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="two results for trial 1"):
-        summarise_trials(_rows(a="+") + _rows(a="-"))
+    trials = summarise([])
+    assert (trials.k, trials.flaky, trials.pass_at_k, trials.tests) == (0, [], None, [])
 
 
 def test_counts_without_trials_are_refused() -> None:
@@ -122,9 +105,7 @@ def test_counts_without_trials_are_refused() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=3), st.text("+-", min_size=1, max_size=5), max_size=6))
-def test_the_order_of_the_rows_does_not_matter(tests: dict[str, str]) -> None:
-    rows = _rows(**tests)
-    summary = summarise_trials(rows)
-    assert summarise_trials(reversed(rows)) == summary
-    assert set(summary.flaky) == {name for name, signs in tests.items() if len(set(signs)) == 2}
-    assert all(test.pass_rate == test.pass_at(1) == test.pass_all(1) for test in summary.tests)
+def test_flaky_tests_are_those_with_both_signs(tests: dict[str, str]) -> None:
+    trials = summarise(_counts(**tests))
+    assert set(trials.flaky) == {name for name, signs in tests.items() if len(set(signs)) == 2}
+    assert [test.test_id for test in trials.tests if test.flaky] == trials.flaky

@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * Compare Agents
-         * @description Set agents side by side: who is ahead, where they differ, and whether it is luck.
+         * @description Compare agents: who is ahead, where they differ, and whether it could be luck.
          */
         get: operations["compare_agents"];
         put?: never;
@@ -203,7 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Submit Feedback
-         * @description Rate an agent with 1 to 5 stars; a user's later rating takes the earlier one's place.
+         * @description Rate an agent with 1 to 5 stars; a user's later rating replaces the earlier one.
          */
         post: operations["submit_feedback"];
         delete?: never;
@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Get Leaderboard
-         * @description The team's agents, best first, with how sure each place is.
+         * @description The team's agents, best first, with the ranks that their intervals allow.
          */
         get: operations["get_leaderboard"];
         put?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Recalculate Scores
-         * @description Add the team's scores up again from the raw rows.
+         * @description Compute the team's scores again from the raw rows.
          */
         post: operations["recalculate_scores"];
         delete?: never;
@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * Get Test Standing
-         * @description How a test went with each agent in its latest full run, and whether it tells them apart.
+         * @description How a test went with each agent in its latest full run, and whether it discriminates.
          */
         get: operations["get_test_standing"];
         put?: never;
@@ -1500,12 +1500,12 @@ export interface components {
             rank: number | null;
             /**
              * Rank Low
-             * @description The best place that the intervals allow.
+             * @description The best rank that the intervals allow.
              */
             rank_low: number | null;
             /**
              * Rank High
-             * @description The worst place that they allow.
+             * @description The worst rank that the intervals allow.
              */
             rank_high: number | null;
             /**
@@ -1657,7 +1657,7 @@ export interface components {
         };
         /**
          * ComparedPair
-         * @description Two agents on the tests that both ran.
+         * @description Two agents on the tests that both ran, each test counting the same.
          */
         ComparedPair: {
             /**
@@ -1669,7 +1669,10 @@ export interface components {
             second: string;
             /** Common Tests */
             common_tests: number;
-            /** First Pass Rate */
+            /**
+             * First Pass Rate
+             * @description 0 to 1 over the common tests; null where there are none.
+             */
             first_pass_rate: number | null;
             /** Second Pass Rate */
             second_pass_rate: number | null;
@@ -1684,10 +1687,13 @@ export interface components {
             p_value: number | null;
             /**
              * Adjusted P Value
-             * @description By Holm, for the number of pairs.
+             * @description Adjusted by Holm's method for the number of pairs.
              */
             adjusted_p_value: number | null;
-            /** Significant */
+            /**
+             * Significant
+             * @description Whether the adjusted p-value is below 0.05; false where nothing could be tested.
+             */
             significant: boolean;
             /** Differing */
             differing: components["schemas"]["DifferingTest"][];
@@ -1706,17 +1712,17 @@ export interface components {
         Comparison: {
             /**
              * Comparison
-             * @description In the order asked for.
+             * @description In the order of the request.
              */
             comparison: components["schemas"]["BoardEntry"][];
             /**
              * Unknown
-             * @description Agents that nothing is known of.
+             * @description Agents without any evidence; they take no part.
              */
             unknown: string[];
             /**
              * Winner
-             * @description The agent with the highest overall score; null on a tie.
+             * @description The agent with the highest overall score; null on a tie or with fewer than two scores.
              * @example qa-web-manager
              */
             winner: string | null;
@@ -1724,7 +1730,7 @@ export interface components {
             winner_version: string | null;
             /**
              * Significant
-             * @description Whether the winner is ahead beyond luck on the tests both ran.
+             * @description Whether the winner is ahead of every other one beyond luck on the tests both ran.
              */
             significant: boolean;
             /** Pairs */
@@ -1772,7 +1778,7 @@ export interface components {
         };
         /**
          * DifferingTest
-         * @description A test on which two agents did not do equally well.
+         * @description A test on which two agents did not pass equally often.
          */
         DifferingTest: {
             /** Test Id */
@@ -1885,30 +1891,27 @@ export interface components {
              */
             finished_at?: string | null;
         };
-        /**
-         * ExecutionsReport
-         * @description A batch of executions: all of it counts, or nothing.
-         */
+        /** ExecutionsReport */
         ExecutionsReport: {
             /** Executions */
             executions: components["schemas"]["ExecutionReport"][];
         };
         /**
          * ExecutionsReported
-         * @description What became of a batch.
+         * @description The outcome of a reported batch.
          */
         ExecutionsReported: {
             /** Accepted */
             accepted: number;
             /**
              * Duplicates
-             * @description Executions that were known already by their key.
+             * @description Executions that were already known by their key.
              */
             duplicates: number;
         };
         /**
          * Feedback
-         * @description A rating.
+         * @description A user's rating of an agent.
          */
         Feedback: {
             /**
@@ -1922,9 +1925,15 @@ export interface components {
             agent_version: string;
             /** User Id */
             user_id: string;
-            /** Execution Id */
+            /**
+             * Execution Id
+             * @description The execution it is about; a user has one standing rating for each, and one without.
+             */
             execution_id: string | null;
-            /** Rating */
+            /**
+             * Rating
+             * @description 1 to 5 stars.
+             */
             rating: number;
             /** Comment */
             comment: string | null;
@@ -1932,7 +1941,7 @@ export interface components {
             task_description: string | null;
             /**
              * Is Standing
-             * @description False where the user has rated anew since.
+             * @description False where the user has replaced it since.
              */
             is_standing: boolean;
             /**
@@ -1941,10 +1950,7 @@ export interface components {
              */
             created_at: string;
         };
-        /**
-         * FeedbackCreate
-         * @description A rating of an agent.
-         */
+        /** FeedbackCreate */
         FeedbackCreate: {
             /**
              * Agent Id
@@ -1952,16 +1958,16 @@ export interface components {
              */
             agent_id: string;
             /**
+             * Rating
+             * @example 5
+             */
+            rating: number;
+            /**
              * Version
              * @description Default: the newest.
              * @example 1.0.0
              */
             version?: string | null;
-            /**
-             * Rating
-             * @example 5
-             */
-            rating: number;
             /**
              * Comment
              * @example Excellent navigation capabilities
@@ -1980,13 +1986,13 @@ export interface components {
             user_id: string;
             /**
              * Execution Id
-             * @description What the rating is about.
+             * @description The execution that the rating is about.
              */
             execution_id?: string | null;
         };
         /**
          * FeedbackCreated
-         * @description A rating that was taken.
+         * @description A rating that was recorded.
          */
         FeedbackCreated: {
             /**
@@ -2057,7 +2063,7 @@ export interface components {
         };
         /**
          * Interval
-         * @description Between which values the data leave the truth.
+         * @description The values that the data allow, from `low` to `high`, both included.
          */
         Interval: {
             /** Low */
@@ -2066,7 +2072,7 @@ export interface components {
             high: number;
             /**
              * Method
-             * @description See docs/scoring.md.
+             * @description `wilson`, `wilson-effective`, `square-and-add` or `newcombe`; see docs/scoring.md.
              * @example wilson
              */
             method: string;
@@ -2078,7 +2084,7 @@ export interface components {
         };
         /**
          * Intervals
-         * @description How sure each number is; null where there is no data.
+         * @description The interval of each score; null where there is no data.
          */
         Intervals: {
             overall: components["schemas"]["Interval"] | null;
@@ -2244,6 +2250,7 @@ export interface components {
             count: number;
             /** Total */
             total: number;
+            /** @description The weights that the scores were made with. */
             weights: components["schemas"]["Weights"];
             /** Next Cursor */
             next_cursor?: string | null;
@@ -2487,7 +2494,7 @@ export interface components {
             count: number;
             /**
              * Total
-             * @description How many rows fit what was asked for.
+             * @description How many rows match the request.
              */
             total: number;
             /**
@@ -2568,7 +2575,7 @@ export interface components {
             differs: boolean;
             /**
              * Cells
-             * @description null where it was not asked.
+             * @description null where the agent's run does not include the test.
              */
             cells: (components["schemas"]["MatrixCell"] | null)[];
         };
@@ -2591,7 +2598,7 @@ export interface components {
         Pareto: {
             /**
              * Front
-             * @description Those nobody beats on both, cheapest first.
+             * @description The points that no other beats on both, cheapest first, so accuracy rises along it.
              */
             front: components["schemas"]["ParetoPoint"][];
             /** Dominated */
@@ -2601,7 +2608,7 @@ export interface components {
         };
         /**
          * ParetoDominated
-         * @description One that another beats on both.
+         * @description A point that another beats on both accuracy and cost.
          */
         ParetoDominated: {
             /** Agent Id */
@@ -2629,7 +2636,7 @@ export interface components {
             total_tests: number;
             /**
              * By
-             * @description Who does.
+             * @description The cheapest point that is at least as accurate.
              * @example qa-web-manager:1.0.0
              */
             by: string;
@@ -2701,7 +2708,7 @@ export interface components {
         };
         /**
          * Recalculated
-         * @description Which scores were added up anew.
+         * @description The agent versions whose scores were computed again.
          */
         Recalculated: {
             /** Recalculated */
@@ -3443,7 +3450,7 @@ export interface components {
             rows: components["schemas"]["StandingRow"][];
             /**
              * Counted
-             * @description Rows behind the statistics: those of the present test.
+             * @description Rows behind the statistics: those of the current test.
              */
             counted: number;
             /** Pass Percent */
@@ -3452,7 +3459,8 @@ export interface components {
             interval: components["schemas"]["Interval"] | null;
             /**
              * Discrimination
-             * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three agents were asked, or all did the same.
+             * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three
+             *     agents ran it, or all did the same.
              */
             discrimination: number | null;
         };
@@ -3509,7 +3517,7 @@ export interface components {
             rest_percent: number | null;
             /**
              * Is Current
-             * @description Whether the test said then what it says now.
+             * @description Whether the test has not changed since that run.
              */
             is_current: boolean;
         };
@@ -5664,7 +5672,7 @@ export interface operations {
         parameters: {
             query: {
                 agents: string;
-                /** @description Only tests on which they differ. */
+                /** @description Only tests on which the agents differ. */
                 differing?: boolean;
                 /** @description How many at most. */
                 limit?: number;
@@ -6308,7 +6316,7 @@ export interface operations {
                 category?: string | null;
                 /** @description Only tests with this tag count. */
                 tag?: string | null;
-                /** @description Only scores that rest on so much of the weight. */
+                /** @description Only scores with data for this much weight. */
                 min_coverage?: number;
                 /** @description Only its versions; ranks stay. */
                 agent_id?: string | null;

@@ -18,16 +18,21 @@ export function Navigation() {
   const [location] = useLocation();
   const isAt = (href: string) =>
     href === "/" ? location === "/" : location === href || location.startsWith(`${href}/`);
-  const tabs = useRef<HTMLUListElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: at every change of the place
+  const nav = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the page changes
   useEffect(() => {
-    // On a narrow screen the tab of this page may be out of sight.
-    const current = tabs.current?.querySelector("[aria-current]");
-    current?.scrollIntoView({ block: "nearest", inline: "center" });
+    // On a narrow screen the current tab may be out of sight. Not scrollIntoView: it also makes the
+    // tab the starting point of keyboard focus (seen in Chromium 150), so that the first Tab key
+    // would miss the skip link.
+    const tab = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (!nav.current || !tab) return;
+    const box = tab.getBoundingClientRect();
+    const view = nav.current.getBoundingClientRect();
+    nav.current.scrollLeft += box.left + box.width / 2 - (view.left + view.width / 2);
   }, [location]);
   return (
-    <nav aria-label="Main" className={classes.nav}>
-      <ul ref={tabs} className={classes.tabs}>
+    <nav ref={nav} aria-label="Main" className={classes.nav}>
+      <ul className={classes.tabs}>
         {TABS.map(({ href, label, also }) => (
           <li key={href}>
             <Link

@@ -12,7 +12,7 @@ from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import AgentFault, InfrastructureError
-from arena.runs import ask
+from arena.runs.session import ask
 
 router = room_router("/api/agents", "agents")
 

@@ -13,7 +13,9 @@ from arena.api.access import authorize
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
-from arena.content import LocalStore, NotCanonical, canonical, read_json
+from arena.content.canonical import canonical, read_json
+from arena.content.errors import NotCanonical
+from arena.content.store import LocalStore
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation import (
     ItemAnswer,

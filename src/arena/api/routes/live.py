@@ -3,16 +3,16 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from arena import schemas
-from arena.api import streaming
+from arena.api import streaming, team_watch
 from arena.api.access import Team
+from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.api.routes.runs import progress
-from arena.api.team_watch import TeamWatch
+from arena.assembly import Arena
 
 router = room_router("/api", "server")
 
@@ -28,14 +28,14 @@ router = room_router("/api", "server")
         **responses(),
     },
 )
-async def watch_team(request: Request, team: Team) -> StreamingResponse:
+async def watch_team(house: House, team: Team) -> StreamingResponse:
     """Watch a team: its runs as they go on; scores, reviews, market and catalog as they change."""
-    return streaming.stream(_told(request.app.state.team_watch, team))
+    return streaming.stream(_events(house, team))
 
 
-async def _told(watched: TeamWatch, team: str) -> AsyncGenerator[str]:
+async def _events(house: Arena, team: str) -> AsyncGenerator[str]:
     """The events of a team; the first ones tell how things are."""
-    async with aclosing(watched.watch(team)) as all_news:
+    async with aclosing(team_watch.watch_team(house, team)) as all_news:
         async for news in all_news:
             for run in news.runs:
                 yield streaming.event("progress", progress(run))

@@ -12,7 +12,7 @@ from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.api.routes import runs, tests
 from arena.operations import paging
-from arena.runs import ResultFilter
+from arena.runs.run import ResultFilter
 
 router = room_router("/api/benchmarks/runs/{run_id}/results", "runs")
 
@@ -66,7 +66,7 @@ async def get_result(
     placed = await house.runs.result(run_id, result_id, wanted)
     return schemas.ResultDetails(
         run=runs.shown(run),
-        result=runs.shown_result(placed.recorded),
+        result=runs.shown_result(placed.result),
         test=tests.shown(placed.test),
         previous_id=placed.previous_id,
         next_id=placed.next_id,

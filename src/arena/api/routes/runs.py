@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -17,7 +18,8 @@ from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import InvalidInput
 from arena.operations import paging
-from arena.runs import RecordedResult, Run, RunEvent, RunRequest, RunStatus
+from arena.runs.executor import RunRequest
+from arena.runs.run import Progress, Result, ResultEvent, Run, RunEvent, RunStatus
 
 router = room_router("/api/benchmarks", "runs")
 
@@ -37,7 +39,7 @@ async def create_run(house: House, team: Team, body: schemas.RunCreate) -> schem
         trials=body.trials,
         concurrency=body.concurrency,
     )
-    run = await house.runs.create(request)
+    run = await house.executor.create(request)
     return schemas.RunCreated(
         run_id=run.id,
         agent_id=run.agent_id,
@@ -56,7 +58,7 @@ async def execute_run(
 ) -> schemas.RunExecuted:
     """Execute a pending run."""
     house.registry.refresh()
-    run = await house.runs.start(run_id, team)
+    run = await house.executor.start(run_id, team)
     return await _executed(house, run, response, wait)
 
 
@@ -69,14 +71,14 @@ async def resume_run(
 ) -> schemas.RunExecuted:
     """Go on with a run that was interrupted, or that the infrastructure stopped."""
     house.registry.refresh()
-    run = await house.runs.resume(run_id, team)
+    run = await house.executor.resume(run_id, team)
     return await _executed(house, run, response, wait)
 
 
 @router.post("/runs/{run_id}/cancel", responses=responses(404, 409))
 async def cancel_run(house: House, team: Team, run_id: UUID) -> schemas.Run:
     """Stop a run for good; the results it has stay."""
-    return shown(await house.runs.cancel(run_id, team))
+    return shown(await house.executor.cancel(run_id, team))
 
 
 @router.get("/runs", responses=responses())
@@ -121,7 +123,7 @@ async def get_run(
 ) -> schemas.RunDetails:
     """A run with a page of its results, in the order they were recorded."""
     run = await house.runs.get(run_id, team)
-    page = await house.runs.result_page(
+    page = await house.runs.results(
         run_id,
         after=paging.decode_number(cursor),
         limit=limit,
@@ -131,7 +133,7 @@ async def get_run(
     per_test = {test.test_id: test for test in trials.tests} if trials else {}
     return schemas.RunDetails(
         run=shown(run),
-        results=[shown_result(one, per_test.get(one.result.test_id)) for one in page.results],
+        results=[shown_result(one, per_test.get(one.test_id)) for one in page.results],
         count=len(page.results),
         next_cursor=paging.encode(page.results[-1].sequence) if page.has_more else None,
         errors=[
@@ -168,7 +170,7 @@ async def watch_run(
     after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
     if after >= 2**31:
         raise InvalidInput(f"Last-Event-ID {last_event_id} is not one that Arena gave out")
-    events = house.runs.watch(run_id, team, after=after, with_results=results)
+    events = house.watcher.watch(run_id, team, after=after, with_results=results)
     return streaming.stream(_told(events))
 
 
@@ -178,8 +180,8 @@ async def _told(events: AsyncGenerator[RunEvent]) -> AsyncGenerator[str]:
     async with aclosing(events):
         async for event in events:
             run = event.run
-            for recorded in event.results:
-                yield streaming.event("result", _result_event(recorded), ident=recorded.sequence)
+            for result in event.results:
+                yield streaming.event("result", _result_event(result), ident=result.sequence)
             yield streaming.event("progress", progress(run))
     if run is not None:
         yield streaming.event("end", progress(run))
@@ -187,7 +189,7 @@ async def _told(events: AsyncGenerator[RunEvent]) -> AsyncGenerator[str]:
 
 async def _executed(house: House, run: Run, response: Response, wait: bool) -> schemas.RunExecuted:
     if wait:
-        run = await house.runs.wait(run.id)
+        run = await house.executor.wait(run.id)
     else:
         response.status_code = 202
     return schemas.RunExecuted(
@@ -209,61 +211,17 @@ def shown(run: Run) -> schemas.Run:
     return schemas.Run.model_validate(run)
 
 
-def shown_result(
-    recorded: RecordedResult, trials: schemas.TestTrials | None = None
-) -> schemas.Result:
+def shown_result(result: Result, trials: schemas.TestTrials | None = None) -> schemas.Result:
     """A result by the names of the API, with what its test's trials come to."""
-    result = recorded.result
-    return schemas.Result(
-        id=recorded.id,
-        sequence=recorded.sequence,
-        test_id=result.test_id,
-        trial=result.trial,
-        category=result.category,
-        status=result.status.value,
-        passed=result.passed,
-        score=result.score,
-        points_earned=result.points_earned,
-        points_possible=result.points_possible,
-        actual_output=result.actual_output,
-        failure_reason=result.failure_reason,
-        findings=[schemas.Finding.model_validate(finding) for finding in result.findings],
-        duration_seconds=result.duration_seconds,
-        attempts=result.attempts,
-        input_tokens=result.usage.input_tokens,
-        output_tokens=result.usage.output_tokens,
-        model=result.usage.model,
-        cost_usd=result.usage.cost_usd,
-        pass_at_k=trials.pass_at_k if trials else None,
-        pass_all_k=trials.pass_all_k if trials else None,
-        verdict_cid=result.verdict_cid,
-        created_at=result.created_at,
-    )
+    if trials is not None:
+        result = replace(result, pass_at_k=trials.pass_at_k, pass_all_k=trials.pass_all_k)
+    return schemas.Result.model_validate(result)
 
 
 async def _trials(house: Arena, run: Run) -> schemas.Trials | None:
-    """What a run's repeats come to; None where nothing was asked twice."""
-    summary = await house.scores.trials(run.id)
-    if summary is None:
-        return None
-    k = summary.trials
-    return schemas.Trials(
-        k=k,
-        pass_at_k=summary.pass_at(k),
-        pass_all_k=summary.pass_all(k),
-        flaky=list(summary.flaky),
-        tests=[
-            schemas.TestTrials(
-                test_id=test.test_id,
-                trials=test.trials,
-                passed=test.passed,
-                pass_at_k=test.pass_at(k),
-                pass_all_k=test.pass_all(k),
-                flaky=test.is_flaky,
-            )
-            for test in summary.tests
-        ],
-    )
+    """The repeats of a run's tests; None where every test has one trial."""
+    trials = await house.scores.trials(run.id)
+    return None if trials is None else schemas.Trials.model_validate(trials)
 
 
 def _cost_per_pass(run: Run) -> float | None:
@@ -274,26 +232,8 @@ def _cost_per_pass(run: Run) -> float | None:
 
 def progress(run: Run) -> schemas.Progress:
     """How far a run is."""
-    return schemas.Progress(
-        run_id=run.id,
-        status=run.status,
-        total=run.total_tests,
-        completed=run.completed_tests,
-        passed=run.passed_tests,
-        failed=run.failed_tests,
-        awaiting=run.awaiting_tests,
-    )
+    return schemas.Progress.model_validate(Progress.of(run))
 
 
-def _result_event(recorded: RecordedResult) -> schemas.ResultEvent:
-    result = recorded.result
-    return schemas.ResultEvent(
-        sequence=recorded.sequence,
-        test_id=result.test_id,
-        trial=result.trial,
-        passed=result.passed,
-        status=result.status,
-        points_earned=result.points_earned,
-        duration_seconds=result.duration_seconds,
-        failure_reason=result.failure_reason,
-    )
+def _result_event(event: ResultEvent) -> schemas.ResultEvent:
+    return schemas.ResultEvent.model_validate(event)

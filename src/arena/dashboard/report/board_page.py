@@ -1,10 +1,13 @@
 """The leaderboard as a page."""
 
-from arena import schemas
+from dataclasses import asdict
+
 from arena.dashboard.report import numbers
 from arena.dashboard.report.filters import filter_bar, search_field
 from arena.dashboard.report.frame import frame
 from arena.dashboard.report.markup import Html, element, joined, untrusted
+from arena.scoring.board import BoardEntry, Leaderboard
+from arena.scoring.intervals import Interval
 
 COLUMNS = (
     "Rank",
@@ -22,13 +25,10 @@ COLUMNS = (
 NUMBERS = set(COLUMNS) - {"Agent", "Version", ""}
 
 
-def board_page(
-    board: schemas.Leaderboard, *, team: str, category: str | None, data_name: str
-) -> str:
+def board_page(board: Leaderboard, *, team: str, category: str | None, data_name: str) -> str:
     """The whole page."""
     weights = ", ".join(
-        f"{name.replace('_', ' ')} {share:.0%}"
-        for name, share in board.weights.model_dump().items()
+        f"{name.replace('_', ' ')} {share:.0%}" for name, share in asdict(board.weights).items()
     )
     of = f" · tests of the category {category}" if category else ""
     lead = joined(untrusted(f"Team {team}{of}"), f" · overall: {weights}")
@@ -65,7 +65,7 @@ def board_page(
     )
 
 
-def _row(entry: schemas.BoardEntry) -> Html:
+def _row(entry: BoardEntry) -> Html:
     interval = entry.intervals.overall
     cells = (
         _place(entry),
@@ -87,7 +87,7 @@ def _row(entry: schemas.BoardEntry) -> Html:
     return element("tr", *told, data_find=f"{entry.agent_id} {entry.agent_version}".lower())
 
 
-def _place(entry: schemas.BoardEntry) -> str:
+def _place(entry: BoardEntry) -> str:
     if entry.rank is None:
         return numbers.NOTHING
     if entry.rank_low == entry.rank_high:
@@ -95,13 +95,13 @@ def _place(entry: schemas.BoardEntry) -> str:
     return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
 
 
-def _rating(entry: schemas.BoardEntry) -> str:
+def _rating(entry: BoardEntry) -> str:
     if entry.avg_user_rating is None:
         return numbers.NOTHING
     return f"{entry.avg_user_rating:.1f} of 5 ({entry.feedback_count})"
 
 
-def _drawn(score: float | None, interval: schemas.Interval | None) -> Html:
+def _drawn(score: float | None, interval: Interval | None) -> Html:
     """A dot on its interval, from 0 to 100; the numbers stand beside it."""
     if score is None:
         return Html("")

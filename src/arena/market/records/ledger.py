@@ -47,7 +47,7 @@ from arena.market.records.rows import REPUTATION_COLUMNS, from_task
 from arena.market.signing import Act, Proof, Statement, check_proof
 from arena.market.task import Task, Terms
 from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
-from arena.scoring.records import add_executions
+from arena.scoring.records.evidence import add_executions
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables import MarketAgents, MarketApplications, MarketNonces, MarketTasks
 
@@ -218,6 +218,7 @@ def _offer_digest(task: Task) -> str:
         poster=task.poster,
         description=task.description,
         evaluation_cid=task.evaluation_cid,
+        judge=task.judge,
         **terms,
     )
 

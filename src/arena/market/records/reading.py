@@ -175,14 +175,14 @@ class LedgerReader:
             query = query.where(MarketPostings.entry_id < before)
         newest = (MarketPostings.entry_id.desc(), MarketPostings.line.desc())
         rows = await self._rows(query.order_by(*newest).limit(limit))
-        return [LedgerLine(**{**row._mapping, "kind": EntryKind(row.kind)}) for row in rows]
+        return [_line(row) for row in rows]
 
     async def audit(self, team_id: str | None = None) -> Audit:
         """Check every invariant from the raw rows, of one team or of all."""
         return await audit(self._database, team_id)
 
     @shielded
-    async def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+    async def _rows(self, query: Any) -> Sequence[Any]:
         async with self._database.reading() as connection:
             return (await connection.execute(query)).all()
 
@@ -244,6 +244,12 @@ async def ranked_applicants(
         )
         for row in await connection.execute(query)
     )
+
+
+def _line(row: Any) -> LedgerLine:
+    values = dict(row._mapping)
+    values["kind"] = EntryKind(row.kind)
+    return LedgerLine(**values)
 
 
 async def _entries(connection: AsyncConnection, team_id: str, task_id: int) -> list[LedgerEntry]:

@@ -3,8 +3,6 @@
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Row
-
 from arena.amounts import Amount
 from arena.market.agents import MarketAgent, Reputation
 from arena.market.call import MarketEvent, Receipt
@@ -22,7 +20,7 @@ AMOUNTS = ("reward", "bond", "amount", "to_agent")
 """Which numbers in an event's data are amounts of money."""
 
 
-def to_task(row: Row[Any]) -> Task:
+def to_task(row: Any) -> Task:
     """The task of a row."""
     values = {name: row._mapping[name] for name in TASK_COLUMNS}
     for name, enum in ENUMS.items():
@@ -36,12 +34,12 @@ def from_task(task: Task) -> dict[str, object]:
     return {**values, "exit_at": task.exit_at}
 
 
-def to_reputation(row: Row[Any]) -> Reputation:
+def to_reputation(row: Any) -> Reputation:
     """The reputation in a row of agents."""
     return Reputation(**{name: row._mapping[name] for name in REPUTATION_COLUMNS})
 
 
-def to_agent(row: Row[Any]) -> MarketAgent:
+def to_agent(row: Any) -> MarketAgent:
     """The agent of a row."""
     return MarketAgent(
         id=row.id,
@@ -52,7 +50,7 @@ def to_agent(row: Row[Any]) -> MarketAgent:
     )
 
 
-def to_event(row: Row[Any]) -> MarketEvent:
+def to_event(row: Any) -> MarketEvent:
     """The event of a row; its data are stored with amounts as numbers."""
     values = {field.name: row._mapping[field.name] for field in fields(MarketEvent)}
     values["data"] = {
@@ -62,7 +60,7 @@ def to_event(row: Row[Any]) -> MarketEvent:
     return MarketEvent(**values)
 
 
-def to_receipt(row: Row[Any]) -> Receipt:
+def to_receipt(row: Any) -> Receipt:
     """The receipt of a call that was done."""
     state = TaskState(row.state) if row.state else None
     return Receipt(ref=row.id, task_id=row.task_id, state=state, at=row.at)

@@ -1,31 +1,32 @@
-"""Results of a run: written under its lease and counted in the same transaction."""
+"""Results of a run, written under its lease and counted in the same transaction."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
-from arena.catalog import Test
-from arena.evaluation import Submission
+from arena.agents import Usage
+from arena.catalog.test import Test
+from arena.evaluation.verdict import Finding, Submission
 from arena.reviews.case import NewReview
 from arena.reviews.records import open_reviews
 from arena.reviews.review import ReviewSubject, SubjectKind
+from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
-from arena.runs.records.rows import OUTCOMES, from_result, to_result
-from arena.runs.run import Item, Outcome, RecordedResult, Result, ResultPage, RunError
-from arena.scoring import Execution, Source, Subject
-from arena.scoring.records import add_executions
+from arena.runs.run import Result, RunError
+from arena.scoring.components import cost_contribution
+from arena.scoring.history import Execution, Source, Subject
+from arena.scoring.records.evidence import add_executions
 from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE = 500
 """Tests of a run that are in memory at once."""
-PAGE_CHARACTERS = 16_000_000
-"""A page of results ends with the one that reaches this size, however many were asked for."""
-FETCHED = 32
-"""Rows that the driver holds beside it."""
+RESULT_COLUMNS = tuple(name for name in Result.__dataclass_fields__ if name in Results.__table__.c)
+FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
 
 
 async def pending_items(database: Database, run_id: UUID) -> AsyncIterator[list[Item]]:
@@ -70,25 +71,28 @@ async def add_results(
     database: Database,
     run_id: UUID,
     token: str,
-    results: Sequence[Result],
+    batch: Sequence[Executed],
     reviewers_needed: int = 1,
 ) -> None:
     """Record results and count them, in one transaction and only under the lease.
 
     Those that people have to judge get their reviews in the same one.
     """
+    results = [executed.result for executed in batch]
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
-        first = row.completed_tests + 1
+        numbered = enumerate(batch, start=row.completed_tests + 1)
         await connection.execute(
-            insert(Results), [from_result(run_id, first + n, r) for n, r in enumerate(results)]
+            insert(Results), [_result_row(run_id, number, one) for number, one in numbered]
         )
         await connection.execute(
             update(Runs).where(Runs.id == run_id).values(**_counters(row, results))
         )
+        reviews = [
+            _review(row, one, reviewers_needed) for one in batch if one.result.passed is None
+        ]
+        await open_reviews(connection, reviews)
         subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
-        waiting = [_review(row, result, reviewers_needed) for result in results if result.waits_for]
-        await open_reviews(connection, waiting)
         await add_executions(connection, subject, [_execution(result) for result in results])
 
 
@@ -105,56 +109,8 @@ async def add_error(database: Database, run_id: UUID, token: str, error: RunErro
         await connection.execute(delete(RunErrors).where(same))
         await connection.execute(
             insert(RunErrors),
-            {
-                "run_id": run_id,
-                "test_id": error.test_id,
-                "trial": error.trial,
-                "attempts": error.attempts,
-                "reason": error.reason,
-                "created_at": clock.now(),
-            },
+            {"run_id": run_id, "created_at": clock.now(), **asdict(error)},
         )
-
-
-@shielded
-async def list_results(
-    database: Database,
-    run_id: UUID,
-    *,
-    after: int = 0,
-    limit: int = 1000,
-    outcome: Outcome | None = None,
-) -> ResultPage:
-    """Results of a run in the order of recording, from the one behind `after` on.
-
-    As many as `limit`, or as are not too much for the memory: an answer may take a megabyte.
-    """
-    query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
-    if outcome is not None:
-        query = query.where(Results.passed.is_(OUTCOMES[outcome]))
-    query = query.order_by(Results.sequence).limit(limit + 1)
-    page: list[RecordedResult] = []
-    size = 0
-    few = query.execution_options(yield_per=FETCHED)
-    async with database.reading() as connection, connection.stream(few) as rows:
-        async for row in rows:
-            if len(page) == limit or size >= PAGE_CHARACTERS:
-                return ResultPage(results=page, has_more=True)
-            page.append(to_result(row))
-            size += page[-1].result.size
-    return ResultPage(results=page, has_more=False)
-
-
-@shielded
-async def list_errors(database: Database, run_id: UUID, limit: int = 100) -> list[RunError]:
-    """The items of a run that could not be executed."""
-    query = select(RunErrors.__table__).where(RunErrors.run_id == run_id)
-    query = query.order_by(RunErrors.test_id, RunErrors.trial).limit(limit)
-    async with database.reading() as connection:
-        return [
-            RunError(test_id=r.test_id, trial=r.trial, attempts=r.attempts, reason=r.reason)
-            for r in await connection.execute(query)
-        ]
 
 
 def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
@@ -168,10 +124,10 @@ def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
         "awaiting_tests": row.awaiting_tests + awaiting,
         "points_earned": row.points_earned + sum(r.points_earned for r in results),
         "duration_seconds": row.duration_seconds + sum(r.duration_seconds for r in results),
-        "input_tokens": _sum(row.input_tokens, (r.usage.input_tokens for r in results)),
-        "output_tokens": _sum(row.output_tokens, (r.usage.output_tokens for r in results)),
-        "cost_usd": _sum(row.cost_usd, (r.usage.cost_usd for r in results)),
-        "costed_tests": row.costed_tests + sum(r.usage.cost_usd is not None for r in results),
+        "input_tokens": _sum(row.input_tokens, (r.input_tokens for r in results)),
+        "output_tokens": _sum(row.output_tokens, (r.output_tokens for r in results)),
+        "cost_usd": _sum(row.cost_usd, (r.cost_usd for r in results)),
+        "costed_tests": row.costed_tests + sum(r.cost_usd is not None for r in results),
     }
 
 
@@ -186,15 +142,46 @@ def _execution(result: Result) -> Execution:
         status=result.status,
         source=Source.BENCHMARK,
         created_at=result.created_at,
-        usage=result.usage,
+        usage=Usage(
+            input_tokens=result.input_tokens,
+            output_tokens=result.output_tokens,
+            model=result.model,
+            cost_usd=result.cost_usd,
+        ),
         duration_seconds=result.duration_seconds,
     )
 
 
-def _review(row: Row[Any], result: Result, reviewers_needed: int) -> NewReview:
+def _result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, object]:
+    """The row of a result: its own fields, and what it adds to cost efficiency."""
+    result = executed.result
+    row: dict[str, object] = {name: getattr(result, name) for name in RESULT_COLUMNS}
+    row["findings"] = findings_json(result.findings)
+    return row | {"run_id": run_id, "sequence": sequence} | cost_columns(executed)
+
+
+def findings_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
+    """Findings as the database keeps them."""
+    return [{name: getattr(finding, name) for name in FINDING_FIELDS} for finding in findings]
+
+
+def cost_columns(executed: Executed) -> dict[str, int | None]:
+    """What a result adds to cost efficiency; null where it failed or its tokens are unknown."""
+    test, result = executed.test, executed.result
+    cost = None
+    if result.passed and result.input_tokens is not None and result.output_tokens is not None:
+        tokens = result.input_tokens + result.output_tokens
+        cost = cost_contribution(test.points, test.token_budget, tokens)
+    return {
+        "earned_micropoints": cost.earned_micropoints if cost else None,
+        "possible_micropoints": cost.possible_micropoints if cost else None,
+    }
+
+
+def _review(row: Row[Any], executed: Executed, reviewers_needed: int) -> NewReview:
     """The review of a result that people have to judge."""
-    test, shown = result.waits_for, result.actual_output or {}
-    assert test is not None
+    test, result = executed.test, executed.result
+    output = result.actual_output or {}
     return NewReview(
         team_id=row.team_id,
         subject=ReviewSubject(
@@ -203,8 +190,8 @@ def _review(row: Row[Any], result: Result, reviewers_needed: int) -> NewReview:
         title=f"{test.name} ({row.agent_id} {row.agent_version})",
         prompt=test.prompt,
         standard=test.document,
-        submission=Submission(output=str(shown.get("output", ""))),
-        is_truncated=bool(shown.get("truncated")),
+        submission=Submission(output=str(output.get("output", ""))),
+        is_truncated=bool(output.get("truncated")),
         reviewers_needed=reviewers_needed,
         created_at=result.created_at,
     )

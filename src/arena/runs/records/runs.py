@@ -1,25 +1,25 @@
-"""Runs: created, read, ended."""
+"""Runs: created, found again after an interruption, ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Row, and_, delete, insert, or_, select, update
+from sqlalchemy import Row, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.catalog import Test, digest_of
+from arena.catalog.test import Test, digest_of
 from arena.reviews.records import cancel_reviews
 from arena.reviews.review import SubjectKind
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
-from arena.scoring import MICROPOINTS, Subject, share_score
-from arena.scoring.records import set_benchmark
+from arena.scoring.components import MICROPOINTS, share_score
+from arena.scoring.history import Subject
+from arena.scoring.records.evidence import set_benchmark
 from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests, Scores
+from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
 
 PAGE = 500
 """Tests that are written at once."""
@@ -48,17 +48,11 @@ async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> 
         await connection.execute(
             insert(Runs),
             {
+                **asdict(new),
                 "id": run_id,
-                "team_id": new.team_id,
-                "agent_id": new.agent_id,
-                "agent_version": new.agent_version,
                 "status": RunStatus.PENDING,
                 "total_tests": sum(trials),
                 "points_possible": sum(t.points * n for t, n in zip(tests, trials, strict=True)),
-                "is_full": new.is_full,
-                "trials": new.trials,
-                "concurrency": new.concurrency,
-                "category": new.category,
                 "created_at": clock.now(),
             },
         )
@@ -92,39 +86,6 @@ async def _freeze(
 
 
 @shielded
-async def get_run(database: Database, run_id: UUID, team_id: str | None) -> Run:
-    """The run, if it is this team's; None asks for any team's."""
-    async with database.reading() as connection:
-        return to_run(await run_row(connection, run_id, team_id))
-
-
-@shielded
-async def list_runs(
-    database: Database,
-    team_id: str,
-    *,
-    agent_id: str | None = None,
-    status: RunStatus | None = None,
-    limit: int = 20,
-    before: tuple[datetime, UUID] | None = None,
-) -> list[Run]:
-    """A team's runs, newest first; `before` is the last one of the page before."""
-    query = select(Runs.__table__).where(Runs.team_id == team_id)
-    if agent_id:
-        query = query.where(Runs.agent_id == agent_id)
-    if status:
-        query = query.where(Runs.status == status)
-    if before:
-        moment, run_id = before
-        query = query.where(
-            or_(Runs.created_at < moment, and_(Runs.created_at == moment, Runs.id < run_id))
-        )
-    query = query.order_by(Runs.created_at.desc(), Runs.id.desc()).limit(limit)
-    async with database.reading() as connection:
-        return [to_run(row) for row in await connection.execute(query)]
-
-
-@shielded
 async def unfinished_runs(database: Database) -> list[Run]:
     """Every run in state running: the candidates for a resume."""
     query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
@@ -142,19 +103,6 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
     )
     async with database.reading() as connection:
         return [(to_run(row), row.lease_token) for row in await connection.execute(query)]
-
-
-@shielded
-async def benchmark_runs(database: Database, team_id: str) -> list[Run]:
-    """The runs that stand for the team's agents on the leaderboard."""
-    query = (
-        select(Runs.__table__)
-        .join(Scores, Scores.benchmark_run_id == Runs.id)
-        .where(Scores.team_id == team_id)
-        .order_by(Runs.agent_id, Runs.agent_version)
-    )
-    async with database.reading() as connection:
-        return [to_run(row) for row in await connection.execute(query)]
 
 
 @shielded
@@ -202,7 +150,7 @@ async def change(connection: AsyncConnection, run_id: UUID, **values: object) ->
 
 
 @shielded
-async def cancel(database: Database, run_id: UUID, team_id: str) -> Run:
+async def cancel_run(database: Database, run_id: UUID, team_id: str) -> Run:
     """Cancel a run that has not ended; its executor notices and stops, its reviews are closed."""
     async with database.writing() as connection:
         row = await run_row(connection, run_id, team_id, lock=True)

@@ -1,8 +1,7 @@
 """What runs inside the box, on the far side of the wall.
 
-These files are read as text by the provider and started in the sandbox by an interpreter that
-has the standard library and nothing else. They import each other and the standard library only,
-and run on every Python from 3.9 on. Nothing secret may ever be in them or reach them: a
-submission can read all of their memory. `encode.py` and `tags.py` are also used outside, so that
-both sides speak one format.
+The provider reads these files as text, and an interpreter in the sandbox that has the standard
+library and nothing else runs them. They import only each other and the standard library, and work
+on every Python from 3.9 on. Nothing secret may ever be in them or reach them: a submission can
+read all of their memory. `encode.py` is also used outside, so that both sides share one format.
 """

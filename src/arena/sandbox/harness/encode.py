@@ -1,17 +1,19 @@
-"""Values as one line of JSON, by their true type, whatever a submission makes of its classes.
+"""Values as one line of JSON, by their true type, and back.
 
-Every access goes through the built-in types' own methods, taken before a submission ran: a
-subclass of int, str, list or dict is read as the plain value it holds, and its overrides are not
-asked. What JSON cannot say is tagged: {"$arena": "nan"}.
+The encoder reads every value through the built-in types' own methods, which it took before any
+submission ran: a subclass of int, str, list or dict is encoded as the plain value it holds, and
+its overrides are never called. What JSON cannot express is tagged: {"$arena": "nan"}.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
-# The values are a stranger's: their types are what this file finds out.
+# The values are untrusted: their types are what this file finds out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
 from json.encoder import encode_basestring_ascii as quote
+from math import inf, nan
 from typing import Any
 
 TAG = "$arena"
@@ -21,7 +23,7 @@ MAX_INTEGER_BITS = 14_000
 
 
 class NotEncodable(Exception):
-    """The value has no place in the written format."""
+    """The format cannot express the value; the message says why."""
 
 
 _bits = int.bit_length
@@ -30,12 +32,14 @@ _decimal = int.__repr__
 _float = float.__float__
 _float_text = float.__repr__
 _text = str.__str__
-_Members = Callable[[Any], "Iterator[Any]"]
 _pairs: Callable[[Any], Any] = dict.items
-_list_iter: _Members = list.__iter__
-_tuple_iter: _Members = tuple.__iter__
-_set_iter: _Members = set.__iter__
-_frozen_iter: _Members = frozenset.__iter__
+# Checked in this order; for each exact type its own iterator and what stands around the members.
+_SEQUENCES: tuple[tuple[type, Callable[[Any], Any], str, str], ...] = (
+    (list, list.__iter__, "[", "]"),
+    (tuple, tuple.__iter__, "[", "]"),
+    (set, set.__iter__, '{"$arena":"set","members":[', "]}"),
+    (frozenset, frozenset.__iter__, '{"$arena":"set","members":[', "]}"),
+)
 
 
 def encode(value: Any, depth: int = 0) -> str:
@@ -48,10 +52,12 @@ def encode(value: Any, depth: int = 0) -> str:
         return scalar(value)
     if depth >= MAX_DEPTH:
         raise NotEncodable(f"the result is nested more than {MAX_DEPTH} levels deep")
-    for exact, container in _CONTAINERS:
-        # issubclass(type(x)) and not isinstance: the latter asks x.__class__, which may lie.
+    # issubclass(type(x)) and not isinstance: the latter asks x.__class__, which may lie.
+    if issubclass(kind, dict):
+        return _encode_dict(value, depth + 1)
+    for exact, members, start, end in _SEQUENCES:
         if issubclass(kind, exact):
-            return container(value, depth + 1)
+            return start + ",".join([encode(item, depth + 1) for item in members(value)]) + end
     for exact, other in _SCALARS.items():
         if issubclass(kind, exact):
             return other(value)
@@ -79,24 +85,6 @@ def _encode_float(value: float) -> str:
 
 def _encode_text(value: str) -> str:
     return quote(_text(value))
-
-
-def _encode_list(value: Any, depth: int) -> str:
-    return "[" + ",".join([encode(item, depth) for item in _list_iter(value)]) + "]"
-
-
-def _encode_tuple(value: Any, depth: int) -> str:
-    return "[" + ",".join([encode(item, depth) for item in _tuple_iter(value)]) + "]"
-
-
-def _encode_set(value: Any, depth: int) -> str:
-    members = ",".join([encode(item, depth) for item in _set_iter(value)])
-    return '{"$arena":"set","members":[' + members + "]}"
-
-
-def _encode_frozenset(value: Any, depth: int) -> str:
-    members = ",".join([encode(item, depth) for item in _frozen_iter(value)])
-    return '{"$arena":"set","members":[' + members + "]}"
 
 
 def _encode_dict(value: Any, depth: int) -> str:
@@ -128,10 +116,21 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
     int: _encode_integer,
     float: _encode_float,
 }
-_CONTAINERS: tuple[tuple[type, Callable[[Any, int], str]], ...] = (
-    (dict, _encode_dict),
-    (list, _encode_list),
-    (tuple, _encode_tuple),
-    (set, _encode_set),
-    (frozenset, _encode_frozenset),
-)
+
+
+# What a tag stands for in Python, which has no undefined.
+_CONSTANTS = {"nan": nan, "infinity": inf, "-infinity": -inf, "undefined": None}
+
+
+def load(text: str) -> object:
+    """The value that `encode` wrote, as a Python function takes it."""
+    return json.loads(text, object_hook=_untag if '"$arena"' in text else None)
+
+
+def _untag(document: dict[str, Any]) -> Any:
+    tag = document.get(TAG)
+    if not isinstance(tag, str):
+        return document
+    if tag in _CONSTANTS:
+        return _CONSTANTS[tag]
+    return set(document["members"]) if tag == "set" else dict(document["entries"])

@@ -1,4 +1,4 @@
-"""A freshly cloned child walls itself in, in an order that matters, before any foreign code."""
+"""Isolates a freshly cloned child before any untrusted code runs in it. The order matters."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from arena.sandbox.harness.system import Table, make_call
 NULL, STDOUT, STDERR, REQUEST, RESULT = 0, 1, 2, 3, 4
 FIRST_FREE = 5
 ORDERS, REPORTS = 5, 6
-"""Of the zygote: where its orders come from, and where it names the children it has cloned."""
+"""Of the zygote: where its orders arrive, and where it reports the children it has cloned."""
 RECEIVED = 7
 """The first of the four descriptors that come with an order."""
-EVERYTHING_ABOVE = 0xFFFFFFFF
-AT_HERE, WRITE_ONLY = -100, os.O_WRONLY
+TO_THE_LAST = 0xFFFFFFFF
+AT_FDCWD = -100
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_PRIVATE, MS_REC = 2, 4, 8, 1 << 18, 1 << 14
 CLONE_PARENT, NEW_NET = 0x8000, 0x40000000
 # user, pid, mounts, ipc, uts, cgroup
@@ -29,17 +29,17 @@ SECCOMP_MODE_FILTER, PR_CAP_AMBIENT_CLEAR_ALL, SIGKILL = 2, 4, 9
 CAPABILITY_VERSION_3 = 0x20080522
 AF_INET, SOCK_DGRAM, SIOCSIFFLAGS, IFF_UP = 2, 2, 0x8914, 1
 READY = b'{"ready":1}\n'
-EXPENDABLE, MOST = "/proc/self/oom_score_adj", b"1000"
+OOM_SCORE_FILE, HIGHEST_OOM_SCORE = "/proc/self/oom_score_adj", b"1000"
 
 
 class Filter(ctypes.Structure):
-    """A compiled seccomp program, as the kernel wants to be told of it."""
+    """A compiled seccomp program, as prctl takes it (struct sock_fprog)."""
 
     _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
 
 
 class Walls:
-    """The table of everything a child does between its clone and its first foreign instruction."""
+    """Every system call a child makes between its clone and its first untrusted instruction."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         inherited, closing = map(base64.b64decode, config["filters"])
@@ -47,7 +47,7 @@ class Walls:
         self._inherited = b"" if bare else inherited
         network = bool(config["network"])
         flags = NAMESPACES | (NEW_NET if network else 0)
-        # Born as the keeper's children: the zygote clones, and never has to look after anybody.
+        # CLONE_PARENT: they are the reaper's children, so the zygote never has to wait for them.
         self.table = Table(CLONE_PARENT | (0 if bare else flags))
         self._place_descriptors()
         if not bare:
@@ -60,42 +60,42 @@ class Walls:
         self.table.add("write", RESULT, READY, len(READY))
         self.table.seal()
         null = os.open("/dev/null", os.O_RDWR)
-        # Zygote and child: 0 to 4 are taken, so that no received descriptor has these numbers.
+        # 0 to 4 are taken, in zygote and child, so that no received descriptor gets these numbers.
         for number in range(FIRST_FREE):
             os.dup2(null, number)
         if null >= FIRST_FREE:
             os.close(null)
 
     def enclose_zygote(self) -> None:
-        """From here on it can do no more than clone, and its children inherit the filter."""
+        """Leave the zygote only the calls that it and its children need; they inherit this."""
         if self._inherited:
-            # For its children, which are larger: when memory is short the kernel takes those first.
-            with open(EXPENDABLE, "wb") as file:  # noqa: PTH123
-                file.write(MOST)
+            # Inherited too: when memory is short the kernel kills the children, which are larger.
+            with open(OOM_SCORE_FILE, "wb") as file:  # noqa: PTH123
+                file.write(HIGHEST_OOM_SCORE)
             make_call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
             make_call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self._program(self._inherited))
 
     def serve(self) -> bool:
-        """True in each child, with its walls up; False where there are no more orders."""
+        """True in each child, once it is isolated; False when there are no more orders."""
         return self.table.serve(ORDERS, REPORTS, RECEIVED)
 
     def _place_descriptors(self) -> None:
         for place, target in enumerate((REQUEST, RESULT, STDOUT, STDERR)):
             self.table.add("dup3", RECEIVED + place, target, 0)
-        self.table.add("close_range", FIRST_FREE, EVERYTHING_ABOVE, 0)
+        self.table.add("close_range", FIRST_FREE, TO_THE_LAST, 0)
 
     def _write(self, path: bytes, line: bytes) -> None:
-        # Everything above 4 is closed, so the file that is opened is 5.
-        self.table.add("openat", AT_HERE, path, WRITE_ONLY, 0)
+        # Everything above 4 is closed, so the opened file gets number 5.
+        self.table.add("openat", AT_FDCWD, path, os.O_WRONLY, 0)
         self.table.add("write", FIRST_FREE, line, len(line))
         self.table.add("close", FIRST_FREE)
 
     def _identity(self) -> None:
-        """Own numbers in the own namespace; before the process is closed to inspection."""
+        """Map the user into its own namespace, before PR_SET_DUMPABLE closes these files to it."""
         same = f"{os.getuid()} {os.getuid()} 1".encode()
         if not self._inherited:
-            # When memory is short the kernel shall take a child, however small, not the zygote.
-            self._write(EXPENDABLE.encode(), MOST)
+            # When memory is short the kernel should kill a child, however small, not the zygote.
+            self._write(OOM_SCORE_FILE.encode(), HIGHEST_OOM_SCORE)
         self._write(b"/proc/self/setgroups", b"deny")
         self._write(b"/proc/self/uid_map", same)
         self._write(b"/proc/self/gid_map", same)
@@ -105,12 +105,12 @@ class Walls:
         add("mount", b"none", b"/", 0, MS_REC | MS_PRIVATE, 0)
         for path, flags, options in config["mounts"]:
             add("mount", b"tmpfs", path.encode(), b"tmpfs", flags, options.encode())
-        careful = MS_NOSUID | MS_NODEV | MS_NOEXEC
-        add("mount", b"proc", b"/proc", b"proc", careful, b"hidepid=2")
+        flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+        add("mount", b"proc", b"/proc", b"proc", flags, b"hidepid=2")
         add("chdir", config["directory"].encode())
 
     def _loopback(self) -> None:
-        """A command may talk to itself; there is nothing else in its network."""
+        """Bring up loopback: a command may talk to itself, and its network has nothing else."""
         self.table.add("socket", AF_INET, SOCK_DGRAM, 0)
         request = struct.pack("16sh14x", b"lo", IFF_UP)
         self.table.add("ioctl", FIRST_FREE, SIOCSIFFLAGS, request)

@@ -1,4 +1,4 @@
-"""Becomes Node: the walls are up, so the child only has to start the program."""
+"""Replaces the child, already isolated, by Node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _state: dict[str, Any] = {}
 
 
 def prepare(config: dict[str, Any]) -> None:
-    """Put the command line together once."""
+    """Build the command line once."""
     scripts = config["scripts"]
     script = scripts["node.js"].replace("MAKE_CALLS", scripts["calls.js"])
     old_space = max(32, int(config["memory_bytes"]) // (1 << 20) // 4)
@@ -26,6 +26,6 @@ def prepare(config: dict[str, Any]) -> None:
 
 
 def run() -> None:
-    """Replace this interpreter by Node, with nothing but the five descriptors."""
+    """Start Node with nothing but the five descriptors and an empty environment."""
     os.write(REQUEST, b"!")
     os.execve(_state["program"], _state["arguments"], {})

@@ -11,22 +11,21 @@ import sys
 import types
 from typing import Any
 
-from arena.sandbox.harness.encode import NotEncodable, encode, quote
+from arena.sandbox.harness.encode import NotEncodable, encode, load, quote
 from arena.sandbox.harness.hardening import REQUEST, RESULT
-from arena.sandbox.harness.tags import load
 
 MAX_MESSAGE = 2000
-REHEARSALS = 64
+WARM_UP_ROUNDS = 64
 _write, _read, _exit, _len = os.write, os.read, os._exit, len
 
 
 class CountingOutput(io.FileIO):
-    """Standard output that knows how much went through it, to tell the cases apart."""
+    """Standard output that counts its bytes, so that each case gets its own part of it."""
 
     count = 0
 
     def write(self, data: Any, /) -> int:
-        """All of `data`: a pipe may take it in pieces."""
+        """Write all of `data`, which a pipe may take in pieces."""
         view = memoryview(data)
         done = 0
         while done < _len(view):
@@ -40,7 +39,7 @@ output = CountingOutput(1, "wb", closefd=False)
 
 def prepare(config: dict[str, object]) -> None:
     """Make the streams in the zygote, so that a child has them for free."""
-    # The same chance for everybody: a submission gives the same result twice.
+    # One seed for every child: a submission gives the same result twice.
     random.seed(0)
     wrapped = io.BufferedWriter(output)
     sys.stdout = io.TextIOWrapper(wrapped, encoding="utf-8", errors="backslashreplace")
@@ -52,7 +51,7 @@ def prepare(config: dict[str, object]) -> None:
 
 
 def read_all(descriptor: int) -> bytes:
-    """Everything up to the end, then closed."""
+    """Read `descriptor` to its end and close it."""
     pieces: list[bytes] = []
     # Small pieces first: a large buffer is a large number of fresh pages.
     while piece := _read(descriptor, 1 << 12 if len(pieces) < 4 else 1 << 20):
@@ -62,25 +61,25 @@ def read_all(descriptor: int) -> bytes:
 
 
 def emit(line: str, descriptor: int = RESULT) -> None:
-    """Write one line whole."""
+    """Write one whole line."""
     data = line.encode("ascii") + b"\n"
-    # In one go, as a rule; a pipe may take a long line in pieces.
+    # Mostly one call; a pipe may take a long line in pieces.
     while (done := _write(descriptor, data)) < _len(data):
         data = data[done:]
 
 
 def run() -> None:
-    """The whole life of a child: read the request, call, answer, leave without clean-up."""
+    """All that a child does: read the request, call, answer, exit without clean-up."""
     answer(read_all(REQUEST))
-    # The end of the results; the supervisor need not wait for the end of the process.
+    # Ends the results: the supervisor does not have to wait for the process to exit.
     os.close(RESULT)
     _exit(0)
 
 
 def answer(data: bytes) -> None:
-    """One line per input of the request, or one that says why there is no function."""
-    # Python's own format touches a quarter of the memory that reading JSON does; what comes from
-    # the supervisor is trusted. JSON is for sandboxes whose Python is of another version.
+    """Write one line per input of the request, or one that says why there is no function."""
+    # marshal touches a quarter of the memory that JSON does, and the supervisor is trusted. JSON is
+    # for sandboxes whose Python may be of another version.
     source, name, inputs = marshal.loads(data) if data[:1] == b"(" else _from_json(data)
     try:
         function = find_function(source, name)
@@ -90,13 +89,13 @@ def answer(data: bytes) -> None:
     call_all(function, inputs)
 
 
-def rehearse() -> None:
-    """Answer a request of our own, in the zygote, with every descriptor at /dev/null.
+def warm_up() -> None:
+    """Answer requests of our own in the zygote, with every descriptor at /dev/null.
 
-    The interpreter rewrites code while it runs and remembers what it looked up. Whatever it has
-    learnt before the clone a child need not learn, each time into a page of its own.
+    The interpreter specialises code while it runs and caches its look-ups. What it did before the
+    clone a child does not have to do again, each time in a freshly copied page.
     """
-    for _ in range(REHEARSALS):
+    for _ in range(WARM_UP_ROUNDS):
         read_all(os.dup(REQUEST))
         answer(marshal.dumps(("def f(a, b): return {'a': [a, b, 1.5, None]}", "f", [[1, "x"]]), 2))
     del sys.modules["submission"]
@@ -108,7 +107,7 @@ def _from_json(data: bytes) -> tuple[str, str, list[Any]]:
 
 
 def find_function(source: str, name: str) -> Any:
-    """Run the submission's text as a module and pick the function out of it."""
+    """Execute the submission as a module and return its function."""
     module = types.ModuleType("submission")
     sys.modules["submission"] = module
     exec(compile(source, "submission.py", "exec", dont_inherit=True), module.__dict__)
@@ -121,7 +120,7 @@ def find_function(source: str, name: str) -> Any:
 
 
 def call_all(function: Any, inputs: list[Any]) -> None:
-    """One line per input (a list of arguments, or its text); an exception is an answer too."""
+    """Write one line per input (a list of arguments, or its JSON): the value or the exception."""
     for index, given in enumerate(inputs):
         try:
             arguments: Any = load(given) if type(given) is str else given
@@ -135,7 +134,7 @@ def call_all(function: Any, inputs: list[Any]) -> None:
 
 
 def _await(value: Any) -> Any:
-    # Late: it is large, and most submissions never wait for anything.
+    # Imported late: it is large, and most submissions are not asynchronous.
     import asyncio
 
     async def wait() -> Any:
@@ -145,11 +144,11 @@ def _await(value: Any) -> Any:
 
 
 def flushed() -> int:
-    """How many bytes of standard output there are by now."""
+    """How many bytes have been written to standard output, after flushing it."""
     try:
         sys.stdout.flush()
     except BaseException:
-        # A submission may have closed or replaced it; its output is its own affair.
+        # A submission may have closed or replaced it, and may raise whatever it likes.
         return output.count
     return output.count
 
@@ -161,7 +160,7 @@ def describe(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
-        text = "(its message cannot be read)"
+        text = "(the error's message cannot be read)"
     if isinstance(error, NotEncodable):
         return f'"error",{quote(text[:MAX_MESSAGE])}'
     place = _line_of(error)
@@ -170,7 +169,7 @@ def describe(error: BaseException) -> str:
 
 
 def _line_of(error: BaseException) -> str:
-    """The last line of the submission that the error went through."""
+    """The innermost line of the submission in the error's traceback."""
     if isinstance(error, SyntaxError):
         return ""
     trace, line = error.__traceback__, None

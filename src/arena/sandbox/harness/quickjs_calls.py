@@ -1,4 +1,4 @@
-"""Calls a JavaScript function in QuickJS: no files, no timers, no modules, only the language."""
+"""Calls a JavaScript function in QuickJS, which has no files, timers or modules."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from arena.sandbox.harness.python_calls import (
 )
 
 EXTENSION = "/_quickjs.so"
-# Below the process's own limit, so that QuickJS can still say that memory is short.
+# Less than the process's own limit, so that QuickJS can still report that memory is short.
 HEADROOM_BYTES = 96 * 1024 * 1024
 MAX_STACK_BYTES = 4 * 1024 * 1024
 _state: dict[str, Any] = {}
 
 
 def prepare(config: dict[str, Any]) -> None:
-    """Load the engine and the text every child starts from."""
+    """Load the engine and the scripts that every child starts from."""
     loader = importlib.machinery.ExtensionFileLoader("_quickjs", EXTENSION)
     spec = importlib.util.spec_from_file_location("_quickjs", EXTENSION, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     scripts = config["scripts"]
-    # One context with our part already in it: every child gets a copy of its own by the clone.
+    # One context with our scripts already in it: every clone has its own copy.
     context = module.Context()
     context.set_memory_limit(max(16 << 20, int(config["memory_bytes"]) - HEADROOM_BYTES))
     context.set_max_stack_size(MAX_STACK_BYTES)
@@ -43,14 +43,14 @@ def prepare(config: dict[str, Any]) -> None:
 
 
 def run() -> None:
-    """The whole life of a child: read the request, call, answer, leave without clean-up."""
+    """All that a child does: read the request, call, answer, exit without clean-up."""
     request = read_all(REQUEST).decode()
     try:
         _state["start"](request)
         while _state["context"].execute_pending_job():
             pass
     except _state["error"] as error:
-        # Outside every call: memory ran out in our own part, or a job of the submission threw.
+        # Outside every call: memory ran out in our own scripts, or a pending job threw.
         write_line(2, str(error))
         _exit(1)
     os.close(RESULT)
@@ -58,7 +58,7 @@ def run() -> None:
 
 
 def write_line(stream: int, text: str) -> int:
-    """A line of the submission's console; how many bytes it was."""
+    """Write a line of the submission's console; returns its length in bytes."""
     data = text.encode("utf-8", errors="backslashreplace") + b"\n"
     view = memoryview(data)
     while view:

@@ -1,9 +1,10 @@
-"""A child's first steps as a table of system calls, prepared once and run in one go.
+"""System calls without Python: what keeps a clone of the interpreter cheap.
 
-After a clone every page that Python touches is copied, some microseconds each; two dozen calls
-made from Python cost more than the namespaces themselves, and so does a round of the zygote's own
-loop. So the zygote writes its calls and the child's down ahead of time. On x86-64 some hundred
-bytes of machine code run them; elsewhere libc's syscall() does the same, call by call.
+After a clone every page that Python touches is copied, at some microseconds each. Two dozen calls
+made from Python would cost more than the namespaces themselves, and so would one round of the
+zygote's own loop. So the zygote writes its calls and the child's into a table ahead of time. On
+x86-64 about a hundred bytes of machine code run it; elsewhere libc's syscall() does the same, call
+by call.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import platform
 import struct
 
 SIGCHLD = 17
+HUGE = 2 << 20
+MADV_COLLAPSE = 25
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
+MREMAP_MAYMOVE_FIXED = 3
 NUMBERS = {
     "x86_64": {
         "capset": 126,
@@ -54,11 +59,11 @@ NUMBERS = {
 WORDS = 7
 END = -1
 MAX_PID = 1 << 23
-"""What a clone returns in a parent is less, and the address of a row is more."""
+"""Tells a pid, which is smaller, from the address of a row, which is larger."""
 NO_MORE = -4096
 ORDER_BYTES = 16
 RECORD = struct.Struct("=qQQ")
-"""A child's pid, or minus an errno, and the two words of the order it was cloned for."""
+"""A child's pid, or a negative errno, and the two words of the order it was cloned for."""
 
 # run(table): makes the call of the first row; unless that gave 0 (the child), returns its result.
 # Then makes call after call until a row begins with a negative number, and returns 0; a call that
@@ -94,7 +99,7 @@ SERVE_OFFSET = 84
 
 
 class StepFailed(Exception):
-    """A step of the table did not work; the child must not go on."""
+    """A call of the table failed; the child must not go on."""
 
 
 class Table:
@@ -109,29 +114,25 @@ class Table:
         self._call, self._serve = _libc_call, _libc_serve
         self.add("clone", clone_flags | SIGCHLD)
 
-    def add(self, name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_long]) -> int:
-        """Append a call; its place in the table is returned."""
+    def add(self, name: str, *arguments: int | bytes) -> None:
+        """Append a call."""
         words = [self._word(argument) for argument in arguments]
         self._rows.append([self._numbers[name], *words, *[0] * (WORDS - 1 - len(words))])
         paths = [word for word in arguments if isinstance(word, bytes) and word.startswith(b"/")]
         self._names.append(" ".join([name, *map(os.fsdecode, paths)]))
-        return len(self._rows) - 1
 
-    def _word(self, argument: int | bytes | ctypes.Array[ctypes.c_long]) -> int:
+    def _word(self, argument: int | bytes) -> int:
         if isinstance(argument, int):
             return argument
-        if isinstance(argument, bytes):
-            argument = ctypes.create_string_buffer(argument)  # pyright: ignore
-        self._kept.append(argument)
-        return ctypes.addressof(argument)  # pyright: ignore
+        return self.keep(ctypes.create_string_buffer(argument))
 
     def keep(self, thing: ctypes.Array[ctypes.c_char] | ctypes.Structure) -> int:
-        """The address of something that must live as long as the table."""
+        """The address of `thing`, which now lives as long as the table."""
         self._kept.append(thing)
         return ctypes.addressof(thing)
 
     def seal(self) -> None:
-        """Lay the table out in memory; from here on only `set` changes it."""
+        """Lay the table out in memory; no call can be added after this."""
         flat = [word for row in self._rows for word in row] + [END]
         self._words = (ctypes.c_long * len(flat))(*flat)
         if platform.machine() == "x86_64":
@@ -139,17 +140,17 @@ class Table:
         self._address = ctypes.addressof(self._words)
 
     def clone(self) -> int:
-        """The child's pid; or 0 in the child, which has been through the whole table."""
+        """The child's pid; 0 in the child, once it has made every call of the table."""
         return self._checked(self._call(self._address))
 
     def serve(self, orders: int, reports: int, first_free: int) -> bool:
         """Clone a child per order until there are no more, and report each.
 
-        Returns in every child, with True, once it has been through the whole table; False at the
-        end of the orders. An order is sixteen bytes and four descriptors, which get the lowest
-        free numbers from `first_free` on: the caller has nothing else open there.
+        Returns True in every child, once it has made every call of the table, and False at the end
+        of the orders. An order is sixteen bytes and four descriptors, which get the lowest free
+        numbers from `first_free` on: the caller must have nothing else open there.
         """
-        # Everything the parent writes to in one piece: that page is copied for every child.
+        # All that the parent writes to is one block: its page is copied for every child.
         words = (ctypes.c_long * (3 * WORDS + 3 + 2 + WORDS + 4))()
         here = ctypes.addressof(words)
         record, buffer, message, control = (here + 8 * place for place in (21, 24, 26, 33))
@@ -178,21 +179,21 @@ class Table:
 def _machine_code():
     memory = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     memory.write(X86_64)
-    # The memory must never be freed, and the GIL must not be let go between parent and child.
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    _forever.append(memory)
+    _machine_code_pages.append(memory)  # it must never be freed
+    # PYFUNCTYPE keeps the GIL: nothing else may run between the clone and the end of the table.
     run = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(start)
     three = [ctypes.c_void_p] * 3
     return run, ctypes.PYFUNCTYPE(ctypes.c_long, *three)(start + SERVE_OFFSET)
 
 
-_forever: list[object] = []
+_machine_code_pages: list[object] = []
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
 def make_call(name: str, *arguments: int) -> None:
-    """One call, here and now."""
+    """Make one call now; StepFailed says why it was refused."""
     words = [NUMBERS[platform.machine()][name], *arguments]
     result = _one((ctypes.c_long * WORDS)(*words))
     if result < 0:
@@ -200,7 +201,7 @@ def make_call(name: str, *arguments: int) -> None:
 
 
 def _libc_call(address: int) -> int:
-    """The same as the machine code, one call at a time."""
+    """What the machine code's run() does, through libc."""
     row = (ctypes.c_long * WORDS).from_address(address)
     result = _one(row)
     if result != 0:
@@ -217,7 +218,7 @@ def _libc_call(address: int) -> int:
 
 
 def _libc_serve(rows: int, table: int, record: int) -> int:
-    """The same as the machine code, one call at a time."""
+    """What the machine code's serve() does, through libc."""
     receive, report, forget = (
         (ctypes.c_long * WORDS).from_address(rows + place * WORDS * 8) for place in range(3)
     )
@@ -234,3 +235,52 @@ def _libc_serve(rows: int, table: int, record: int) -> int:
 def _one(row: ctypes.Array[ctypes.c_long]) -> int:
     result = _libc.syscall(*(ctypes.c_long(word) for word in row))
     return -ctypes.get_errno() if result == -1 else result
+
+
+def move_text_into_huge_pages() -> int:
+    """Move the interpreter's own machine code into huge pages; how many bytes were moved.
+
+    What is mapped from a file is not in a fresh clone's page table: every child would fault some
+    dozen times to run the same code, and unmap a thousand pages when it exits. One anonymous page
+    of two megabytes is shared with a clone by one entry. Without such pages nothing changes.
+    """
+    start, end = _text_range()
+    first, last = -(-start // HUGE) * HUGE, end // HUGE * HUGE
+    if first >= last:
+        return 0
+    size = last - first
+    libc = ctypes.CDLL(None, use_errno=True)
+    pointer, length, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    libc.mmap.restype = libc.mremap.restype = pointer
+    libc.mmap.argtypes = [pointer, length, number, number, number, ctypes.c_long]
+    libc.mremap.argtypes = [pointer, length, length, number, pointer]
+    libc.mprotect.argtypes = libc.madvise.argtypes = [pointer, length, number]
+    libc.munmap.argtypes = [pointer, length]
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    room = libc.mmap(None, size + HUGE, PROT_READ | PROT_WRITE, flags, -1, 0)
+    if room in (None, pointer(-1).value):
+        return 0
+    copy = -(-room // HUGE) * HUGE
+    ctypes.memmove(copy, first, size)
+    if libc.madvise(copy, size, MADV_COLLAPSE) or libc.mprotect(copy, size, PROT_READ | PROT_EXEC):
+        libc.munmap(room, size + HUGE)
+        return 0
+    # The copy replaces the very code that is running now.
+    return size if libc.mremap(copy, size, size, MREMAP_MAYMOVE_FIXED, first) == first else 0
+
+
+def _text_range() -> tuple[int, int]:
+    """Where the program's read-only mappings of its own file start and end."""
+    start = end = 0
+    name = ""
+    with open("/proc/self/maps") as maps:  # noqa: PTH123
+        for line in maps:
+            place, rights, _, _, _, *path = line.split()
+            first, last = (int(number, 16) for number in place.split("-"))
+            if not path or "w" in rights:
+                continue
+            name = name or path[0]
+            # The program's own mappings come first and are contiguous.
+            if path[0] == name and (not end or first == end):
+                start, end = start or first, last
+    return start, end

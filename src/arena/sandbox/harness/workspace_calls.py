@@ -1,9 +1,9 @@
-"""The first process of a workspace: runs one command at a time and buries whatever it leaves.
+"""Process 1 of a workspace: runs one command at a time, kills and reaps whatever it leaves behind.
 
-It is process 1 of its namespace, which no signal from inside can end, and closed to inspection by
-its children. The supervisor speaks to it over a socket:
+No signal from inside its namespace can end it, and its children cannot inspect it. The supervisor
+speaks to it over a socket:
 
-    exec wall_ms cpu_s command   + stdout, stderr    -> ended status cpu_us late peak_kib
+    exec wall_ms cpu_s command   + stdout, stderr    -> ended status cpu_us timed_out peak_kib
     write path                   + content           -> done | refused reason
     read path limit              + sink              -> done | refused reason
 """
@@ -16,12 +16,12 @@ import os
 import resource
 import signal
 import socket
+import stat
 import time
 from typing import Any
 
-from arena.sandbox.harness.clocks import Clock
-from arena.sandbox.harness.files import Refused, open_to_read, open_to_write
 from arena.sandbox.harness.hardening import REQUEST, RESULT
+from arena.sandbox.harness.reaper import Clock
 
 SHELL = "/bin/sh"
 ENVIRONMENT = {
@@ -32,11 +32,19 @@ ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
 }
 MESSAGE_BYTES = 1 << 17
+# A path is opened part by part with these: no link is followed and nothing leaves the folder.
+STEP = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_RDONLY
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+WRITE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _state: dict[str, Any] = {}
 
 
+class Refused(Exception):
+    """Not a regular file of the workspace."""
+
+
 def prepare(config: dict[str, Any]) -> None:
-    """Remember where the files are."""
+    """Remember the workspace's folder."""
     _state["root"] = str(config["directory"])
 
 
@@ -75,39 +83,28 @@ def _exec(rest: bytes, descriptors: list[int]) -> bytes:
     clock = Clock(int(wall_ms))
     pid = os.fork()
     if pid == 0:
-        _become(command, descriptors, int(cpu_seconds))
-    status, usage = _wait(pid, clock)
-    late = 0
-    if usage is None:
-        late = 1
-        os.kill(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
-    _bury_all()
-    cpu_us = int((usage.ru_utime + usage.ru_stime) * 1_000_000)
-    return b"ended %d %d %d %d" % (status, cpu_us, late, usage.ru_maxrss)
-
-
-def _wait(pid: int, clock: Clock) -> tuple[int, Any]:
-    """Status and usage of the child; None for the latter when its time ran out first.
-
-    By signal: the filter that the children inherit has no pidfd_open.
-    """
-    while True:
-        ended, status, usage = os.wait4(pid, os.WNOHANG)
-        if ended:
-            return status, usage
-        if clock.has_run_out(_everybody()):
-            return 0, None
+        _start_shell(command, descriptors, int(cpu_seconds))
+    timed_out = 0
+    # By signal: the filter that the children inherit does not allow pidfd_open.
+    while not (result := os.wait4(pid, os.WNOHANG))[0]:
+        if clock.has_run_out(_other_processes()):
+            timed_out = 1
+            os.kill(pid, signal.SIGKILL)
+            result = os.wait4(pid, 0)
+            break
         signal.sigtimedwait([signal.SIGCHLD], max(0.0, clock.deadline - time.monotonic()))
+    _, status, usage = result
+    _kill_all()
+    cpu_us = int((usage.ru_utime + usage.ru_stime) * 1_000_000)
+    return b"ended %d %d %d %d" % (status, cpu_us, timed_out, usage.ru_maxrss)
 
 
-def _everybody() -> list[int]:
-    """The processes of the command that can be seen."""
+def _other_processes() -> list[int]:
     names = os.listdir("/proc")  # noqa: PTH208
     return [int(name) for name in names if name.isdigit() and name != "1"]
 
 
-def _become(command: bytes, descriptors: list[int], cpu_seconds: int) -> None:
+def _start_shell(command: bytes, descriptors: list[int], cpu_seconds: int) -> None:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
         os.setsid()
@@ -120,8 +117,8 @@ def _become(command: bytes, descriptors: list[int], cpu_seconds: int) -> None:
         os._exit(126)
 
 
-def _bury_all() -> None:
-    """End everything but this process, and wait until it is gone."""
+def _kill_all() -> None:
+    """Kill every process but this one, and reap them all."""
     while True:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
@@ -133,7 +130,7 @@ def _bury_all() -> None:
 
 
 def _write(rest: bytes, descriptors: list[int]) -> bytes:
-    target = open_to_write(os.fsdecode(rest), _state["root"])
+    target = open_to_write(os.fsdecode(rest))
     try:
         while piece := os.read(descriptors[0], 1 << 20):
             _write_all(target, piece)
@@ -144,7 +141,7 @@ def _write(rest: bytes, descriptors: list[int]) -> bytes:
 
 def _read(rest: bytes, descriptors: list[int]) -> bytes:
     limit, path = rest.split(b" ", 1)
-    source = open_to_read(os.fsdecode(path), _state["root"], int(limit))
+    source = open_to_read(os.fsdecode(path), int(limit))
     try:
         left = int(limit) + 1
         while left > 0 and (piece := os.read(source, min(1 << 20, left))):
@@ -153,6 +150,58 @@ def _read(rest: bytes, descriptors: list[int]) -> bytes:
     finally:
         os.close(source)
     return b"done"
+
+
+def open_parent(path: str, create: bool) -> tuple[int, str]:
+    """A descriptor of the folder that holds `path`, and the last part of the name."""
+    *folders, name = path.split("/")
+    here = os.open(_state["root"], STEP)
+    for folder in folders:
+        try:
+            if create and folder not in os.listdir(here):  # noqa: PTH208
+                os.mkdir(folder, 0o755, dir_fd=here)
+            following = os.open(folder, STEP, dir_fd=here)
+        finally:
+            os.close(here)
+        here = following
+    return here, name
+
+
+def open_to_read(path: str, limit: int) -> int:
+    """A descriptor of the regular file at `path`."""
+    parent, name = open_parent(path, create=False)
+    try:
+        descriptor = os.open(name, READ, dir_fd=parent)
+    finally:
+        os.close(parent)
+    return _checked(descriptor, limit)
+
+
+def open_to_write(path: str) -> int:
+    """A descriptor of a new or emptied regular file at `path`."""
+    parent, name = open_parent(path, create=True)
+    try:
+        descriptor = os.open(name, WRITE, 0o644, dir_fd=parent)
+    finally:
+        os.close(parent)
+    descriptor = _checked(descriptor, None)
+    os.ftruncate(descriptor, 0)
+    return descriptor
+
+
+def _checked(descriptor: int, limit: int | None) -> int:
+    found = os.fstat(descriptor)
+    problem = None
+    if not stat.S_ISREG(found.st_mode):
+        problem = "not a regular file"
+    elif found.st_nlink != 1:
+        problem = "a file with a second name"
+    elif limit is not None and found.st_size > limit:
+        problem = f"too large: {found.st_size} bytes, the limit is {limit}"
+    if problem is not None:
+        os.close(descriptor)
+        raise Refused(problem)
+    return descriptor
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -1,77 +1,116 @@
 """A warm interpreter that clones itself, once per submission, and does nothing else.
 
-It lives in the outer box, has one thread, never reads what a submission is or says, and takes
-orders from the supervisor: sixteen bytes (a name, and the wall time in milliseconds; 0: the clock
-waits) with four descriptors (request, result, stdout, stderr). After every clone each page that it
-touches is copied, so its loop is not Python; the children are the keeper's to look after.
+It lives in the outer box, has one thread and never reads a submission. It takes orders from the
+supervisor: sixteen bytes (a name, and the wall-clock limit in milliseconds; 0: the clock starts
+later) with four descriptors (request, result, stdout, stderr). After a clone every page that it
+touches is copied, so its loop is machine code (`system.py`) and its children are looked after by
+another process (`reaper.py`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gc
+import importlib
 import os
 import platform
 import signal
 import socket
+import sys
 from collections.abc import Callable
 
 from arena.sandbox.harness.hardening import ORDERS, RECEIVED, REPORTS, RESULT, Walls
-from arena.sandbox.harness.keeper import Keeper
-from arena.sandbox.harness.system import StepFailed, Table
-from arena.sandbox.harness.text import into_huge_pages
+from arena.sandbox.harness.reaper import Reaper
+from arena.sandbox.harness.system import StepFailed, Table, move_text_into_huge_pages
 
 Work = Callable[[], None]
 EXIT_UNHARDENED = 70
-BEYOND_ALL = 64
-"""No descriptor of a zygote has a number as high as this."""
+# What submissions import most: a clone gets them for free. Each costs a few pages per child.
+PRELOADED = (
+    "abc array base64 bisect calendar cmath collections collections.abc contextlib copy csv "
+    "dataclasses datetime decimal enum fractions functools heapq inspect io itertools "
+    "json math numbers operator queue random re statistics string struct textwrap threading "
+    "time traceback types typing zlib"
+)
 
 
-def start(
-    control: socket.socket, orders: socket.socket, walls: Walls, work: Work, rehearse: Work
-) -> None:
-    """Prepare everything that can be prepared, part in two, say so, and serve."""
-    rehearse()
-    into_huge_pages()
+def main(control: int, orders: int, config: dict[str, object]) -> None:
+    """Serve children of the configured kind until the supervisor goes away."""
+    reaper_channel, zygote_channel = socket.socket(fileno=control), socket.socket(fileno=orders)
+    try:
+        work, warm_up = load_work(config)
+        zygote, reports = start_zygote(zygote_channel, Walls(config), work, warm_up)
+    except Exception as error:
+        # Walls() has put /dev/null on standard error: the channel is the only way to say why.
+        reaper_channel.send(f"failed {error}".encode()[:250])
+        return
+    reaper_channel.send(b"watching")
+    Reaper(reaper_channel, reports, zygote).serve()
+
+
+def load_work(config: dict[str, object]) -> tuple[Work, Work]:
+    """What a child does, and what the zygote does once so that its children start warm."""
+    kind = str(config["kind"])
+    if kind == "python":  # the other kinds start programs that bring their own libraries
+        for name in PRELOADED.split():
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+    module = importlib.import_module(f"arena.sandbox.harness.{kind}_calls")
+    module.prepare(config)
+    # A submission cannot import the harness, and deleting it here costs no child anything.
+    for name in [name for name in sys.modules if name.split(".")[0] == "arena"]:
+        del sys.modules[name]
+    return module.run, getattr(module, "warm_up", lambda: None)
+
+
+def start_zygote(orders: socket.socket, walls: Walls, work: Work, warm_up: Work) -> tuple[int, int]:
+    """Prepare all that can be prepared and split off the zygote; its pid and its reports."""
+    warm_up()
+    move_text_into_huge_pages()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.clear()
     reader, writer = os.pipe()
-    # Not os.fork, whose hooks would give every zygote, and its children, a chance of its own.
-    parting = Table(0)
-    parting.seal()
+    # Not os.fork: its hooks would reseed `random`, and children must all start from one seed.
+    split = Table(0)
+    split.seal()
     gc.collect()
     gc.freeze()
     gc.disable()
-    zygote = parting.clone()
+    zygote = split.clone()
     if zygote == 0:
         try:
-            clone_to_order(orders, writer, walls, work)
+            serve_orders(orders, writer, walls, work)
         finally:
             os._exit(1)
     orders.close()
     os.close(writer)
-    control.send(b"watching")
-    Keeper(control, reader, zygote).serve()
+    return zygote, reader
 
 
-def clone_to_order(orders: socket.socket, reports: int, walls: Walls, work: Work) -> None:
-    """Until the supervisor closes its end; a child does its work and never returns either."""
-    for number, target in ((orders.fileno(), ORDERS), (reports, REPORTS)):
-        os.dup2(number, BEYOND_ALL + target, inheritable=False)
-    for target in (ORDERS, REPORTS):
-        os.dup2(BEYOND_ALL + target, target, inheritable=False)
+def serve_orders(orders: socket.socket, reports: int, walls: Walls, work: Work) -> None:
+    """Clone a child per order until the supervisor closes its end; a child never returns either."""
+    # First to free numbers: each of the two may have the number that the other one needs, and dup2
+    # refuses to copy a descriptor onto itself. The supervisor's open files decide what they are.
+    moved = [
+        fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, RECEIVED)
+        for number in (orders.fileno(), reports)
+    ]
+    for number, target in zip(moved, (ORDERS, REPORTS)):  # noqa: B905 - Python 3.9 has no strict
+        os.dup2(number, target, inheritable=False)
     os.closerange(RECEIVED, 1 << 16)
-    greeting = b"warm " + platform.python_version().encode()
+    handshake = b"warm " + platform.python_version().encode()
     try:
         walls.enclose_zygote()
-    except StepFailed as failure:
-        os.write(ORDERS, f"failed {failure}".encode())
+    except (OSError, StepFailed) as error:
+        os.write(ORDERS, f"failed {error}".encode()[:250])
         return
-    os.write(ORDERS, greeting)
+    os.write(ORDERS, handshake)
     try:
         is_child = walls.serve()
-    except StepFailed as failure:
-        # In the child: its walls are not complete, so nothing foreign may run in it.
-        os.write(RESULT, f'{{"setup":"{failure}"}}\n'.encode())
+    except StepFailed as error:
+        # In the child: its walls are incomplete, so no untrusted code may run in it.
+        os.write(RESULT, f'{{"setup":"{error}"}}\n'.encode())
         os._exit(EXIT_UNHARDENED)
     if not is_child:
         os._exit(0)

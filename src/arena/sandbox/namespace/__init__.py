@@ -1,9 +1,9 @@
-"""The default provider: Linux namespaces, a seccomp allow list, limits and nothing else.
+"""The default provider: Linux namespaces, a seccomp allow list and limits.
 
 A zygote (a warm interpreter in a bubblewrap box without network, environment or rights) clones
-itself for every submission into namespaces of its own. `box.py` says what such a box contains,
-`filters.py` what the kernel will answer, `launch.py` starts it, `zygote.py` talks to it,
-`streams.py` and `runs.py` follow one child from its request to its end, `workspace.py` is a
-sandbox with files and commands, `pool.py` keeps Node warm, `probe.py` finds out what this machine
-can do and `provider.py` puts it all together.
+itself for every submission into fresh namespaces. `box.py` says what a box contains, `filters.py`
+which system calls it may make, `launch.py` starts it, `zygote.py` gives it orders, `children.py`
+follows one child from its request to its outcome, `workspace.py` is a sandbox with files and
+commands, `node.py` keeps Node warm, `cgroups.py` limits groups of processes, `probe.py` finds out
+what this machine can do, and `provider.py` puts it all together.
 """

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,11 +14,12 @@ from arena.sandbox.namespace.filters import Profile, compiled
 
 DIRECTORY = "/desk"
 NOSUID, NODEV, NOEXEC = 2, 4, 8
-HARNESS = "arena.sandbox.harness"
-COMMON_MODULES = ("encode", "tags", "system", "clocks", "hardening", "keeper", "text", "zygote")
+HARNESS = Path(__file__).parents[1] / "harness"
+COMMON_MODULES = ("encode", "system", "hardening", "reaper")
+SCRIPTS = ("calls.js", "quickjs.js", "node.js")
 INNER_ID = 65534
 Channels = tuple[int, int]
-"""The descriptors of the keeper's channel and of the zygote's."""
+"""The descriptors of the reaper's channel and of the zygote's."""
 
 
 class Kind(StrEnum):
@@ -40,9 +40,9 @@ MODULES = {
     Kind.PYTHON: ("python_calls",),
     Kind.QUICKJS: ("python_calls", "quickjs_calls"),
     Kind.NODE: ("node_calls",),
-    Kind.WORKSPACE: ("files", "workspace_calls"),
+    Kind.WORKSPACE: ("workspace_calls",),
 }
-# Of the zygote, which its children inherit at no cost, and what they add to it.
+# The zygote's filter, which its children inherit at no cost, and the one they add to it.
 FILTERS = {
     Kind.PYTHON: (Profile.ZYGOTE, Profile.CLOSING),
     Kind.QUICKJS: (Profile.ZYGOTE, Profile.CLOSING),
@@ -60,18 +60,19 @@ class Box:
     python: Path
     node: Path | None = None
     roots: Sequence[Path] = field(default=())
-    """Further folders of the host that are visible, read-only, at the same place."""
+    """Further folders of the host that are visible, read-only, at the same path."""
     bare: bool = False
-    """No walls at all: only to measure what the walls cost, and to prove that tests notice."""
+    """No walls at all: only to measure what they cost, and to prove that the tests notice."""
 
     def configuration(self) -> bytes:
-        """What the interpreter in the box is told at its start; it holds no secret."""
-        names = [*COMMON_MODULES, *MODULES[self.kind], "main"]
-        folder = resources.files(HARNESS)
-        sources = [(f"{HARNESS}.{name}", (folder / f"{name}.py").read_text()) for name in names]
-        scripts = {
-            name: (folder / name).read_text() for name in ("calls.js", "quickjs.js", "node.js")
-        }
+        """What the interpreter in the box reads when it starts; it holds no secret."""
+        # The last one has main().
+        names = [*COMMON_MODULES, *MODULES[self.kind], "zygote"]
+        sources = [
+            (f"arena.sandbox.harness.{name}", (HARNESS / f"{name}.py").read_text())
+            for name in names
+        ]
+        scripts = {name: (HARNESS / name).read_text() for name in SCRIPTS}
         document = {
             "modules": sources,
             "scripts": scripts if self.kind in (Kind.NODE, Kind.QUICKJS) else {},
@@ -94,10 +95,10 @@ class Box:
         return json.dumps(document).encode()
 
     def mounts(self) -> list[tuple[str, int, str]]:
-        """The places a child can write to: fresh, sized, and gone with it."""
+        """The folders a child can write to: fresh, limited in size, and gone with it."""
         limits = self.limits
         if self.kind is not Kind.WORKSPACE:
-            # One for everything (/tmp and /dev/shm are links to it): each costs time per child.
+            # One mount for all (/tmp and /dev/shm are links to it): each costs time per child.
             options = f"size={limits.scratch_bytes},nr_inodes={limits.files},mode=700"
             return [(DIRECTORY, NOSUID | NODEV | NOEXEC, options)]
         # Compiled programs are started from here.
@@ -107,14 +108,9 @@ class Box:
         return [(DIRECTORY, flags, options), ("/tmp", flags, small), ("/dev/shm", flags, small)]
 
     def rlimits(self) -> dict[str, int]:
-        """Soft = hard: a submission has nothing to raise."""
+        """Soft and hard limits are equal, so a submission has nothing to raise."""
         limits = self.limits
-        common = {
-            "CORE": 0,
-            "MSGQUEUE": 0,
-            "MEMLOCK": 0,
-            "CPU": limits.cpu_seconds,
-        }
+        common = {"CORE": 0, "MSGQUEUE": 0, "MEMLOCK": 0, "CPU": limits.cpu_seconds}
         if self.kind.is_function:
             return common | {
                 "AS": limits.memory_bytes,
@@ -123,8 +119,8 @@ class Box:
                 "NPROC": limits.processes,
                 "STACK": 16 * MIB,
             }
-        # V8 and the JVM reserve far more address space than they use: limit data instead. CPU
-        # time of a workspace is counted per command, in its own process.
+        # V8 and the JVM reserve far more address space than they use: limit data instead. The CPU
+        # time of a workspace is limited per command, by its process 1.
         special = {"DATA": limits.memory_bytes, "NPROC": limits.workspace_processes}
         if self.kind is Kind.WORKSPACE:
             del common["CPU"]
@@ -137,7 +133,7 @@ class Box:
         """The bubblewrap command line; the numbers are inherited descriptors."""
         line = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         line += ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
-        # What is looked up before the clone need not be looked up in every child.
+        # Symbols that are bound before the clone need not be bound in every child.
         line += ["--setenv", "LD_BIND_NOW", "1"]
         line += ["--uid", str(INNER_ID), "--gid", str(INNER_ID), "--as-pid-1"]
         for root in self._visible():
@@ -153,7 +149,7 @@ class Box:
         return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
 
     def _devices(self) -> list[str]:
-        """For commands the usual ones; for functions as few mounts as will do."""
+        """The usual ones for commands; for functions as few mounts as possible."""
         if self.kind is Kind.WORKSPACE:
             return ["--dev", "/dev", "--dir", "/tmp", "--remount-ro", "/dev"]
         line = ["--dir", "/dev", "--symlink", DIRECTORY, "/tmp", "--symlink", DIRECTORY, "/dev/shm"]
@@ -200,7 +196,7 @@ main(*{channels}, config)
 
 
 def quickjs_extension() -> Path | None:
-    """The compiled QuickJS module of the running interpreter, where it is installed."""
+    """The compiled QuickJS module of the running interpreter, if it is installed."""
     spec = find_spec("_quickjs")
     return Path(spec.origin) if spec is not None and spec.origin else None
 

@@ -1,8 +1,7 @@
 """Limits over all processes of one sandbox together, where the machine lets us set them.
 
-Both versions of the kernel interface, each controller where it is. Only root, or an owner of a
-delegated subtree, can write there; without it each process is limited by itself and the sum is
-bounded by their number.
+Supports both versions of the kernel interface. Only root, or the owner of a delegated subtree, can
+write there; otherwise each process is limited by itself and the sum is bounded by their number.
 """
 
 import contextlib
@@ -25,13 +24,13 @@ REMOVAL_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cgroups:
-    """The places under which groups can be made, by controller."""
+    """The folders in which groups can be made, by controller."""
 
     version: int
     controllers: Mapping[str, Path]
 
     def make(self, memory_bytes: int, processes: int) -> "Group":
-        """A new group that may use so much in all."""
+        """A new group with these limits on all its processes together."""
         name = f"{PREFIX}{os.getpid()}-{uuid.uuid4().hex[:12]}"
         folders = sorted({place / name for place in self.controllers.values()})
         group = Group(folders=tuple(folders))
@@ -42,16 +41,13 @@ class Cgroups:
             for controller, place in self.controllers.items():
                 file = place / name / FILES[self.version][controller]
                 file.write_text(str(values[controller]))
-            self._forbid_swap(name)
+            if self.version == 2 and "memory" in self.controllers:
+                with contextlib.suppress(OSError):
+                    (self.controllers["memory"] / name / "memory.swap.max").write_text("0")
         except OSError:
             group.remove()
             raise
         return group
-
-    def _forbid_swap(self, name: str) -> None:
-        if self.version == 2 and "memory" in self.controllers:
-            with contextlib.suppress(OSError):
-                (self.controllers["memory"] / name / "memory.swap.max").write_text("0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +57,13 @@ class Group:
     folders: Sequence[Path]
 
     def add(self, pid: int) -> None:
-        """Move a process, and all that it will start, into the group; a dead one is none."""
+        """Move a process, and all that it will start, into the group."""
         for folder in self.folders:
             with contextlib.suppress(ProcessLookupError):
                 (folder / "cgroup.procs").write_text(str(pid))
 
     def memory_kills(self) -> int:
-        """How many processes of the group the kernel has ended for their memory so far."""
+        """How many processes of the group the kernel has killed for lack of memory so far."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 with contextlib.suppress(OSError):
@@ -78,7 +74,7 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Remove the group; its last process may need a moment to be gone."""
+        """Remove the group, once its last process is gone."""
         for folder in self.folders:
             deadline = time.monotonic() + REMOVAL_SECONDS
             while folder.exists():
@@ -91,19 +87,16 @@ class Group:
 
 
 def make_group(memory_bytes: int, processes: int) -> Group | None:
-    """A new group, where the machine allows one."""
+    """A new group, if the machine allows one."""
     found = find_cgroups()
-    if found is None:
-        return None
-    try:
-        return found.make(memory_bytes, processes)
-    except OSError:
-        return None
+    with contextlib.suppress(OSError):
+        return found.make(memory_bytes, processes) if found else None
+    return None
 
 
 @cache
 def find_cgroups() -> Cgroups | None:
-    """Where groups can be made, by trying it; None where nowhere."""
+    """Where groups can be made, found by trying; None if nowhere."""
     for version, places in ((2, _places_v2()), (1, _places_v1())):
         usable = {name: place for name, place in places.items() if _can_make(place)}
         if "memory" in usable:
@@ -113,7 +106,7 @@ def find_cgroups() -> Cgroups | None:
 
 
 def _sweep(places: set[Path]) -> None:
-    """Remove the empty groups of supervisors that were killed and could not do it themselves."""
+    """Remove the empty groups of supervisors that were killed before they could do it."""
     for place in places:
         for folder in place.glob(f"{PREFIX}*-*"):
             owner = folder.name.removeprefix(PREFIX).split("-")[0]
@@ -133,7 +126,7 @@ def _can_make(place: Path) -> bool:
 
 
 def _mounts() -> list[tuple[str, str, str]]:
-    """Kind, place and options of every mounted cgroup hierarchy."""
+    """Kind, folder and options of every mounted cgroup hierarchy."""
     found: list[tuple[str, str, str]] = []
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/mounts").read_text().splitlines():

@@ -1,12 +1,11 @@
 """Which system calls a submission may make: a list of what is allowed, compiled to BPF.
 
 Everything else is refused with EPERM, so that a program sees an error and goes on; a call through
-another architecture's door ends the process. The lists were traced on honest programs; a library
-that needs more shows as EPERM in a trace.
+another architecture's entry point ends the process. The lists come from traces of honest programs;
+a library that needs more shows up in a trace as EPERM.
 """
 
 import importlib
-import os
 import tempfile
 from collections.abc import Callable
 from enum import StrEnum
@@ -32,14 +31,14 @@ class Profile(StrEnum):
     """Who the filter is for."""
 
     ZYGOTE = "zygote"
-    """Functions and their threads (no processes, no programs, no sockets), and what a zygote and
-    its children need to put the walls up. Children inherit it, which costs them nothing."""
+    """Functions and their threads (no processes, no programs, no sockets), plus what a zygote and
+    its children need to isolate themselves. Children inherit it, which costs them nothing."""
     CLOSING = "closing"
-    """Takes those calls away again: with both, a child is left with what a function needs."""
+    """Takes those extra calls away again: both together leave what a function needs."""
     NODE = "node"
     """Processes, but no sockets."""
     COMMAND = "command"
-    """Processes, and sockets in a network namespace that holds nothing."""
+    """Processes, and sockets in an empty network namespace."""
 
 
 FUNCTION_CALLS = """
@@ -66,7 +65,7 @@ lgetxattr fgetxattr listxattr llistxattr flistxattr sync_file_range openat2 prea
 sendmsg recvmsg mlock munlock fchmodat2
 """
 SETUP_CALLS = "mount setsid prctl capset recvmsg"
-"""Of the walls; clone and prlimit64 too, which a function may make with other arguments."""
+"""What isolating a child takes, beside clone and prlimit64 with any arguments."""
 SOCKET_CALLS = """
 connect bind listen accept accept4 getsockname getpeername setsockopt getsockopt sendmmsg recvmmsg
 """
@@ -100,7 +99,7 @@ def _allowing(library: Any, profile: Profile) -> Any:
 
 
 def _closing(library: Any) -> Any:
-    """Short, because a child pays for every instruction that it takes on."""
+    """Short: every child pays for each instruction when it installs the filter."""
     rules = _new_filter(library, library.ALLOW)
     refused = library.ERRNO(EPERM)
     for name in SETUP_CALLS.split():
@@ -130,10 +129,10 @@ def _library() -> Any:
 
 def _new_filter(library: Any, otherwise: Any) -> Any:
     rules = library.SyscallFilter(otherwise)
-    # Also the answer to x32 numbers and to int 0x80 on a 64-bit machine.
+    # This also ends x32 calls and int 0x80 on a 64-bit machine.
     rules.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
-    # A tree, not a list: whenever a child takes its filter on, the kernel runs it once for every
-    # call there is, with interrupts off. As a list that was an eighth of a submission's cost.
+    # A tree, not a list: when a child installs its filter, the kernel runs it once for every
+    # existing call, with interrupts off. As a list that was an eighth of a submission's cost.
     rules.set_attr(library.Attr.CTL_OPTIMIZE, 2)
     return rules
 
@@ -146,7 +145,7 @@ def _allow(rules: Any, library: Any, names: str) -> None:
 
 
 def _number(library: Any, name: str) -> int:
-    """Negative where this machine or this libseccomp does not have the call."""
+    """The call's number; negative if this machine or this libseccomp does not have it."""
     resolve: Callable[[Any, str], int] = library.resolve_syscall
     try:
         return resolve(library.Arch.NATIVE, name)
@@ -155,18 +154,18 @@ def _number(library: Any, name: str) -> int:
 
 
 def _restrict(rules: Any, library: Any) -> None:
-    """Calls that are allowed with some arguments only."""
+    """Allow some calls only with certain arguments."""
     for request in HARMLESS_IOCTL:
         rules.add_rule(library.ALLOW, "ioctl", library.Arg(1, library.EQ, request))
     rules.add_rule(library.ALLOW, "prlimit64", library.Arg(2, library.EQ, 0))
     rules.add_rule(library.ALLOW, "socketpair", library.Arg(0, library.EQ, AF_UNIX))
-    # ENOSYS, not EPERM: libc then falls back to clone, whose flags can be looked at.
+    # ENOSYS, not EPERM: libc then falls back to clone, whose flags a filter can see.
     rules.add_rule(library.ERRNO(ENOSYS), "clone3")
 
 
 def _allow_processes(rules: Any, library: Any) -> None:
     rules.add_rule(library.ALLOW, "clone", library.Arg(0, library.MASKED_EQ, CLONE_NAMESPACES, 0))
-    # Limits of its own, which only go down: soft and hard are equal and there is no capability.
+    # Its own limits can only go down: soft and hard are equal and there is no capability.
     rules.add_rule(library.ALLOW, "prlimit64", library.Arg(0, library.EQ, 0))
     for option in HARMLESS_PRCTL:
         rules.add_rule(library.ALLOW, "prctl", library.Arg(0, library.EQ, option))
@@ -174,9 +173,3 @@ def _allow_processes(rules: Any, library: Any) -> None:
         if _number(library, name) >= 0:
             kind = library.Arg(place, library.MASKED_EQ, FILE_KIND, FIFO)
             rules.add_rule(library.ALLOW, name, kind)
-
-
-def kernel_release() -> tuple[int, int]:
-    """Major and minor version of the running kernel."""
-    major, minor, *_ = os.uname().release.split(".")
-    return int(major), int("".join(filter(str.isdigit, minor)) or 0)

@@ -1,9 +1,11 @@
-"""Starts a zygote in its outer box, as somebody without rights and without an environment."""
+"""Starts a box as an unprivileged user without an environment, and receives its handshakes."""
 
+import asyncio
 import os
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,36 +14,40 @@ from pathlib import Path
 
 from arena.sandbox.errors import ProbeStep, SandboxUnavailable
 from arena.sandbox.namespace.box import Box, Kind, quickjs_extension, running_version
-from arena.sandbox.namespace.greetings import channel_pair
 
 DEDICATED_ID = 59109
-"""The user and group that hostile code belongs to where Arena itself runs as root."""
+"""The user and group that untrusted code belongs to where Arena itself runs as root."""
 SYSTEM_PYTHON = Path("/usr/bin/python3")
+CREDENTIALS = struct.Struct("iII")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """A box that is coming up."""
+    """A box that is starting."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
-    """To its keeper."""
+    """To its reaper."""
     orders: socket.socket
     """To its zygote."""
 
+    def close_channels(self) -> None:
+        """Close both; without its supervisor a box exits."""
+        self.control.close()
+        self.orders.close()
+
 
 def launch(box: Box) -> Started:
-    """Start bubblewrap with a zygote in it; both of its processes speak up when they are ready."""
+    """Start bubblewrap with a reaper and a zygote in it; each sends a handshake once ready."""
     bubblewrap = program()
     if bubblewrap is None:
-        step = missing_bubblewrap()
-        raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
+        raise unavailable(missing_bubblewrap())
     document = box.configuration()
     pairs = [channel_pair(socket.SOCK_SEQPACKET) for _ in range(2)]
-    (control, keeper), (orders, zygote) = pairs
-    channels = (keeper.fileno(), zygote.fileno())
-    files = [_in_memory("configuration", document)]
-    extension = _extension(box)
+    (control, reaper), (orders, zygote) = pairs
+    channels = (reaper.fileno(), zygote.fileno())
+    files = [in_memory("configuration", document)]
+    extension = _open_extension(box)
     if extension is not None:
         files.append(extension)
     try:
@@ -71,7 +77,7 @@ def launch(box: Box) -> Started:
             detail=f"it cannot be started as an unprivileged user: {error}",
             remedy="run as an ordinary user, or as a root that may change its user",
         )
-        raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step]) from error
+        raise unavailable(step) from error
     finally:
         for _, theirs in pairs:
             theirs.close()
@@ -80,13 +86,18 @@ def launch(box: Box) -> Started:
     return Started(process=process, control=control, orders=orders)
 
 
+def unavailable(step: ProbeStep) -> SandboxUnavailable:
+    """The error for a step that does not work on this machine."""
+    return SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
+
+
 def program() -> str | None:
-    """Where bubblewrap is."""
+    """Where bubblewrap is installed."""
     return shutil.which("bwrap")
 
 
 def missing_bubblewrap() -> ProbeStep:
-    """The report of a machine without bubblewrap."""
+    """The probe step of a machine without bubblewrap."""
     return ProbeStep(
         name="bubblewrap",
         works=False,
@@ -95,32 +106,75 @@ def missing_bubblewrap() -> ProbeStep:
     )
 
 
-def _extension(box: Box) -> int | None:
-    """QuickJS by descriptor: the path it is installed under may be closed to the box's user."""
-    path = quickjs_extension() if box.kind is Kind.QUICKJS else None
-    return os.open(path, os.O_RDONLY) if path is not None else None
-
-
-def _in_memory(name: str, content: bytes) -> int:
+def in_memory(name: str, content: bytes) -> int:
+    """The descriptor of an anonymous file that holds `content`, ready to be read."""
     descriptor = os.memfd_create(name)
-    os.write(descriptor, content)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
 
+def _open_extension(box: Box) -> int | None:
+    """QuickJS by descriptor: the box's user may not be able to reach its path."""
+    path = quickjs_extension() if box.kind is Kind.QUICKJS else None
+    return os.open(path, os.O_RDONLY) if path is not None else None
+
+
+def channel_pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
+    """Our end, which never blocks and learns the pid of its first sender, and theirs."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    ours.setblocking(False)
+    # The far end must block, whatever default timeout this process has.
+    theirs.setblocking(True)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return ours, theirs
+
+
+async def receive_handshake(channel: socket.socket, seconds: float) -> tuple[bytes, int]:
+    """The first message and its sender's pid; (b"", 0) if the other end is gone or silent.
+
+    Inside a pid namespace a process knows only its inner pid. The kernel translates the sender's
+    pid on the way out, and it cannot be forged.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                try:
+                    space = socket.CMSG_SPACE(CREDENTIALS.size)
+                    message, ancillary, _, _ = channel.recvmsg(256, space)
+                    break
+                except BlockingIOError:
+                    readable = asyncio.Event()
+                    loop.add_reader(channel, readable.set)
+                    try:
+                        await readable.wait()
+                    finally:
+                        loop.remove_reader(channel)
+    except (TimeoutError, OSError):
+        return b"", 0
+    channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+            pid, _, _ = CREDENTIALS.unpack(data[: CREDENTIALS.size])
+            return message, pid
+    return message, 0
+
+
 @cache
 def find_python() -> Path:
-    """The interpreter for the boxes: one that the box's user can reach.
+    """The interpreter for the boxes, which the box's user must be able to reach.
 
-    The system's own where it is of the version Arena runs on (QuickJS is compiled for that one),
+    The system's own if its version is the one Arena runs on (QuickJS is compiled for that one),
     else the one Arena runs on, else the system's of any version.
     """
     own = Path(sys.base_prefix, "bin", f"python{running_version()}")
-    candidates: list[Path] = []
     system = SYSTEM_PYTHON.resolve()
+    candidates = [own.resolve(), system]
     if system.name == f"python{running_version()}":
-        candidates.append(system)
-    candidates += [own.resolve(), system]
+        candidates.reverse()
     for candidate in candidates:
         if candidate.exists() and is_reachable(candidate):
             return candidate
@@ -130,18 +184,18 @@ def find_python() -> Path:
         detail=f"neither {own} nor {SYSTEM_PYTHON} can be read by an unprivileged user",
         remedy="install the package python3",
     )
-    raise SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
+    raise unavailable(step)
 
 
 def has_quickjs() -> bool:
-    """Whether the compiled QuickJS fits the interpreter of the boxes."""
+    """Whether QuickJS is installed and compiled for the interpreter of the boxes."""
     fits = find_python().name == f"python{running_version()}"
     return fits and quickjs_extension() is not None
 
 
 @cache
 def find_node() -> Path | None:
-    """Node, where the box's user can reach it."""
+    """Node, if it is installed where the box's user can reach it."""
     found = shutil.which("node", path="/usr/local/bin:/usr/bin") or shutil.which("node")
     if found is None:
         return None
@@ -150,7 +204,7 @@ def find_node() -> Path | None:
 
 
 def is_reachable(path: Path) -> bool:
-    """Whether somebody without rights may walk to `path` and read it."""
+    """Whether an unprivileged user may walk to `path` and read it."""
     if os.geteuid() != 0:
         return os.access(path, os.R_OK | os.X_OK)
     steps = [*path.parents, path]

@@ -1,6 +1,5 @@
-"""What this machine can do: the true sequence is tried, not a list of features."""
+"""Whether this machine can isolate untrusted code: the real sequence is tried, not features."""
 
-import asyncio
 import os
 import platform
 import sys
@@ -13,7 +12,7 @@ from arena.sandbox.errors import (
 )
 from arena.sandbox.harness.system import NUMBERS
 from arena.sandbox.namespace.cgroups import find_cgroups
-from arena.sandbox.namespace.filters import Profile, compiled, kernel_release
+from arena.sandbox.namespace.filters import Profile, compiled
 from arena.sandbox.namespace.launch import (
     find_node,
     find_python,
@@ -31,10 +30,14 @@ USER_NAMESPACES = (
     "user.max_user_namespaces>0, kernel.apparmor_restrict_unprivileged_userns=0; in a container, "
     "run it with a seccomp profile that allows unshare and with an unmasked /proc"
 )
+CGROUPS_REMEDY = (
+    "run as root, or delegate memory and pids, for limits over all processes of a command "
+    "together; each process is limited anyway"
+)
 
 
 async def probe() -> list[ProbeStep]:
-    """Every step with its answer; nothing is raised."""
+    """Every step with its result; nothing is raised."""
     steps = [_platform(), _kernel(), _bubblewrap(), _filter(), _python()]
     if all(step.works for step in steps if step.required):
         steps.append(await _function("python", "def f(): return 42", "python functions"))
@@ -57,8 +60,9 @@ def _platform() -> ProbeStep:
 
 
 def _kernel() -> ProbeStep:
-    works = kernel_release() >= OLDEST_KERNEL
-    remedy = "" if works else "this kernel has known holes; use 5.16 or newer"
+    major, minor, *_ = os.uname().release.split(".")
+    works = (int(major), int("".join(filter(str.isdigit, minor)) or 0)) >= OLDEST_KERNEL
+    remedy = "" if works else "this kernel has known vulnerabilities; use 5.16 or newer"
     return ProbeStep(
         name="kernel", works=works, detail=os.uname().release, remedy=remedy, required=False
     )
@@ -103,7 +107,7 @@ async def _function(language: str, source: str, name: str, engine: str = "auto")
 async def _javascript(engine: str, found: bool, remedy: str) -> ProbeStep:
     name = f"javascript functions in {engine}"
     if not found:
-        detail = f"{engine} is not here, or not where an unprivileged user can reach it"
+        detail = f"{engine} is not installed, or an unprivileged user cannot reach it"
         return ProbeStep(name=name, works=False, detail=detail, remedy=remedy, required=False)
     return await _function("javascript", "function f() { return 42 }", name, engine)
 
@@ -131,14 +135,6 @@ def _cgroups() -> ProbeStep:
         name="cgroups",
         works=bool(found),
         detail=names,
-        remedy=""
-        if found
-        else "run as root, or delegate memory and pids, for limits over all "
-        "processes of a command together; each process is limited anyway",
+        remedy="" if found else CGROUPS_REMEDY,
         required=False,
     )
-
-
-def probe_now() -> list[ProbeStep]:
-    """`probe` for callers without an event loop."""
-    return asyncio.run(probe())

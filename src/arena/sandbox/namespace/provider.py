@@ -1,4 +1,4 @@
-"""The default provider: everything on this machine, nothing installed but bubblewrap."""
+"""The default provider: everything on this machine, with nothing installed but bubblewrap."""
 
 import asyncio
 import subprocess
@@ -10,20 +10,18 @@ from typing import Self
 from arena.errors import InvalidInput
 from arena.sandbox.arguments import checked_seconds
 from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, ToolchainMissing
-from arena.sandbox.limits import Limits
+from arena.sandbox.limits import Limits, cores, submissions_at_once
 from arena.sandbox.namespace.box import Box, Kind
-from arena.sandbox.namespace.fleet import Fleet
-from arena.sandbox.namespace.javascript import is_conclusive, suits_quickjs
+from arena.sandbox.namespace.children import Child, outcome_of
 from arena.sandbox.namespace.launch import find_node, find_python, has_quickjs
-from arena.sandbox.namespace.pool import Pool
-from arena.sandbox.namespace.runs import outcome_of, spawn_with
+from arena.sandbox.namespace.node import Pool, is_conclusive, suits_quickjs
 from arena.sandbox.namespace.workspace import Workspace
+from arena.sandbox.namespace.zygote import Fleet
 from arena.sandbox.ports import FunctionCall, FunctionOutcome
-from arena.sandbox.turns import cores, turns
 
 ENGINES = ("auto", "quickjs", "node")
 QUICKJS_SECONDS = 1.0
-"""How long QuickJS may try before Node, which compiles, gets its turn."""
+"""How long QuickJS may try before Node, which compiles, takes over."""
 
 
 class NamespaceProvider:
@@ -47,8 +45,8 @@ class NamespaceProvider:
         self._node: Pool | None = None
         self._node_version = ""
         self._node_starting = asyncio.Lock()
-        # Queueing comes before the clock starts: a crowd does not push anybody over a limit.
-        self._turns = turns()
+        # Submissions queue before their clock starts, so that many at once exceed no limit.
+        self._slots = asyncio.Semaphore(submissions_at_once())
         self._workspaces: dict[str, Workspace] = {}
         self._closed = False
 
@@ -62,74 +60,63 @@ class NamespaceProvider:
         """Run a submission once, with every input, in a fresh isolated process."""
         self._check_open()
         if call.language == "python":
-            return await self._patiently(Kind.PYTHON, call, self.limits)
+            return await self._call(Kind.PYTHON, call, self.limits)
         if call.language == "javascript":
             return await self._call_javascript(call)
         raise InvalidInput(f"functions can be called in python and javascript, not {call.language}")
 
     async def _call_javascript(self, call: FunctionCall) -> FunctionOutcome:
         if self._engine == "quickjs" or (self._engine == "auto" and not find_node()):
-            return await self._patiently(Kind.QUICKJS, call, self.limits)
+            return await self._call(Kind.QUICKJS, call, self.limits)
         if self._engine == "auto" and has_quickjs() and suits_quickjs(call.source):
-            leash = replace(
-                self.limits,
-                wall_seconds=min(QUICKJS_SECONDS, self.limits.wall_seconds),
-            )
-            outcome = await self._patiently(Kind.QUICKJS, call, leash)
+            seconds = min(QUICKJS_SECONDS, self.limits.wall_seconds)
+            limits = replace(self.limits, wall_seconds=seconds)
+            outcome = await self._call(Kind.QUICKJS, call, limits)
             if is_conclusive(outcome):
                 return outcome
-        return await self._patiently(Kind.NODE, call, self.limits)
+        return await self._call(Kind.NODE, call, self.limits)
 
-    async def _patiently(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
-        """In turn, and once more where the machinery failed; the submission is not to blame."""
-        async with self._turns:
+    async def _call(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
+        """Run it in a slot, and once more if the sandbox failed: the submission is not to blame."""
+        async with self._slots:
             try:
-                return await self._once(kind, call, limits)
+                return await self._call_once(kind, call, limits)
             except SandboxFailed:
-                return await self._once(kind, call, limits)
+                return await self._call_once(kind, call, limits)
 
-    async def _once(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
+    async def _call_once(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
         request = call.marshalled() if kind is Kind.PYTHON else call.request()
         if kind is Kind.NODE:
-            run = await (await self._node_pool()).take(request)
+            child = await (await self._node_pool()).take(request)
             engine = f"node {self._node_version}"
         else:
             zygote = await self._fleet(kind).zygote()
-            run = spawn_with(zygote, limits, request)
+            child = Child.spawn_with(zygote, limits, request)
             engine = f"python {zygote.version}" if kind is Kind.PYTHON else "quickjs"
-        return await outcome_of(run, limits, len(call.inputs), engine)
-
-    async def warm_up(self, *kinds: Kind) -> None:
-        """Start zygotes ahead of the first submission."""
-        for kind in kinds:
-            if kind is Kind.NODE:
-                await (await self._node_pool()).fill()
-            else:
-                await self._fleet(kind).zygote()
+        return await outcome_of(child, limits, len(call.inputs), engine)
 
     async def create(self, image: str | None = None, timeout: float | None = None) -> Workspace:
-        """A fresh sandbox on this machine's own programs; there are no images here."""
+        """A fresh sandbox with this machine's own programs; there are no images here."""
         self._check_open()
         if image is not None:
             raise InvalidInput(
-                f"the namespace provider has no images (asked for {image!r}); use docker"
+                f"the namespace provider has no images (requested {image!r}); use docker"
             )
         seconds = checked_seconds(timeout, self.limits.wall_seconds)
-        for attempt in range(2):
-            zygote = await self._fleet(Kind.WORKSPACE).zygote()
-            try:
-                workspace = await Workspace.open(zygote, self.limits, seconds)
-            except SandboxFailed:
-                if attempt:
-                    raise
-            else:
-                self._workspaces[workspace.id] = workspace
-                return workspace
-        raise SandboxFailed
+        try:
+            workspace = await self._open_workspace(seconds)
+        except SandboxFailed:
+            workspace = await self._open_workspace(seconds)
+        self._workspaces[workspace.id] = workspace
+        return workspace
 
-    def turn(self) -> asyncio.Semaphore:
+    async def _open_workspace(self, seconds: float) -> Workspace:
+        zygote = await self._fleet(Kind.WORKSPACE).zygote()
+        return await Workspace.open(zygote, self.limits, seconds)
+
+    def slot(self) -> asyncio.Semaphore:
         """To be held while a whole program is judged; functions take theirs by themselves."""
-        return self._turns
+        return self._slots
 
     async def destroy(self, id: str) -> None:
         """Destroy one sandbox; an unknown one is already gone."""
@@ -153,11 +140,9 @@ class NamespaceProvider:
 
     def _fleet(self, kind: Kind) -> Fleet:
         self._check_open()
-        fleet = self._fleets.get(kind)
-        if fleet is None:
-            fleet = Fleet(self.box(kind), cores())
-            self._fleets[kind] = fleet
-        return fleet
+        if kind not in self._fleets:
+            self._fleets[kind] = Fleet(self.box(kind), cores())
+        return self._fleets[kind]
 
     def box(self, kind: Kind) -> Box:
         """What a box of this kind contains."""
@@ -170,7 +155,7 @@ class NamespaceProvider:
         )
 
     async def _node_pool(self) -> Pool:
-        # Two first calls at once share one pool: of a second, nobody would give back the children.
+        # Two first calls at once share one pool: nobody would close the second one's children.
         async with self._node_starting:
             if self._node is None:
                 node = find_node()

@@ -1,119 +1,97 @@
-"""Reading the leaderboard: a page of it as stored, or a view of it ranked anew."""
+"""Reading the leaderboard: a page of it as stored, or a filtered view with ranks of its own."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, collate, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.scoring.board import BoardEntry, BoardFilter, Candidate, Intervals, Leaderboard, rank
+from arena.scoring.components import Share, average_rating
 from arena.scoring.history import Subject
-from arena.scoring.overall import Weights
-from arena.scoring.ranking import Entry, rank
 from arena.scoring.records.ranks import lock_team
-from arena.scoring.records.sums import (
-    Sums,
-    columns_of,
-    is_subject,
-    share_from,
-    stored_weights,
-    sums_of,
-)
-from arena.scoring.scorecard import Scorecard, scorecard
+from arena.scoring.records.sums import Sums, is_about, stored_weights
+from arena.scoring.scorecard import Scorecard, Weights, scorecard
 from arena.store.tables import RunGroups, Scores
 
 OTHER = Scores.__table__.alias("other")
 IS_SCORED = OTHER.c.overall_score.is_not(None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoardRow:
-    """One agent version on the board."""
-
-    subject: Subject
-    sums: Sums
-    card: Scorecard
-    rank: int | None
-    rank_low: int | None
-    """The best place that the intervals allow."""
-    rank_high: int | None
-    """The worst place that they allow."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoardFilter:
-    """A part of the board: only what some tests say, or only well-founded scores."""
-
-    group: tuple[str, str] | None = None
-    """`("category", name)` or `("tag", name)`: only those tests count."""
-    min_coverage: float = 0.0
-    agent_id: str | None = None
-    """Only this agent's versions; their ranks stay those of the board they are taken from."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it lets everything through."""
-        return self.group is None and self.min_coverage <= 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Board:
-    """A page of a leaderboard."""
-
-    rows: Sequence[BoardRow]
-    total: int
-    weights: Weights
-    """What the scores were made with."""
-
-
 async def read_board(
     connection: AsyncConnection, team_id: str, wanted: BoardFilter, limit: int, offset: int = 0
-) -> Board:
+) -> Leaderboard:
     """A page of the team's leaderboard; what a filter leaves is ranked among itself."""
     weights = await stored_weights(connection)
-    if wanted.is_empty:
-        rows = await _page(connection, team_id, weights, wanted.agent_id, limit, offset)
-        is_meant = () if wanted.agent_id is None else (OTHER.c.agent_id == wanted.agent_id,)
-        counting = select(_count(team_id, IS_SCORED, *is_meant))
+    agent_id = wanted.agent_id
+    if wanted.keeps_ranks:
+        page = await _stored_page(connection, team_id, weights, agent_id, limit, offset)
+        of_agent = () if agent_id is None else (OTHER.c.agent_id == agent_id,)
+        counting = select(_count(team_id, IS_SCORED, *of_agent))
         total = (await connection.execute(counting)).scalar_one()
-        return Board(rows=rows, total=total, weights=weights)
-    every = await _filtered(connection, team_id, weights, wanted)
-    if wanted.agent_id is not None:
-        every = [row for row in every if row.subject.agent_id == wanted.agent_id]
-    return Board(rows=every[offset : offset + limit], total=len(every), weights=weights)
+    else:
+        entries = await _filtered(connection, team_id, weights, wanted)
+        if agent_id is not None:
+            entries = [entry for entry in entries if entry.agent_id == agent_id]
+        page, total = entries[offset : offset + limit], len(entries)
+    return Leaderboard(leaderboard=page, count=len(page), total=total, weights=weights)
 
 
-async def score_row(connection: AsyncConnection, subject: Subject) -> BoardRow | None:
-    """One agent version as it stands; None where nothing is known of it."""
-    query = _placed(subject.team_id).where(*is_subject(subject))
+async def board_entry(connection: AsyncConnection, subject: Subject) -> BoardEntry | None:
+    """One agent version as it stands; None where there is no evidence about it."""
+    query = _placed(subject.team_id).where(*is_about(Scores, subject))
     row = (await connection.execute(query)).one_or_none()
-    if row is None or not sums_of(row).is_known:
+    if row is None or not Sums.of_row(row).has_evidence:
         return None
-    return _row(row, await stored_weights(connection))
+    return _placed_entry(row, await stored_weights(connection))
 
 
 async def known_versions(connection: AsyncConnection, team_id: str, agent_id: str) -> Sequence[str]:
-    """Every version of the agent that something is written down of."""
+    """Every version of the agent that has a row of scores."""
     query = select(Scores.agent_version).where(
         Scores.team_id == team_id, Scores.agent_id == agent_id
     )
     return (await connection.execute(query)).scalars().all()
 
 
-async def _page(
+async def last_change(connection: AsyncConnection, team_id: str) -> datetime | None:
+    """When a score of the team last changed; None where it has none."""
+    query = select(func.max(Scores.updated_at)).where(Scores.team_id == team_id)
+    return (await connection.execute(query)).scalar_one()
+
+
+async def has_missing_intervals(connection: AsyncConnection, team_id: str) -> bool:
+    """Whether the SQL function, which knows scores only, has left an interval to compute."""
+    query = select(Scores.id).where(_lacks_interval(team_id)).limit(1)
+    return (await connection.execute(query)).first() is not None
+
+
+async def fill_intervals(connection: AsyncConnection, team_id: str) -> None:
+    """Compute the intervals that the SQL function has left open."""
+    await lock_team(connection, team_id)
+    weights = await stored_weights(connection)
+    query = select(Scores.__table__).where(_lacks_interval(team_id))
+    for row in (await connection.execute(query)).all():
+        columns = Sums.of_row(row).columns(weights)
+        missing = {name: columns[name] for name in ("overall_low", "overall_high")}
+        await connection.execute(update(Scores).where(Scores.id == row.id).values(**missing))
+
+
+async def _stored_page(
     connection: AsyncConnection,
     team_id: str,
     weights: Weights,
     agent_id: str | None,
     limit: int,
     offset: int,
-) -> list[BoardRow]:
+) -> list[BoardEntry]:
     # Ranks are stored and their ranges are counted by index: a page costs about the same whether
     # the board has ten entries or thousands.
     names: tuple[Any, ...] = (Scores.agent_id, Scores.agent_version)
     if connection.dialect.name == "postgresql":
-        # As everywhere else in Arena, not by the customs of the database's country.
+        # By code point, as SQLite and Python sort, not by the database's collation.
         names = tuple(collate(name, "C") for name in names)
     query = (
         _placed(team_id)
@@ -124,12 +102,12 @@ async def _page(
     )
     if agent_id is not None:
         query = query.where(Scores.agent_id == agent_id)
-    return [_row(row, weights) for row in await connection.execute(query)]
+    return [_placed_entry(row, weights) for row in await connection.execute(query)]
 
 
 async def _filtered(
     connection: AsyncConnection, team_id: str, weights: Weights, wanted: BoardFilter
-) -> list[BoardRow]:
+) -> list[BoardEntry]:
     query = select(Scores.__table__).where(Scores.team_id == team_id)
     if wanted.group:
         kind, name = wanted.group
@@ -139,8 +117,33 @@ async def _filtered(
             .join(RunGroups, RunGroups.run_id == Scores.benchmark_run_id)
             .where(RunGroups.kind == kind, RunGroups.name == name)
         )
-    rows = [_row(row, weights) for row in await connection.execute(query)]
-    return _ranked(row for row in rows if float(row.card.overall.coverage) >= wanted.min_coverage)
+    entries: dict[str, BoardEntry] = {}
+    candidates: list[Candidate] = []
+    for row in await connection.execute(query):
+        sums = Sums.of_row(row)
+        if wanted.group:
+            shares = Share.from_list(row.b), Share.from_list(row.c)
+            sums = replace(sums, benchmark_share=shares[0], cost_share=shares[1])
+        card = scorecard(sums.evidence, weights)
+        if float(card.overall.coverage) < wanted.min_coverage or card.overall.score is None:
+            continue
+        entry = _entry(row, sums, card)
+        entries[entry.name] = entry
+        candidates.append(
+            Candidate(key=entry.name, score=card.overall.score, interval=card.overall_interval)
+        )
+    ranked = [
+        replace(
+            entries[one.candidate.key],
+            rank=one.rank,
+            rank_low=one.rank_low,
+            rank_high=one.rank_high,
+        )
+        for one in rank(candidates)
+    ]
+    # Equals by agent, then version, as a stored page has them; by `agent:version`, `a-b` would
+    # come before `a`.
+    return sorted(ranked, key=lambda entry: (entry.rank or 0, entry.agent_id, entry.agent_version))
 
 
 def _placed(team_id: str) -> Select[Any]:
@@ -158,73 +161,35 @@ def _count(team_id: str, *conditions: Any) -> Any:
     return query.where(*conditions).scalar_subquery()
 
 
-async def heal_intervals(connection: AsyncConnection, team_id: str) -> None:
-    """Compute the intervals that SQL has left open: its function knows scores only."""
-    await lock_team(connection, team_id)
-    weights = await stored_weights(connection)
-    query = select(Scores.__table__).where(_is_open(team_id))
-    for row in (await connection.execute(query)).all():
-        columns = columns_of(sums_of(row), weights)
-        open_ones = {name: columns[name] for name in ("overall_low", "overall_high")}
-        await connection.execute(update(Scores).where(Scores.id == row.id).values(**open_ones))
-
-
-async def last_change(connection: AsyncConnection, team_id: str) -> datetime | None:
-    """When a score of the team last changed; None where it has none."""
-    query = select(func.max(Scores.updated_at)).where(Scores.team_id == team_id)
-    return (await connection.execute(query)).scalar_one()
-
-
-async def has_open_intervals(connection: AsyncConnection, team_id: str) -> bool:
-    """Whether some interval is to be computed anew."""
-    query = select(Scores.id).where(_is_open(team_id)).limit(1)
-    return (await connection.execute(query)).first() is not None
-
-
-def _is_open(team_id: str) -> Any:
+def _lacks_interval(team_id: str) -> Any:
     is_scored = Scores.overall_score.is_not(None)
     return (Scores.team_id == team_id) & is_scored & Scores.overall_low.is_(None)
 
 
-def _row(row: Any, weights: Weights) -> BoardRow:
-    sums = sums_of(row)
-    if "b" in row._fields:
-        sums = replace(sums, benchmark=share_from(row.b), cost=share_from(row.c))
-    is_placed = "above" in row._fields and row.overall_score is not None
-    subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
-    return BoardRow(
-        subject=subject,
-        sums=sums,
-        card=scorecard(sums.evidence, weights),
-        rank=row.rank_overall,
-        rank_low=1 + row.above if is_placed else None,
-        rank_high=row.total - row.below if is_placed else None,
+def _placed_entry(row: Any, weights: Weights) -> BoardEntry:
+    sums = Sums.of_row(row)
+    entry = _entry(row, sums, scorecard(sums.evidence, weights))
+    if row.overall_score is None:
+        return entry
+    rank_low, rank_high = 1 + row.above, row.total - row.below
+    return replace(entry, rank=row.rank_overall, rank_low=rank_low, rank_high=rank_high)
+
+
+def _entry(row: Any, sums: Sums, card: Scorecard) -> BoardEntry:
+    """The entry of a row, not ranked yet."""
+    average = average_rating(sums.rating_sum, sums.rating_count)
+    return BoardEntry(
+        rank=None,
+        rank_low=None,
+        rank_high=None,
+        agent_id=row.agent_id,
+        agent_version=row.agent_version,
+        **card.scores(),
+        avg_user_rating=None if average is None else float(average),
+        coverage=float(card.overall.coverage),
+        provisional=card.overall.provisional,
+        feedback_count=sums.rating_count,
+        execution_count=sums.execution_count,
+        benchmark_run_id=sums.benchmark_run_id,
+        intervals=Intervals.of_card(card),
     )
-
-
-def _ranked(rows: Iterable[BoardRow]) -> list[BoardRow]:
-    by_key = {str(row.subject): row for row in rows}
-    entries = [
-        Entry(
-            key=key,
-            score=row.card.overall.score,
-            interval=row.card.overall_interval,
-            provisional=row.card.overall.provisional,
-        )
-        for key, row in by_key.items()
-    ]
-    placed = [
-        (
-            place.rank,
-            replace(
-                by_key[place.entry.key],
-                rank=place.rank,
-                rank_low=place.rank_low,
-                rank_high=place.rank_high,
-            ),
-        )
-        for place in rank(entries)
-        if place.rank is not None
-    ]
-    placed.sort(key=lambda one: (one[0], one[1].subject.agent_id, one[1].subject.version))
-    return [row for _, row in placed]

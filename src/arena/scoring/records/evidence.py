@@ -1,100 +1,183 @@
-"""New evidence: written down, added to the sums, and scored, all in the caller's transaction."""
+"""New evidence: recorded, added to the sums, and scored, all in the caller's transaction."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.scoring.history import Execution, ExecutionStatus, RecordedVote, Subject, Vote
+from arena.errors import Conflict
+from arena.scoring import history
+from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus, Subject
 from arena.scoring.records.outcomes import outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team, move_ranks
-from arena.scoring.records.sums import (
-    Sums,
-    columns_of,
-    is_subject,
-    stored_weights,
-    sums_of,
-)
+from arena.scoring.records.sums import Sums, is_about, stored_weights
 from arena.store.tables import Executions, Feedback, Runs, Scores
 
 
 async def add_executions(
     connection: AsyncConnection, subject: Subject, executions: Sequence[Execution]
 ) -> None:
-    """Write down executions and count them."""
+    """Record executions and count them."""
     if not executions:
         return
-    await connection.execute(insert(Executions), [_row(subject, one) for one in executions])
+    rows = [
+        {
+            "id": uuid4(),
+            **subject.columns,
+            "source": one.source,
+            "status": one.status,
+            "idempotency_key": one.idempotency_key,
+            "input_tokens": one.usage.input_tokens,
+            "output_tokens": one.usage.output_tokens,
+            "model": one.usage.model,
+            "cost_usd": one.usage.cost_usd,
+            "duration_seconds": one.duration_seconds,
+            "created_at": one.created_at,
+        }
+        for one in executions
+    ]
+    await connection.execute(insert(Executions), rows)
     successes = sum(one.status is ExecutionStatus.COMPLETED for one in executions)
     await change_sums(
         connection, subject, lambda sums: sums.with_executions(len(executions), successes)
     )
 
 
-async def add_vote(connection: AsyncConnection, subject: Subject, vote: Vote) -> RecordedVote:
-    """Write down a vote; it takes the place of the user's earlier one for the same thing."""
+async def report_executions(
+    connection: AsyncConnection, team_id: str, batch: Sequence[tuple[Subject, Execution]]
+) -> ExecutionsReported:
+    """Record what is new of a batch, all of it or nothing; a key counts once."""
+    await lock_team(connection, team_id)
+    keys = [one.idempotency_key for _, one in batch if one.idempotency_key is not None]
+    query = select(Executions.__table__).where(
+        Executions.team_id == team_id, Executions.idempotency_key.in_(keys)
+    )
+    # Without time and price: where the caller left them out, they differ each time it is sent.
+    known = {
+        row.idempotency_key: (
+            row.agent_id,
+            row.agent_version,
+            row.status,
+            row.input_tokens,
+            row.output_tokens,
+            row.model,
+            _microseconds(row.duration_seconds),
+        )
+        for row in await connection.execute(query)
+    }
+    seen = set(known)
+    new: dict[Subject, list[Execution]] = {}
+    for subject, one in batch:
+        key, usage = one.idempotency_key, one.usage
+        if key is not None:
+            content = (
+                subject.agent_id,
+                subject.version,
+                one.status.value,
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.model,
+                _microseconds(one.duration_seconds),
+            )
+            if known.setdefault(key, content) != content:
+                raise Conflict(f"idempotency_key {key!r} was used for another execution")
+            if key in seen:
+                continue
+            seen.add(key)
+        new.setdefault(subject, []).append(one)
+    for subject, executions in new.items():
+        await add_executions(connection, subject, executions)
+    accepted = sum(map(len, new.values()))
+    return ExecutionsReported(accepted=accepted, duplicates=len(batch) - accepted)
+
+
+async def add_feedback(
+    connection: AsyncConnection, subject: Subject, feedback: history.Feedback
+) -> None:
+    """Record a rating; it replaces the user's earlier one for the same thing."""
     await lock_team(connection, subject.team_id)
-    same = (
-        Feedback.team_id == subject.team_id,
-        Feedback.agent_id == subject.agent_id,
-        Feedback.agent_version == subject.version,
-        Feedback.user_id == vote.user_id,
-        Feedback.execution_id == vote.execution_id
-        if vote.execution_id
+    query = select(Feedback.id, Feedback.rating).where(
+        *is_about(Feedback, subject),
+        Feedback.user_id == feedback.user_id,
+        # `IS NULL` where there is no execution: two such ratings are about the same thing.
+        Feedback.execution_id == feedback.execution_id
+        if feedback.execution_id
         else Feedback.execution_id.is_(None),
         Feedback.is_standing.is_(True),
     )
-    query = select(Feedback.id, Feedback.rating).where(*same)
     earlier = (await connection.execute(query)).one_or_none()
     if earlier:
         replaced = update(Feedback).where(Feedback.id == earlier.id)
         await connection.execute(replaced.values(is_standing=False))
-    recorded = RecordedVote(
-        id=uuid4(), subject=subject, vote=vote, is_standing=True, created_at=clock.now()
-    )
-    await connection.execute(insert(Feedback), _vote_row(recorded))
+    row = {"team_id": subject.team_id, **asdict(feedback)}
+    await connection.execute(insert(Feedback), row)
 
     def counted(sums: Sums) -> Sums:
         without = sums.with_rating(earlier.rating, -1) if earlier else sums
-        return without.with_rating(vote.rating)
+        return without.with_rating(feedback.rating)
 
     await change_sums(connection, subject, counted)
-    return recorded
+
+
+async def list_feedback(
+    connection: AsyncConnection,
+    team_id: str,
+    *,
+    agent_id: str | None = None,
+    version: str | None = None,
+    with_history: bool = False,
+    limit: int = 20,
+    before: tuple[datetime, UUID] | None = None,
+) -> list[history.Feedback]:
+    """A team's ratings, newest first; with their history also those that were replaced."""
+    columns = [column for column in Feedback.__table__.c if column.name != "team_id"]
+    query = select(*columns).where(Feedback.team_id == team_id)
+    if agent_id:
+        query = query.where(Feedback.agent_id == agent_id)
+    if version:
+        query = query.where(Feedback.agent_version == version)
+    if not with_history:
+        query = query.where(Feedback.is_standing.is_(True))
+    if before:
+        moment, feedback_id = before
+        query = query.where(
+            or_(
+                Feedback.created_at < moment,
+                and_(Feedback.created_at == moment, Feedback.id < feedback_id),
+            )
+        )
+    query = query.order_by(Feedback.created_at.desc(), Feedback.id.desc()).limit(limit)
+    return [history.Feedback(**row) for row in (await connection.execute(query)).mappings()]
 
 
 async def set_benchmark(connection: AsyncConnection, subject: Subject, run_id: UUID) -> None:
-    """Let a full run that has just completed stand for the agent, unless a later one does."""
+    """Let a full run that has just completed count for the agent, unless a later one does."""
     outcomes = await outcomes_of_run(connection, run_id)
     await store_groups(connection, run_id, outcomes)
     await lock_team(connection, subject.team_id)
-    latest = await latest_full_run(connection, subject)
-    if latest == run_id:
+    if await latest_full_run(connection, subject) == run_id:
         await change_sums(
             connection,
             subject,
             lambda sums: replace(
                 sums,
                 benchmark_run_id=run_id,
-                benchmark=outcomes.whole.benchmark.share,
-                cost=outcomes.whole.cost.share,
+                benchmark_share=outcomes.whole.benchmark,
+                cost_share=outcomes.whole.cost,
             ),
         )
 
 
 async def latest_full_run(connection: AsyncConnection, subject: Subject) -> UUID | None:
-    """The run that stands for the agent: the last one completed over everything it applies to."""
+    """The run that counts for the agent: the last one completed over its whole applicable set."""
     query = (
         select(Runs.id)
-        .where(
-            Runs.team_id == subject.team_id,
-            Runs.agent_id == subject.agent_id,
-            Runs.agent_version == subject.version,
-            Runs.status == "completed",
-            Runs.is_full.is_(True),
-        )
+        .where(*is_about(Runs, subject), Runs.status == "completed", Runs.is_full.is_(True))
         .order_by(Runs.completed_at.desc(), Runs.id.desc())
         .limit(1)
     )
@@ -106,9 +189,9 @@ async def change_sums(
 ) -> None:
     """Change the sums, and the scores and ranks with them."""
     await lock_team(connection, subject.team_id)
-    query = select(Scores.__table__).where(*is_subject(subject))
+    query = select(Scores.__table__).where(*is_about(Scores, subject))
     row = (await connection.execute(query)).one_or_none()
-    sums = change(sums_of(row) if row else Sums())
+    sums = change(Sums.of_row(row) if row else Sums())
     score_id, after = await store_sums(connection, subject, row.id if row else None, sums)
     before = row.overall_score if row else None
     await move_ranks(connection, subject.team_id, score_id, before, after)
@@ -117,55 +200,19 @@ async def change_sums(
 async def store_sums(
     connection: AsyncConnection, subject: Subject, score_id: UUID | None, sums: Sums
 ) -> tuple[UUID, float | None]:
-    """Write the sums and their scores into a row, a new one where there is none; ranks wait."""
-    columns = columns_of(sums, await stored_weights(connection))
+    """Write the sums and their scores into a row, a new one where there is none.
+
+    Ranks are left to the caller: one change moves a few, a recalculation sets them all.
+    """
+    columns: dict[str, Any] = sums.columns(await stored_weights(connection))
     columns["updated_at"] = clock.now()
-    overall = columns["overall_score"]
-    assert overall is None or isinstance(overall, float)
     if score_id:
         await connection.execute(update(Scores).where(Scores.id == score_id).values(**columns))
-        return score_id, overall
-    new_id = uuid4()
-    names = {
-        "id": new_id,
-        "team_id": subject.team_id,
-        "agent_id": subject.agent_id,
-        "agent_version": subject.version,
-    }
-    await connection.execute(insert(Scores), {**names, **columns})
-    return new_id, overall
+    else:
+        score_id = uuid4()
+        await connection.execute(insert(Scores), {"id": score_id, **subject.columns, **columns})
+    return score_id, columns["overall_score"]
 
 
-def _row(subject: Subject, execution: Execution) -> dict[str, object]:
-    return {
-        "id": uuid4(),
-        "team_id": subject.team_id,
-        "agent_id": subject.agent_id,
-        "agent_version": subject.version,
-        "source": execution.source,
-        "status": execution.status,
-        "idempotency_key": execution.idempotency_key,
-        "input_tokens": execution.usage.input_tokens,
-        "output_tokens": execution.usage.output_tokens,
-        "model": execution.usage.model,
-        "cost_usd": execution.usage.cost_usd,
-        "duration_seconds": execution.duration_seconds,
-        "created_at": execution.created_at,
-    }
-
-
-def _vote_row(recorded: RecordedVote) -> dict[str, object]:
-    subject, vote = recorded.subject, recorded.vote
-    return {
-        "id": recorded.id,
-        "team_id": subject.team_id,
-        "agent_id": subject.agent_id,
-        "agent_version": subject.version,
-        "user_id": vote.user_id,
-        "execution_id": vote.execution_id,
-        "rating": vote.rating,
-        "comment": vote.comment,
-        "task_description": vote.task_description,
-        "is_standing": True,
-        "created_at": recorded.created_at,
-    }
+def _microseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000_000)

@@ -1,5 +1,6 @@
 """How a run's tests went: counted per test, and added up in all, per category and per tag."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -7,60 +8,41 @@ from uuid import UUID
 from sqlalchemy import Integer, case, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.scoring.matrix import TestOutcome
-from arena.scoring.records.sums import share_from, share_list
-from arena.scoring.share import Share
+from arena.scoring.components import Share
+from arena.scoring.matrix import TestOutcome, TestRecord
+from arena.scoring.pareto import ParetoPoint
 from arena.scoring.trials import TrialCounts
-from arena.store.tables import FrozenTests, Results, RunGroups, RunTests
+from arena.store.tables import FrozenTests, Results, RunGroups, Runs, RunTests, Scores
+
+MOST_ROWS = 1000
+"""At most this many agent versions of one test, the first by name: enough for any statistic."""
+
+TRIALS = func.count().label("trials")
+PASSED = func.sum(cast(Results.passed, Integer)).label("passed")
+WORTH_A_LOOK = func.coalesce(
+    func.min(case((Results.passed.is_(False), Results.sequence))), func.min(Results.sequence)
+).label("sequence")
+"""The first trial that failed, else the first."""
 
 
-class Adding:
-    """The sums of a `Share` while they grow: thousands of units without an object for each."""
-
-    __slots__ = ("_sums",)
-
-    def __init__(self) -> None:
-        self._sums = [0, 0, 0, 0, 0, 0]
-
-    def add(self, part: int, whole: int) -> None:
-        """Count one unit more; one without a whole says nothing."""
-        if whole:
-            sums = self._sums
-            sums[0] += 1
-            sums[1] += part
-            sums[2] += whole
-            sums[3] += part * part
-            sums[4] += part * whole
-            sums[5] += whole * whole
-
-    @property
-    def share(self) -> Share:
-        """What was added up so far."""
-        return share_from(self._sums)
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """What some tests of a run add up to."""
 
-    benchmark: Adding = field(default_factory=Adding)
-    cost: Adding = field(default_factory=Adding)
+    benchmark: Share = field(default_factory=Share)
+    cost: Share = field(default_factory=Share)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcomes:
     """A whole run, and its groups by kind and name."""
 
-    whole: Group = field(default_factory=Group)
-    groups: dict[tuple[str, str], Group] = field(default_factory=dict[tuple[str, str], Group])
-
-    def group(self, kind: str, name: str) -> Group:
-        """The group of that kind and name."""
-        return self.groups.setdefault((kind, name), Group())
+    whole: Group
+    groups: dict[tuple[str, str], Group]
 
 
 async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes:
-    """Add up a run's results. Costs what the run is long, not what the history is."""
+    """Add up a run's results. The cost grows with the run, not with the history."""
     body = FrozenTests.body
     query = (
         _per_test(run_id)
@@ -68,26 +50,32 @@ async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes
         .join(FrozenTests, FrozenTests.digest == RunTests.digest)
         .group_by(FrozenTests.digest)
     )
-    outcomes = Outcomes()
+    whole: tuple[str, str] = ("", "")
+    counts: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
     async for row in await connection.stream(query):
-        groups = [outcomes.whole, outcomes.group("category", row.category)]
-        groups += [outcomes.group("tag", tag) for tag in set(row.tags)]
-        for group in groups:
-            group.benchmark.add(int(row.passed), int(row.trials))
-            group.cost.add(int(row.earned or 0), int(row.possible or 0))
-    return outcomes
+        numbers = int(row.passed), int(row.trials), int(row.earned or 0), int(row.possible or 0)
+        for key in (whole, ("category", row.category), *(("tag", tag) for tag in set(row.tags))):
+            counts[key].append(numbers)
+    groups = {
+        key: Group(
+            Share.of_groups((passed, trials) for passed, trials, _, _ in listed),
+            Share.of_groups((earned, possible) for _, _, earned, possible in listed),
+        )
+        for key, listed in counts.items()
+    }
+    return Outcomes(groups.pop(whole, Group()), groups)
 
 
 async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outcomes) -> None:
-    """Write down a run's groups, in place of what was there."""
+    """Write a run's groups, replacing what was there."""
     await connection.execute(delete(RunGroups).where(RunGroups.run_id == run_id))
     rows = [
         {
             "run_id": run_id,
             "kind": kind,
             "name": name,
-            "benchmark_share": share_list(group.benchmark.share),
-            "cost_share": share_list(group.cost.share),
+            "benchmark_share": group.benchmark.to_list(),
+            "cost_share": group.cost.to_list(),
         }
         for (kind, name), group in outcomes.groups.items()
     ]
@@ -96,37 +84,33 @@ async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outc
 
 
 async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
-    """Whether some test of the run is asked more than once."""
+    """Whether some test of the run has more than one trial."""
     query = select(RunTests.test_id).where(RunTests.run_id == run_id, RunTests.trials > 1).limit(1)
     return (await connection.execute(query)).first() is not None
 
 
-async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[tuple[str, TrialCounts]]:
-    """Every test of a run that has results: its content's digest and how its trials went."""
+async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[TrialCounts]:
+    """Every test of a run that has results, with how its trials went."""
     counted = [
-        (
-            row.digest,
-            TrialCounts(test_id=row.test_id, trials=int(row.trials), passed=int(row.passed)),
+        TrialCounts(
+            test_id=row.test_id, digest=row.digest, trials=row.trials, passed=int(row.passed)
         )
         for row in await connection.execute(_per_test(run_id))
     ]
     # Sorted here: databases disagree about the order of texts.
-    return sorted(counted, key=lambda one: one[1].test_id)
+    return sorted(counted, key=lambda counts: counts.test_id)
 
 
 async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestOutcome]:
-    """Every test of a run that has results, with the trial that is worth looking at."""
-    failed_first = func.coalesce(
-        func.min(case((Results.passed.is_(False), Results.sequence))), func.min(Results.sequence)
-    )
-    counted = _per_test(run_id).add_columns(failed_first.label("sequence")).subquery()
+    """Every test of a run that has results, with the trial that is worth a look."""
+    counted = _per_test(run_id).add_columns(WORTH_A_LOOK).subquery()
     body = FrozenTests.body
     query = (
         select(
             counted.c.test_id,
             counted.c.digest,
             counted.c.trials,
-            counted.c.passed,
+            cast(counted.c.passed, Integer).label("passed"),
             Results.id.label("result_id"),
             body["name"].as_string().label("name"),
             body["category"].as_string().label("category"),
@@ -134,15 +118,63 @@ async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestO
         .join(Results, (Results.run_id == run_id) & (Results.sequence == counted.c.sequence))
         .join(FrozenTests, FrozenTests.digest == counted.c.digest)
     )
+    return [TestOutcome(**row) for row in (await connection.execute(query)).mappings()]
+
+
+async def test_records(connection: AsyncConnection, team_id: str, test_id: str) -> list[TestRecord]:
+    """How a test went in each run that counts for an agent version of the team."""
+    of_run = (Scores.agent_id, Scores.agent_version, Runs.completed_tests, Runs.passed_tests)
+    counted = (
+        select(*of_run, Runs.id.label("run_id"), TRIALS, PASSED, WORTH_A_LOOK)
+        .join(Runs, Runs.id == Scores.benchmark_run_id)
+        .join(Results, (Results.run_id == Runs.id) & (Results.test_id == test_id))
+        # Results that people have not judged yet say nothing.
+        .where(Scores.team_id == team_id, Results.passed.is_not(None))
+        .group_by(*of_run, Runs.id)
+        .subquery()
+    )
+    passed = cast(counted.c.passed, Integer)
+    query = (
+        select(
+            counted.c.agent_id,
+            counted.c.agent_version,
+            counted.c.run_id,
+            counted.c.trials,
+            passed.label("passed"),
+            (counted.c.completed_tests - counted.c.trials).label("rest_trials"),
+            (counted.c.passed_tests - passed).label("rest_passed"),
+            Results.id.label("result_id"),
+            RunTests.digest,
+        )
+        .join(
+            Results,
+            (Results.run_id == counted.c.run_id) & (Results.sequence == counted.c.sequence),
+        )
+        .join(RunTests, (RunTests.run_id == counted.c.run_id) & (RunTests.test_id == test_id))
+        .order_by(counted.c.agent_id, counted.c.agent_version)
+        .limit(MOST_ROWS)
+    )
+    return [TestRecord(**row) for row in (await connection.execute(query)).mappings()]
+
+
+async def cost_points(connection: AsyncConnection, team_id: str) -> list[ParetoPoint]:
+    """Accuracy and cost of each agent version, from the run that counts for it."""
+    query = (
+        select(Runs.__table__)
+        .join(Scores, Scores.benchmark_run_id == Runs.id)
+        .where(Scores.team_id == team_id)
+    )
     return [
-        TestOutcome(
-            test_id=row.test_id,
-            digest=row.digest,
-            name=row.name,
-            category=row.category,
-            trials=int(row.trials),
-            passed=int(row.passed),
-            result_id=row.result_id,
+        ParetoPoint(
+            agent_id=row.agent_id,
+            agent_version=row.agent_version,
+            run_id=row.id,
+            accuracy=row.score_percent or 0.0,
+            cost_usd_per_test=row.cost_usd / row.costed_tests
+            if row.cost_usd is not None and row.costed_tests
+            else None,
+            costed_tests=row.costed_tests,
+            total_tests=row.total_tests,
         )
         for row in await connection.execute(query)
     ]
@@ -153,13 +185,13 @@ def _per_test(run_id: UUID) -> Any:
         select(
             RunTests.test_id,
             RunTests.digest,
-            func.count().label("trials"),
-            func.sum(cast(Results.passed, Integer)).label("passed"),
+            TRIALS,
+            PASSED,
             func.sum(Results.earned_micropoints).label("earned"),
             func.sum(Results.possible_micropoints).label("possible"),
         )
         .join(Results, (Results.run_id == RunTests.run_id) & (Results.test_id == RunTests.test_id))
-        # What people have not judged yet says nothing.
+        # Results that people have not judged yet say nothing.
         .where(RunTests.run_id == run_id, Results.passed.is_not(None))
         .group_by(RunTests.test_id, RunTests.digest)
     )

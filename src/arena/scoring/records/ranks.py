@@ -1,10 +1,9 @@
-"""The stored ranks of a team, kept right by moving only those that change.
+"""The stored ranks of a team, kept up to date by moving only those that change.
 
 A rank is one more than the number of better scores. When a score moves, only the entries between
 its old and its new place change, by one.
 """
 
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, func, select, text, update
@@ -26,7 +25,7 @@ async def lock_team(connection: AsyncConnection, team_id: str) -> None:
 
 
 async def lock_weights(connection: AsyncConnection) -> None:
-    """Keep everybody from changing scores: other weights change them all."""
+    """Block every change of scores: new weights change them all."""
     if connection.dialect.name == "postgresql":
         await connection.execute(text("SELECT pg_advisory_xact_lock(5109002)"))
 
@@ -38,7 +37,7 @@ async def move_ranks(
     before: float | None,
     after: float | None,
 ) -> None:
-    """Put the ranks right after one entry's score has changed from `before` to `after`."""
+    """Update the ranks after one entry's score has changed from `before` to `after`."""
     if before == after:
         return
     others = and_(Scores.team_id == team_id, Scores.id != score_id)
@@ -52,22 +51,16 @@ async def move_ranks(
     await connection.execute(
         update(Scores).where(passed).values(rank_overall=Scores.rank_overall + step)
     )
-    await connection.execute(
-        update(Scores)
-        .where(Scores.id == score_id)
-        .values(rank_overall=None if after is None else await _rank(connection, team_id, after))
-    )
-
-
-async def _rank(connection: AsyncConnection, team_id: str, score: float) -> int:
-    better: Any = select(func.count()).where(
-        Scores.team_id == team_id, Scores.overall_score > score
-    )
-    return 1 + (await connection.execute(better)).scalar_one()
+    new_rank = None
+    if after is not None:
+        better = select(func.count()).where(Scores.team_id == team_id, Scores.overall_score > after)
+        new_rank = 1 + (await connection.execute(better)).scalar_one()
+    moved = update(Scores).where(Scores.id == score_id)
+    await connection.execute(moved.values(rank_overall=new_rank))
 
 
 async def rank_all(connection: AsyncConnection, team_id: str) -> None:
-    """Rank the whole team anew, whatever the stored ranks were."""
+    """Rank the whole team again, whatever the stored ranks were."""
     is_scored = and_(Scores.team_id == team_id, Scores.overall_score.is_not(None))
     place = func.rank().over(order_by=Scores.overall_score.desc()).label("place")
     ranked = select(Scores.id, place).where(is_scored).subquery()

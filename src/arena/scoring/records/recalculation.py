@@ -1,82 +1,66 @@
-"""Scores made anew: from the raw rows, or with other weights."""
-
-from uuid import UUID
+"""Scores computed again: from the raw rows, or with new weights."""
 
 from sqlalchemy import Integer, cast, func, select, union, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.scoring.history import ExecutionStatus, Subject
-from arena.scoring.overall import Weights
 from arena.scoring.records.evidence import latest_full_run, store_sums
 from arena.scoring.records.outcomes import Group, outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team, lock_weights, rank_all
-from arena.scoring.records.sums import Sums, columns_of, is_subject, stored_weights, sums_of
+from arena.scoring.records.sums import Sums, is_about, stored_weights
+from arena.scoring.scorecard import Weights
 from arena.store.tables import Executions, Feedback, Runs, Scores, ScoreWeights
 
 
-async def recalculate(connection: AsyncConnection, subject: Subject) -> None:
-    """Add up one agent version's raw rows again, and score it by them."""
-    await lock_team(connection, subject.team_id)
-    await _add_up(connection, subject)
-    await rank_all(connection, subject.team_id)
-
-
-async def recalculate_all(connection: AsyncConnection, team_id: str | None = None) -> list[Subject]:
-    """The same for every agent version there is any evidence of; of one team, or of all."""
-    subjects = await _subjects(connection, team_id)
-    for team in sorted({subject.team_id for subject in subjects}):
-        await lock_team(connection, team)
-        for subject in subjects:
-            if subject.team_id == team:
-                await _add_up(connection, subject)
-        await rank_all(connection, team)
+async def recalculate(
+    connection: AsyncConnection, team_id: str, subject: Subject | None = None
+) -> list[Subject]:
+    """Compute scores again from the raw rows: of one agent version, or all with any evidence."""
+    subjects = [subject] if subject else await _subjects(connection, team_id)
+    await lock_team(connection, team_id)
+    for one in subjects:
+        await _add_up(connection, one)
+    await rank_all(connection, team_id)
     return subjects
 
 
-async def store_weights(connection: AsyncConnection, weights: Weights) -> bool:
-    """Put the weights in force; where they are new, every stored score is made anew by them."""
+async def store_weights(connection: AsyncConnection, weights: Weights) -> None:
+    """Store the weights; where they are new, compute every stored score again with them."""
     await lock_weights(connection)
-    if (await stored_weights(connection)).parts == weights.parts:
-        return False
+    if await stored_weights(connection) == weights:
+        return
     await connection.execute(update(ScoreWeights).values(**weights.parts))
     teams = (await connection.execute(select(Scores.team_id).distinct())).scalars().all()
     for team_id in teams:
         rows = await connection.execute(select(Scores.__table__).where(Scores.team_id == team_id))
         for row in rows.all():
-            columns = columns_of(sums_of(row), weights)
-            columns["updated_at"] = clock.now()
+            columns = {**Sums.of_row(row).columns(weights), "updated_at": clock.now()}
             await connection.execute(update(Scores).where(Scores.id == row.id).values(**columns))
         await rank_all(connection, team_id)
-    return True
 
 
 async def _add_up(connection: AsyncConnection, subject: Subject) -> None:
-    # The row is written over unread: what stands in it may be the very thing that is wrong.
-    query = select(Scores.id).where(*is_subject(subject))
+    # The row is overwritten unread: what is stored in it may be the very thing that is wrong.
+    query = select(Scores.id).where(*is_about(Scores, subject))
     score_id = (await connection.execute(query)).scalar_one_or_none()
     await store_sums(connection, subject, score_id, await _raw_sums(connection, subject))
 
 
 async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
-    votes = select(
+    ratings = select(
         func.count(), func.sum(Feedback.rating), func.sum(Feedback.rating * Feedback.rating)
-    ).where(
-        Feedback.team_id == subject.team_id,
-        Feedback.agent_id == subject.agent_id,
-        Feedback.agent_version == subject.version,
-        Feedback.is_standing.is_(True),
-    )
-    count, total, squares = (await connection.execute(votes)).one()
+    ).where(*is_about(Feedback, subject), Feedback.is_standing.is_(True))
+    count, total, squares = (await connection.execute(ratings)).one()
     is_success = cast(Executions.status == ExecutionStatus.COMPLETED, Integer)
-    history = select(func.count(), func.sum(is_success)).where(
-        Executions.team_id == subject.team_id,
-        Executions.agent_id == subject.agent_id,
-        Executions.agent_version == subject.version,
-    )
+    history = select(func.count(), func.sum(is_success)).where(*is_about(Executions, subject))
     executions, successes = (await connection.execute(history)).one()
     run_id = await latest_full_run(connection, subject)
-    whole = await _whole(connection, run_id)
+    whole = Group()
+    if run_id is not None:
+        outcomes = await outcomes_of_run(connection, run_id)
+        await store_groups(connection, run_id, outcomes)
+        whole = outcomes.whole
     return Sums(
         rating_count=count,
         rating_sum=int(total or 0),
@@ -84,29 +68,18 @@ async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
         execution_count=executions,
         success_count=int(successes or 0),
         benchmark_run_id=run_id,
-        benchmark=whole.benchmark.share,
-        cost=whole.cost.share,
+        benchmark_share=whole.benchmark,
+        cost_share=whole.cost,
     )
 
 
-async def _whole(connection: AsyncConnection, run_id: UUID | None) -> Group:
-    if run_id is None:
-        return Group()
-    outcomes = await outcomes_of_run(connection, run_id)
-    await store_groups(connection, run_id, outcomes)
-    return outcomes.whole
-
-
-async def _subjects(connection: AsyncConnection, team_id: str | None) -> list[Subject]:
-    tables = (Scores, Feedback, Executions)
-    found = [select(t.team_id, t.agent_id, t.agent_version).distinct() for t in tables]
-    full = select(Runs.team_id, Runs.agent_id, Runs.agent_version).distinct()
-    found.append(full.where(Runs.status == "completed", Runs.is_full.is_(True)))
-    query = union(*found).subquery()
-    chosen = select(query).order_by(query.c.team_id, query.c.agent_id, query.c.agent_version)
-    if team_id is not None:
-        chosen = chosen.where(query.c.team_id == team_id)
-    return [
-        Subject(team_id=team, agent_id=agent, version=version)
-        for team, agent, version in await connection.execute(chosen)
+async def _subjects(connection: AsyncConnection, team_id: str) -> list[Subject]:
+    found = [
+        select(table.agent_id, table.agent_version).where(table.team_id == team_id)
+        for table in (Scores, Feedback, Executions)
     ]
+    full = select(Runs.agent_id, Runs.agent_version).where(Runs.team_id == team_id)
+    found.append(full.where(Runs.status == "completed", Runs.is_full.is_(True)))
+    # A union leaves each agent version once.
+    rows = await connection.execute(union(*found).order_by("agent_id", "agent_version"))
+    return [Subject(team_id=team_id, agent_id=agent, version=version) for agent, version in rows]

@@ -9,12 +9,17 @@ import os
 import socket
 import subprocess
 
-from arena.sandbox import Limits
+from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.box import BOOTSTRAP, Box, Kind
-from arena.sandbox.namespace.fleet import Fleet
-from arena.sandbox.namespace.greetings import channel_pair
-from arena.sandbox.namespace.launch import Started, find_node, find_python, quickjs_extension
+from arena.sandbox.namespace.launch import (
+    Started,
+    channel_pair,
+    find_node,
+    find_python,
+    quickjs_extension,
+)
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.sandbox.namespace.zygote import Fleet
 from integration.sandbox.attacks.trusting import doctored
 from integration.sandbox.attacks.yard import decoys
 
@@ -30,8 +35,8 @@ NO_LIMITS = Limits(
 
 
 def launch_openly(box: Box) -> Started:
-    (control, keeper), (orders, zygote) = (channel_pair(socket.SOCK_SEQPACKET) for _ in range(2))
-    channels = (keeper.fileno(), zygote.fileno())
+    (control, reaper), (orders, zygote) = (channel_pair(socket.SOCK_SEQPACKET) for _ in range(2))
+    channels = (reaper.fileno(), zygote.fileno())
     configuration = os.memfd_create("configuration")
     document = doctored(json.loads(box.configuration()))
     text = json.dumps(document).replace("/_quickjs.so", str(quickjs_extension()))
@@ -49,7 +54,7 @@ def launch_openly(box: Box) -> Started:
         cwd="/desk",
         process_group=0,
     )
-    keeper.close()
+    reaper.close()
     zygote.close()
     os.close(configuration)
     return Started(process=process, control=control, orders=orders)
@@ -60,7 +65,7 @@ class OpenProvider(NamespaceProvider):
 
     def __init__(self, **more) -> None:
         super().__init__(NO_LIMITS, **more)
-        self._turns = asyncio.Semaphore(1000)
+        self._slots = asyncio.Semaphore(1000)
 
     def box(self, kind: Kind) -> Box:
         return Box(kind=kind, limits=self.limits, python=find_python(), node=find_node(), bare=True)

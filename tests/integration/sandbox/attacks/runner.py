@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.sandbox import FunctionCall, Limits, SandboxFailed
+from arena.sandbox.errors import SandboxFailed
+from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.provider import NamespaceProvider
-from arena.sandbox.ports import FunctionOutcome
+from arena.sandbox.ports import FunctionCall, FunctionOutcome
 from integration.sandbox.attacks.attack import Attack
 from integration.sandbox.attacks.catalogue import ATTACKS
 from integration.sandbox.attacks.controls import breaks, control_of

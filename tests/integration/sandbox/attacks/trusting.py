@@ -10,7 +10,7 @@ import json
 from dataclasses import replace
 
 from arena.sandbox.harness import encode as real_encode
-from arena.sandbox.namespace import runs, streams
+from arena.sandbox.namespace import children
 from arena.sandbox.ports import CaseOutcome
 from arena.sandbox.results import Results
 
@@ -79,23 +79,23 @@ NODE_JS = (
     ("const main = async () => {", f"const main = async () => {{ const expected = '{ANSWER}';"),
 )  # fmt: skip
 OTHERS = {
-    # Nobody is buried, nothing is counted, and the environment is everybody's.
+    # Nobody is killed, nothing is counted, and the environment is everybody's.
     "workspace_calls": (
-        ("    _bury_all()\n", ""),
+        ("    _kill_all()\n", ""),
         ("        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))\n", ""),
         ('["sh", "-c", command], ENVIRONMENT)', '["sh", "-c", command], os.environ)'),
+        # Files are opened by their names, wherever those lead.
+        ("    parent, name = open_parent(path, create=False)\n",
+         '    return os.open(os.path.join(_state["root"], path), os.O_RDONLY)\n'),
     ),
     "node_calls": (('_state["arguments"], {})', '_state["arguments"], os.environ)'),),
-    "zygote": (("    os.environ.clear()\n", ""),),
     # The harness stays in sight, and so does every descriptor.
-    "main": (("        del sys.modules[name]\n", "        pass\n"),),
-    "hardening": (
-        ('        self.table.add("close_range", FIRST_FREE, EVERYTHING_ABOVE, 0)\n', ""),
+    "zygote": (
+        ("    os.environ.clear()\n", ""),
+        ("        del sys.modules[name]\n", "        pass\n"),
     ),
-    # Files are opened by their names, wherever those lead.
-    "files": (
-        ("    parent, name = parent_of(path, root, create=False)\n",
-         "    return os.open(os.path.join(root, path), os.O_RDONLY)\n"),
+    "hardening": (
+        ('        self.table.add("close_range", FIRST_FREE, TO_THE_LAST, 0)\n', ""),
     ),
 }  # fmt: skip
 
@@ -106,7 +106,7 @@ def doctored(document: dict) -> dict:
     for name, text in document["modules"]:
         last = name.rpartition(".")[2]
         if last == "encode":
-            text = ENCODE
+            text += ENCODE
         elif last == "python_calls":
             text = _replaced(text, PYTHON_CALLS) + PYTHON_END
         else:
@@ -128,14 +128,14 @@ def _replaced(text: str, replacements) -> str:
 
 def believe_everything() -> None:
     """In this process, from now on."""
-    runs.read_results = _read
-    runs._is_complete = lambda run, count: False
-    runs.why = lambda run, end, limits: CaseOutcome()
-    runs.READY = b""
-    runs.complete = lambda results, count, failure: _as_many(results, count)
-    runs._explained = lambda run, results, failure: _with_printed(run, results)
-    runs._with_marks = _timed_inside
-    streams.Drain.text = lambda drain: drain.data.decode("utf-8", errors="replace")
+    children.read_results = _read
+    children._is_complete = lambda child, count: False
+    children.failure_of = lambda child, exit, limits: CaseOutcome()
+    children.READY = b""
+    children.complete = lambda results, count, failure: _as_many(results, count)
+    children._explained = lambda child, results, failure: _with_printed(child, results)
+    children._with_marks = _timed_inside
+    children.Drain.text = lambda drain: drain.data.decode("utf-8", errors="replace")
 
 
 def _frames(data: bytes) -> list[tuple[CaseOutcome, int]]:
@@ -160,8 +160,8 @@ def _read(data: bytes, count: int) -> Results:
     return Results(outcomes=[one for one, _ in frames], output_marks=[mark for _, mark in frames])
 
 
-def _with_printed(run, results: Results) -> Results:
-    printed = [one for one in _frames(bytes(run.pipes.stdout.data)) if one[0].value == "printed"]
+def _with_printed(child, results: Results) -> Results:
+    printed = [one for one in _frames(bytes(child.pipes.stdout.data)) if one[0].value == "printed"]
     return replace(results, outcomes=[*results.outcomes, *(one for one, _ in printed)])
 
 
@@ -171,8 +171,8 @@ def _as_many(results: Results, count: int) -> list[CaseOutcome]:
     return last + [CaseOutcome()] * (count - len(last))
 
 
-def _timed_inside(run, cases, marks) -> list[CaseOutcome]:
-    stdout = run.pipes.stdout.text()
+def _timed_inside(child, cases, marks) -> list[CaseOutcome]:
+    stdout = child.pipes.stdout.text()
     times = [*marks, *[0] * len(cases)]
     return [
         replace(case, duration_ms=float(times[place]), stdout=stdout)

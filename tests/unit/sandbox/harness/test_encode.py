@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.sandbox.harness.encode import MAX_DEPTH, NotEncodable, encode
-from arena.sandbox.harness.tags import load
+from arena.sandbox.harness.encode import MAX_DEPTH, NotEncodable, encode, load
 from arena.sandbox.results import decode
 from arena.sandbox.values import SetValue, equal
 

@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import type { Schemas } from "../../api/queries";
 import { useAnswer } from "../../api/reviews";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
@@ -70,10 +70,11 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
     act();
   };
   const pressed = useRef(press);
-  useEffect(() => {
+  // Layout effects: keys must work as soon as the items are visible, and act on what is shown.
+  useLayoutEffect(() => {
     pressed.current = press;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const hear = (event: KeyboardEvent) => pressed.current(event);
     window.addEventListener("keydown", hear);
     return () => window.removeEventListener("keydown", hear);

@@ -1,0 +1,81 @@
+"""`arena report`: a run or the leaderboard as a self-contained page."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from arena import schemas
+from arena.cli import output
+from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.options import commands
+from arena.client import Client
+from arena.dashboard.report import RunReport, board_page, run_page, write_report
+from arena.dashboard.report.folder import DATA
+from arena.errors import InvalidInput
+from arena.settings import Settings
+
+app = commands()
+
+MOST_TESTS = 1000
+"""Only so many tests are fetched with their prompts: the page stays small enough to open."""
+
+BOARD_ROWS = 1000
+
+
+@app.command()
+def report(
+    context: typer.Context,
+    html: Annotated[
+        Path, typer.Option("--html", metavar="DIR", help="The folder to write the page to.")
+    ],
+    run_id: Annotated[UUID | None, typer.Argument(metavar="RUN", help="The id of the run.")] = None,
+    leaderboard: Annotated[
+        bool, typer.Option("--leaderboard", help="The leaderboard instead of a run.")
+    ] = False,
+    category: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="On the leaderboard, only tests of this category count."),
+    ] = None,
+) -> None:
+    """Write a run, or the leaderboard, as one self-contained page."""
+    if (run_id is None) != leaderboard:
+        raise InvalidInput("name a RUN or --leaderboard, one of the two")
+    if category and run_id is not None:
+        raise InvalidInput("--category goes with --leaderboard; a run's page can be filtered")
+
+    async def fetch(settings: Settings) -> tuple[str, str]:
+        async with connected(settings) as client:
+            if run_id is not None:
+                return await _run(client, run_id)
+            return await _board(client, settings.team, category)
+
+    page, data = wait_for(fetch(settings_of(context)))
+    output.line(f"wrote {write_report(html, page, data)}")
+
+
+async def _run(client: Client, run_id: UUID) -> tuple[str, str]:
+    details = await client.run(run_id, limit=1)
+    results = [result async for result in client.results(run_id)]
+    first: dict[str, schemas.Result] = {}
+    for result in results:
+        first.setdefault(result.test_id, result)
+    tests = {
+        test_id: (await client.result(run_id, result.id)).test
+        for test_id, result in list(first.items())[:MOST_TESTS]
+    }
+    whole = details.model_copy(
+        update={"results": results, "count": len(results), "next_cursor": None}
+    )
+    data = whole.model_dump(mode="json")
+    data["tests"] = [test.model_dump(mode="json") for test in tests.values()]
+    page = run_page(RunReport(details=details, results=results, tests=tests), DATA)
+    return page, json.dumps(data, indent=1, ensure_ascii=False)
+
+
+async def _board(client: Client, team: str, category: str | None) -> tuple[str, str]:
+    board = await client.leaderboard(category=category, limit=BOARD_ROWS)
+    page = board_page(board, team=team, category=category, data_name=DATA)
+    return page, output.as_json(board, indent=1)

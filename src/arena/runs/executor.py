@@ -1,0 +1,220 @@
+"""Executing runs: created, started, resumed, cancelled, and settled by people's verdicts."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from arena.agents import Agent, Registry
+from arena.catalog import Catalog, LiveCatalog, Test
+from arena.errors import Conflict, InvalidInput, NotFound
+from arena.evaluation import Verdict
+from arena.reviews.case import ReviewCase
+from arena.runs.engine import Engine
+from arena.runs.owner import Owner
+from arena.runs.records.lease import claim, lease_of, take_over
+from arena.runs.records.rows import get_run
+from arena.runs.records.runs import (
+    NewRun,
+    cancel_run,
+    create_run,
+    silent_runs,
+    unfinished_runs,
+)
+from arena.runs.records.settlement import settle_result
+from arena.runs.run import Run, RunStatus
+from arena.store.database import shielded
+
+log = logging.getLogger(__name__)
+
+RESUME_SECONDS = 15.0
+"""How often a server looks for runs whose executor has stopped renewing: a lease lasts as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What somebody wants measured."""
+
+    team_id: str
+    agent_id: str
+    version: str | None = None
+    category: str | None = None
+    test_ids: tuple[str, ...] = ()
+    trials: int | None = None
+    concurrency: int | None = None
+
+
+class RunExecutor:
+    """Executes runs in this process, and hands them over when the process ends."""
+
+    def __init__(
+        self, engine: Engine, catalog: LiveCatalog, registry: Registry, owner: Owner
+    ) -> None:
+        self._engine = engine
+        self._database = engine.database
+        self._catalog = catalog
+        self._registry = registry
+        self._owner = owner
+        self._tasks: dict[UUID, asyncio.Task[Run]] = {}
+        self._left_alone: set[UUID] = set()
+        """Interrupted runs that cannot go on here, each logged once."""
+
+    async def create(self, request: RunRequest) -> Run:
+        """Create a run of the agent's applicable tests as they are now."""
+        agent = self._registry.find(request.agent_id, request.version)
+        catalog = self._catalog.current
+        tests = _chosen(catalog, agent, request)
+        new = NewRun(
+            team_id=request.team_id,
+            agent_id=agent.id,
+            agent_version=agent.version,
+            is_full=len(tests) == len(catalog.for_agent(agent.id)),
+            trials=request.trials,
+            concurrency=request.concurrency,
+            category=request.category,
+        )
+        return await create_run(self._database, new, tests)
+
+    async def start(self, run_id: UUID, team_id: str) -> Run:
+        """Start a pending run; it goes on in the background."""
+        run = await get_run(self._database, run_id, team_id)
+        agent = self._registry.find(run.agent_id, run.agent_version)
+        return await self._begin(claim(self._database, run_id, self._owner.token), agent)
+
+    async def resume(self, run_id: UUID, team_id: str) -> Run:
+        """Go on with a run that was interrupted or that the infrastructure stopped."""
+        return await self._take_over(await get_run(self._database, run_id, team_id))
+
+    async def resume_interrupted(self) -> list[Run]:
+        """Go on with every run that nobody executes; those that cannot go on are logged."""
+        return await self._resume_all(await unfinished_runs(self._database))
+
+    async def resume_silent(self) -> list[Run]:
+        """Go on with the runs whose executor has let its lease expire.
+
+        A lease that was given back means that a person interrupted the run: it waits for a person
+        or the next start. An executor that is seen to be alive is merely waiting for the database.
+        """
+        found = await silent_runs(self._database)
+        return await self._resume_all(run for run, lease in found if self._is_dropped(run, lease))
+
+    @asynccontextmanager
+    async def resuming(self) -> AsyncGenerator[None]:
+        """Until the block ends, go on with interrupted runs, now and periodically."""
+        await self.resume_interrupted()
+        task = asyncio.create_task(self._keep_resuming(), name="resuming")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def wait(self, run_id: UUID) -> Run:
+        """The run when it has ended, if it is executed here; else the run as it is."""
+        task = self._tasks.get(run_id)
+        if task is None:
+            return await get_run(self._database, run_id, None)
+        try:
+            # Whoever waits may go away; the run goes on.
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+            return await get_run(self._database, run_id, None)
+
+    async def cancel(self, run_id: UUID, team_id: str) -> Run:
+        """Stop a run for good; the results it has stay."""
+        run = await cancel_run(self._database, run_id, team_id)
+        if task := self._tasks.get(run_id):
+            task.cancel()
+        self._engine.notify(run)
+        return run
+
+    async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
+        """Take people's verdict on a result; the last one completes the run."""
+        cid = None
+        if self._engine.recorder is not None:
+            cid = await self._engine.recorder.keep(case.document, case.submission, verdict)
+        run = await settle_result(self._database, case.review, verdict, cid)
+        if run is not None:
+            self._engine.notify(run)
+
+    async def close(self) -> None:
+        """Interrupt what is executed here; it can be resumed later."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._owner.close()
+
+    async def _keep_resuming(self) -> None:
+        while True:
+            await asyncio.sleep(RESUME_SECONDS)
+            try:
+                await self.resume_silent()
+            except Exception:
+                # The edge of this loop: what failed once may succeed the next time.
+                log.exception("could not look for interrupted runs")
+
+    def _is_dropped(self, run: Run, lease: str) -> bool:
+        """Whether nobody executes a run whose lease has expired, as far as can be seen here."""
+        if lease == self._owner.token:
+            return run.id not in self._tasks
+        return not self._owner.is_alive(lease)
+
+    async def _resume_all(self, runs: Iterable[Run]) -> list[Run]:
+        self._registry.refresh()
+        resumed: list[Run] = []
+        for run in runs:
+            try:
+                resumed.append(await self._take_over(run))
+            except Conflict:
+                log.info("run %s is executed by another process", run.id)
+            except NotFound as error:
+                if run.id not in self._left_alone:
+                    log.warning("run %s was interrupted and cannot go on: %s", run.id, error)
+                self._left_alone.add(run.id)
+        return resumed
+
+    async def _take_over(self, run: Run) -> Run:
+        agent = self._registry.find(run.agent_id, run.agent_version)
+        if run.status is RunStatus.RUNNING and run.id in self._tasks:
+            # Even where its lease has expired: both would write under the token of this process.
+            raise Conflict(f"run {run.id} is being executed, it cannot be resumed")
+        lease = await lease_of(self._database, run.id)
+        gone = lease if lease and self._owner.is_gone(lease) else None
+        return await self._begin(take_over(self._database, run.id, self._owner.token, gone), agent)
+
+    @shielded
+    async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
+        """Execute a run once it is claimed; shielded, or a claimed run might never start."""
+        run = await claimed
+        task = asyncio.create_task(self._engine.execute(run, agent), name=f"run {run.id}")
+        self._tasks[run.id] = task
+        task.add_done_callback(lambda done: self._ended(run.id, done))
+        return run
+
+    def _ended(self, run_id: UUID, task: asyncio.Task[Run]) -> None:
+        if self._tasks.get(run_id) is task:  # a run that failed may have been resumed already
+            del self._tasks[run_id]
+        if not task.cancelled() and task.exception() is not None:
+            log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
+
+
+def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Test]:
+    """The tests of the new run; an error where there is none or one is unknown."""
+    for test_id in request.test_ids:
+        if test_id not in catalog.by_id:
+            raise NotFound.among("test", test_id, catalog.by_id)
+    tests = catalog.for_agent(
+        # A set: thousands of ids are looked up for thousands of tests.
+        agent.id,
+        category=request.category,
+        test_ids=frozenset(request.test_ids) or None,
+    )
+    if not tests:
+        wanted = f" in category {request.category!r}" if request.category else ""
+        raise InvalidInput(f"no active test{wanted} applies to agent {agent.id!r}")
+    return tests

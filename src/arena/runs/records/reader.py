@@ -1,0 +1,215 @@
+"""Runs and results, read."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Integer, Select, and_, cast, func, or_, select
+
+from arena.errors import NotFound
+from arena.runs.item import PlacedResult
+from arena.runs.records.rows import frozen_test, get_run, to_result, to_run
+from arena.runs.run import (
+    CategoryCount,
+    Outcome,
+    Result,
+    ResultEvent,
+    ResultFilter,
+    ResultPage,
+    ResultRow,
+    Run,
+    RunError,
+    RunStatus,
+)
+from arena.scoring.history import ExecutionStatus
+from arena.store.database import Database, shielded, value_from
+from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
+
+PAGE_CHARACTERS = 16_000_000
+"""A page of results ends with the one that reaches this size, however many were wanted."""
+FETCHED_ROWS = 32
+"""Rows that the driver holds beside that page: an answer may take a megabyte."""
+REASON_CHARACTERS = 300
+"""Of a reason in a list; the result itself has all of it."""
+MAX_ERRORS = 100
+"""Errors of a run that are listed."""
+
+OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}
+"""What the column `passed` holds for each."""
+
+
+class RunReader:
+    """Reads runs and their results; changes nothing."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, run_id: UUID, team_id: str | None) -> Run:
+        """The run, if it belongs to this team; None means any team."""
+        return await get_run(self._database, run_id, team_id)
+
+    @shielded
+    async def list(
+        self,
+        team_id: str,
+        *,
+        agent_id: str | None = None,
+        status: RunStatus | None = None,
+        limit: int = 20,
+        before: tuple[datetime, UUID] | None = None,
+    ) -> Sequence[Run]:
+        """A team's runs, newest first; `before` is the last one of the previous page."""
+        query = select(Runs.__table__).where(Runs.team_id == team_id)
+        if agent_id:
+            query = query.where(Runs.agent_id == agent_id)
+        if status:
+            query = query.where(Runs.status == status)
+        if before:
+            moment, run_id = before
+            query = query.where(
+                or_(Runs.created_at < moment, and_(Runs.created_at == moment, Runs.id < run_id))
+            )
+        query = query.order_by(Runs.created_at.desc(), Runs.id.desc()).limit(limit)
+        async with self._database.reading() as connection:
+            return [to_run(row) for row in await connection.execute(query)]
+
+    @shielded
+    async def teams(self) -> Sequence[str]:
+        """Every team that has a run."""
+        query = select(Runs.team_id).distinct().order_by(Runs.team_id)
+        async with self._database.reading() as connection:
+            return (await connection.execute(query)).scalars().all()
+
+    @shielded
+    async def results(
+        self,
+        run_id: UUID,
+        *,
+        after: int = 0,
+        limit: int = 1000,
+        outcome: Outcome | None = None,
+    ) -> ResultPage:
+        """Results of a run in the order of recording, from the one behind `after` on.
+
+        As many as `limit`, or fewer where they would take too much memory.
+        """
+        query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
+        if outcome is not None:
+            query = query.where(Results.passed.is_(OUTCOMES[outcome]))
+        query = query.order_by(Results.sequence).limit(limit + 1)
+        streamed = query.execution_options(yield_per=FETCHED_ROWS)
+        page: list[Result] = []
+        size = 0
+        async with self._database.reading() as connection, connection.stream(streamed) as rows:
+            async for row in rows:
+                if len(page) == limit or size >= PAGE_CHARACTERS:
+                    return ResultPage(results=page, has_more=True)
+                page.append(to_result(row))
+                size += page[-1].size
+        return ResultPage(results=page, has_more=False)
+
+    @shielded
+    async def rows(
+        self, run_id: UUID, wanted: ResultFilter, *, after: int = 0, limit: int = 1000
+    ) -> tuple[Sequence[ResultRow], int]:
+        """A page of results without what the agent said, and how many fit the filter in all."""
+        columns = Results.__table__.c
+        own = [columns[name] for name in ResultRow.__dataclass_fields__ if name in columns]
+        own.remove(columns.failure_reason)
+        query: Any = (
+            select(
+                *own,
+                func.substr(Results.failure_reason, 1, REASON_CHARACTERS).label("failure_reason"),
+                FrozenTests.body["name"].as_string().label("name"),
+            )
+            .join(
+                RunTests,
+                and_(RunTests.run_id == Results.run_id, RunTests.test_id == Results.test_id),
+            )
+            .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        )
+        query = _filtered(query, run_id, wanted).where(Results.sequence > after)
+        counting = _filtered(select(func.count()).select_from(Results), run_id, wanted)
+        async with self._database.reading() as connection:
+            total = (await connection.execute(counting)).scalar_one()
+            page = await connection.execute(query.order_by(Results.sequence).limit(limit))
+            return [
+                value_from(ResultRow, row, status=ExecutionStatus(row.status)) for row in page
+            ], total
+
+    @shielded
+    async def events(self, run_id: UUID, *, after: int, limit: int) -> Sequence[ResultEvent]:
+        """Results as those who watch the run get them, from the one behind `after` on."""
+        columns = [Results.__table__.c[name] for name in ResultEvent.__dataclass_fields__]
+        query = select(*columns).where(Results.run_id == run_id, Results.sequence > after)
+        async with self._database.reading() as connection:
+            page = await connection.execute(query.order_by(Results.sequence).limit(limit))
+            return [
+                value_from(ResultEvent, row, status=ExecutionStatus(row.status)) for row in page
+            ]
+
+    @shielded
+    async def result(
+        self, run_id: UUID, result_id: UUID, among: ResultFilter | None = None
+    ) -> PlacedResult:
+        """One result with its test as it was asked, and its neighbours among those wanted."""
+        query = select(Results.__table__).where(Results.run_id == run_id, Results.id == result_id)
+        others = _filtered(select(Results.id), run_id, among or ResultFilter()).limit(1)
+        async with self._database.reading() as connection:
+            row = (await connection.execute(query)).one_or_none()
+            if row is None:
+                raise NotFound(f"run {run_id} has no result {result_id}")
+            place = Results.sequence
+            before = others.where(place < row.sequence).order_by(place.desc())
+            after = others.where(place > row.sequence).order_by(place)
+            return PlacedResult(
+                result=to_result(row),
+                test=await frozen_test(connection, run_id, row.test_id),
+                previous_id=(await connection.execute(before)).scalar_one_or_none(),
+                next_id=(await connection.execute(after)).scalar_one_or_none(),
+            )
+
+    @shielded
+    async def categories(self, run_id: UUID) -> Sequence[CategoryCount]:
+        """How a run went in each category."""
+        query = (
+            select(
+                Results.category,
+                func.count().label("results"),
+                func.coalesce(func.sum(cast(Results.passed, Integer)), 0).label("passed"),
+                (func.count() - func.count(Results.passed)).label("awaiting"),
+            )
+            .where(Results.run_id == run_id)
+            .group_by(Results.category)
+            .order_by(Results.category)
+        )
+        async with self._database.reading() as connection:
+            return [value_from(CategoryCount, row) for row in await connection.execute(query)]
+
+    @shielded
+    async def errors(self, run_id: UUID) -> Sequence[RunError]:
+        """The first tests of a run that could not be executed."""
+        query = select(RunErrors.__table__).where(RunErrors.run_id == run_id)
+        query = query.order_by(RunErrors.test_id, RunErrors.trial).limit(MAX_ERRORS)
+        async with self._database.reading() as connection:
+            return [value_from(RunError, row) for row in await connection.execute(query)]
+
+
+def _filtered(query: Select[Any], run_id: UUID, wanted: ResultFilter) -> Select[Any]:
+    query = query.where(Results.run_id == run_id)
+    if wanted.outcome is not None:
+        query = query.where(Results.passed.is_(OUTCOMES[wanted.outcome]))
+    if wanted.category is not None:
+        query = query.where(Results.category == wanted.category)
+    if wanted.test_id is not None:
+        query = query.where(Results.test_id == wanted.test_id)
+    if wanted.is_flaky:
+        mixed = (
+            select(Results.test_id)
+            .where(Results.run_id == run_id)
+            .group_by(Results.test_id)
+            .having(func.count(Results.passed.distinct()) > 1)
+        )
+        query = query.where(Results.test_id.in_(mixed))
+    return query

@@ -1,0 +1,106 @@
+"""One agent, asked test after test: its turns, retries, and what counts as an answer."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field, replace
+
+from arena.agents import Agent, AgentBusy, Answer, Connector, Limiter, Limits, Question, connect
+from arena.backoff import backoff_seconds
+from arena.errors import AgentFault, AgentSaidNothing, InfrastructureError
+from arena.models.pricing import priced
+from arena.text import storable
+
+MAX_DELAY_SECONDS = 30.0
+
+
+class NotExecuted(Exception):
+    """An item could not be executed; the agent is not to blame."""
+
+    def __init__(self, attempts: int, cause: InfrastructureError) -> None:
+        super().__init__(cause.message)
+        self.attempts, self.cause = attempts, cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retries:
+    """How often and how patiently a question is asked again."""
+
+    count: int = 2
+    delay_seconds: float = 0.5
+
+    def delay(self, attempt: int, error: InfrastructureError) -> float:
+        """The wait after the given attempt: doubling, plus what a busy agent has asked for."""
+        first = self.delay_seconds
+        wait = backoff_seconds(first, attempt, most_seconds=MAX_DELAY_SECONDS, jitter=True)
+        if isinstance(error, AgentBusy) and error.retry_after_seconds is not None:
+            # Added, not the larger of the two: items that were all given the same time to wait
+            # must not all come back together, and none before its time.
+            wait += min(error.retry_after_seconds, MAX_DELAY_SECONDS)
+        return wait
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an agent did with a question: it answered, or it failed."""
+
+    outcome: Answer | AgentFault
+    duration_seconds: float
+    """Of the last attempt."""
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSession:
+    """An open connection to an agent; its turns are shared by all sessions with that agent."""
+
+    connector: Connector
+    limiter: Limiter
+    retries: Retries = field(default_factory=Retries)
+
+    async def ask(self, question: Question) -> Reply:
+        """Ask until the agent has answered or failed; `NotExecuted` where it cannot be reached."""
+        attempt = 1
+        while True:
+            try:
+                async with self.limiter.turn():
+                    started = time.monotonic()
+                    try:
+                        outcome: Answer | AgentFault = await ask(self.connector, question)
+                    except AgentFault as fault:
+                        outcome = fault
+                    return Reply(outcome, time.monotonic() - started, attempt)
+            except InfrastructureError as error:
+                if not error.retryable or attempt > self.retries.count:
+                    raise NotExecuted(attempt, error) from error
+                wait = self.retries.delay(attempt, error)
+            # Outside of the turn: another question may be asked meanwhile.
+            await asyncio.sleep(wait)
+            attempt += 1
+
+
+class AgentSessions:
+    """Opens sessions. Runs of one agent share what it allows, as its file says now."""
+
+    def __init__(self, retries: Retries) -> None:
+        self._retries = retries
+        self._limiters: dict[tuple[str, Limits], Limiter] = {}
+
+    def open(self, agent: Agent) -> AgentSession:
+        """A session with this agent; whoever opens it closes its connector."""
+        limits = agent.limits
+        limiter = self._limiters.setdefault((agent.reference, limits), Limiter(limits))
+        return AgentSession(connector=connect(agent), limiter=limiter, retries=self._retries)
+
+
+async def ask(connector: Connector, question: Question) -> Answer:
+    """The agent's answer, in time, with something in it that can be stored and shown."""
+    answer = await connector.answer(question)
+    output = storable(answer.output)
+    if not output.strip():
+        raise AgentSaidNothing
+    usage = answer.usage
+    if usage.model and usage.cost_usd is None:
+        usage = await asyncio.to_thread(priced, usage)  # the price list takes long to load
+    if output is answer.output and usage is answer.usage:
+        return answer
+    return replace(answer, output=output, usage=usage)

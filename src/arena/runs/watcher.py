@@ -1,0 +1,52 @@
+"""Watching runs: one run to its end, or the runs of a team."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from uuid import UUID
+
+from arena.feed import Feed
+from arena.runs.records.reader import RunReader
+from arena.runs.run import ResultEvent, Run, RunEvent, RunStatus
+
+POLL_SECONDS = 0.5
+"""How often a watched run is looked at: another process may execute it."""
+RUNS_WATCHED = 50
+"""Of a team's newest, and of those that are executed."""
+EVENT_RESULTS = 500
+"""Results a watcher gets at once."""
+
+
+class RunWatcher:
+    """Follows runs as they are executed, here or elsewhere."""
+
+    def __init__(self, reader: RunReader, feed: Feed) -> None:
+        self._reader = reader
+        self._feed = feed
+
+    async def watch(
+        self, run_id: UUID, team_id: str | None, *, after: int = 0, with_results: bool = True
+    ) -> AsyncGenerator[RunEvent]:
+        """The run now, and again at every look, until it has ended or waits for people."""
+
+        async def look(_: Run | None) -> Run:
+            return await self._reader.get(run_id, team_id)
+
+        looks = self._feed.watch(("run", run_id), look, poll_seconds=POLL_SECONDS)
+        async with aclosing(looks):
+            async for run in looks:
+                results: Sequence[ResultEvent] = ()
+                # Results are numbered as they are counted.
+                while with_results and after < run.completed_tests:
+                    results = await self._reader.events(run_id, after=after, limit=EVENT_RESULTS)
+                    after = results[-1].sequence
+                    if after < run.completed_tests:
+                        yield RunEvent(run=run, results=results)
+                yield RunEvent(run=run, results=results)
+                if run.status.is_final:
+                    return
+
+    async def present(self, team_id: str) -> Mapping[UUID, Run]:
+        """The team's newest runs, and those that are executed now."""
+        newest = await self._reader.list(team_id, limit=RUNS_WATCHED)
+        running = await self._reader.list(team_id, status=RunStatus.RUNNING, limit=RUNS_WATCHED)
+        return {run.id: run for run in (*newest, *running)}

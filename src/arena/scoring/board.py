@@ -1,0 +1,163 @@
+"""The leaderboard: an entry per agent version, and ranks with the range the intervals allow.
+
+Competition ranking: equal scores share the better rank and the next rank counts them all (1, 1, 3).
+The range tells how sure a rank is: `rank_low` counts only those who are better beyond their
+intervals, `rank_high` all but those who are worse beyond them.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from arena.errors import InvalidInput
+from arena.scoring.intervals import Interval
+from arena.scoring.scorecard import COMPONENT_NAMES, Scorecard, Weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """The interval of each score; null where there is no data."""
+
+    overall: Interval | None
+    benchmark: Interval | None
+    user_rating: Interval | None
+    success_rate: Interval | None
+    cost_efficiency: Interval | None
+
+    @classmethod
+    def of_card(cls, card: Scorecard) -> "Intervals":
+        """The intervals of a scorecard, rounded for display."""
+        known = {**card.intervals, "overall": card.overall_interval}
+        shown = {name: interval.rounded() if interval else None for name, interval in known.items()}
+        return cls(**dict.fromkeys(COMPONENT_NAMES) | shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardEntry:
+    """An agent version on the leaderboard; null means no data, not zero."""
+
+    rank: Annotated[int | None, Field(examples=[1])]
+    """Equal scores share a rank."""
+    rank_low: int | None
+    """The best rank that the intervals allow."""
+    rank_high: int | None
+    """The worst rank that the intervals allow."""
+    agent_id: Annotated[str, Field(examples=["qa-web-manager"])]
+    agent_version: Annotated[str, Field(examples=["1.0.0"])]
+    overall_score: Annotated[float | None, Field(examples=[85.5])]
+    benchmark_score: Annotated[float | None, Field(examples=[100.0])]
+    user_rating_score: Annotated[float | None, Field(examples=[75.0])]
+    success_rate_score: Annotated[float | None, Field(examples=[80.0])]
+    cost_efficiency_score: Annotated[float | None, Field(examples=[70.0])]
+    avg_user_rating: Annotated[float | None, Field(examples=[4.0])]
+    coverage: Annotated[float, Field(examples=[1.0])]
+    """The share of the weight that has data."""
+    provisional: bool
+    """Whether some of the weight has no data yet."""
+    feedback_count: int
+    execution_count: int
+    benchmark_run_id: UUID | None
+    """The run behind benchmark and cost."""
+    intervals: Intervals
+
+    @property
+    def name(self) -> str:
+        """The agent version as `agent:version`."""
+        return f"{self.agent_id}:{self.agent_version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """A page of the leaderboard, best first."""
+
+    leaderboard: list[BoardEntry]
+    count: int
+    total: int
+    weights: Weights
+    """The weights that the scores were made with."""
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalculated:
+    """The agent versions whose scores were computed again."""
+
+    recalculated: list[str]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardFilter:
+    """A part of the board: only some tests count, or only well-founded scores are shown."""
+
+    group: tuple[str, str] | None = None
+    """`("category", name)` or `("tag", name)`: only those tests count."""
+    min_coverage: float = 0.0
+    agent_id: str | None = None
+    """Only this agent's versions; their ranks stay those of the board they are taken from."""
+
+    @property
+    def keeps_ranks(self) -> bool:
+        """Whether the stored ranks hold for what is left."""
+        return self.group is None and self.min_coverage <= 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One agent version to be ranked."""
+
+    key: str
+    """Identifies the candidate, as `agent:version`; also decides the order between equals."""
+    score: Decimal | None
+    """The overall score as shown: two that read the same are equal."""
+    interval: Interval | None = None
+    """None where a score's uncertainty is not known: it then excludes no rank."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A candidate with its rank; the ranks are None where it has no score."""
+
+    candidate: Candidate
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+
+
+def rank(candidates: Iterable[Candidate]) -> list[Ranked]:
+    """The candidates in order: best score first, equals by key, those without a score last."""
+    listed = sorted(candidates, key=lambda one: one.key)
+    keys = [one.key for one in listed]
+    if len(set(keys)) < len(keys):
+        twice = sorted({key for key in keys if keys.count(key) > 1})
+        raise InvalidInput(f"ranked twice: {', '.join(twice)}; give each candidate once")
+    scored = [(one, one.score) for one in listed if one.score is not None]
+    scored.sort(key=lambda pair: pair[1], reverse=True)
+    count = len(scored)
+    # Sorted limits make each range two look-ups, so a board of thousands stays quick.
+    scores = sorted(score for _, score in scored)
+    spans = [_span(one, score) for one, score in scored]
+    lows, highs = sorted(low for low, _ in spans), sorted(high for _, high in spans)
+    ranked = [
+        Ranked(
+            candidate=one,
+            rank=1 + count - bisect_right(scores, score),
+            rank_low=1 + count - bisect_right(lows, high),
+            rank_high=count - bisect_left(highs, low),
+        )
+        for (one, score), (low, high) in zip(scored, spans, strict=True)
+    ]
+    return ranked + [Ranked(candidate=one) for one in listed if one.score is None]
+
+
+def _span(candidate: Candidate, score: Decimal) -> tuple[float, float]:
+    interval = candidate.interval
+    if interval is None:
+        return float("-inf"), float("inf")
+    # A rounded interval may miss its own score by a hair; ranks must not.
+    return min(interval.low, float(score)), max(interval.high, float(score))

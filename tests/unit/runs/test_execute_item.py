@@ -1,0 +1,114 @@
+from uuid import UUID
+
+import pytest
+
+from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
+from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
+from arena.evaluation import NO_RESOURCES
+from arena.runs.engine import execute_item
+from arena.runs.item import Item
+from arena.runs.run import Result
+from arena.runs.session import AgentSession, NotExecuted, Retries
+from arena.scoring.history import ExecutionStatus
+from factories import a_test
+
+RUN = UUID(int=1)
+ITEM = Item(test=a_test(points=2.0), trial=1)
+AT_ONCE = Retries(count=2, delay_seconds=0.0)
+
+
+async def execute(connector: "Scripted") -> Result:
+    session = AgentSession(connector=connector, limiter=Limiter(Limits()), retries=AT_ONCE)
+    return await execute_item(session, RUN, ITEM, NO_RESOURCES)
+
+
+class Scripted:
+    """A connector that does what it is told, one step per question."""
+
+    def __init__(self, *steps: Answer | Exception) -> None:
+        self.steps = list(steps)
+        self.questions: list[Question] = []
+
+    async def answer(self, question: Question) -> Answer:
+        self.questions.append(question)
+        step = self.steps.pop(0)
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_good_answer_passes_and_earns_the_points():
+    usage = Usage(input_tokens=3, output_tokens=4, model="m", cost_usd=0.1)
+    result = await execute(Scripted(Answer(output="yes", usage=usage)))
+    assert (result.passed, result.points_earned, result.score) == (True, 2.0, 100.0)
+    assert result.status is ExecutionStatus.COMPLETED
+    assert (result.input_tokens, result.output_tokens) == (3, 4)
+    assert (result.model, result.cost_usd) == ("m", 0.1)
+    assert result.failure_reason is None
+    assert result.actual_output == {"output": "yes"}
+
+
+async def test_a_bad_answer_fails_but_the_execution_is_completed():
+    result = await execute(Scripted(Answer(output="no")))
+    assert (result.passed, result.points_earned) == (False, 0.0)
+    assert result.status is ExecutionStatus.COMPLETED
+    assert result.failure_reason == '"yes" is missing (read: "no")'
+
+
+async def test_a_cut_answer_says_so():
+    result = await execute(Scripted(Answer(output="yes", truncated=True)))
+    assert result.actual_output == {"output": "yes", "truncated": True}
+
+
+@pytest.mark.parametrize(
+    ("step", "status", "reason"),
+    [
+        (AgentCrashed("exit code 3"), "failed", "exit code 3"),
+        (AgentTimedOut("no answer within 30 s"), "timeout", "no answer within 30 s"),
+        (Answer(output=" \n"), "failed", "The agent answered with nothing."),
+    ],
+)
+async def test_what_the_agent_does_wrong_is_a_failed_result_and_not_tried_again(
+    step: Answer | Exception, status: str, reason: str
+):
+    connector = Scripted(step)
+    result = await execute(connector)
+    assert (result.passed, result.status, result.failure_reason) == (False, status, reason)
+    assert result.attempts == 1
+
+
+async def test_a_fault_on_the_way_is_tried_again_under_the_same_question():
+    connector = Scripted(AgentUnavailable("down"), AgentUnavailable("down"), Answer(output="yes"))
+    result = await execute(connector)
+    assert (result.passed, result.attempts) == (True, 3)
+    assert len(set(connector.questions)) == 1
+
+
+async def test_after_the_last_try_the_item_is_not_executed():
+    connector = Scripted(*[AgentUnavailable("down")] * 3)
+    with pytest.raises(NotExecuted, match="down") as missed:
+        await execute(connector)
+    assert missed.value.attempts == 3
+
+
+async def test_what_cannot_get_better_is_not_tried_again():
+    connector = Scripted(AgentUnavailable("no such program", retryable=False))
+    with pytest.raises(NotExecuted) as missed:
+        await execute(connector)
+    assert missed.value.attempts == 1
+
+
+def test_the_wait_between_tries_doubles_up_to_a_limit():
+    retries = Retries(delay_seconds=1.0)
+    down = AgentUnavailable()
+    waits = [retries.delay(attempt, down) for attempt in (1, 2, 3, 20)]
+    for wait, wanted in zip(waits, (1, 2, 4, 30), strict=True):
+        assert 0.5 * wanted <= wait <= wanted
+
+
+def test_a_busy_agent_may_ask_for_a_longer_wait():
+    busy = AgentBusy("later", retry_after_seconds=7.0)
+    assert Retries(delay_seconds=1.0).delay(1, busy) >= 7
