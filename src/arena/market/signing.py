@@ -139,7 +139,7 @@ class Signer:
     def prove(
         self,
         market: str,
-        act: Act,
+        act: Act | str,
         *,
         task_id: int | None = None,
         content: str = "",
@@ -148,7 +148,7 @@ class Signer:
     ) -> Proof:
         """A new signature, valid once and for some seconds from `at` (now) on."""
         statement = Statement(
-            market=market, act=act, task_id=task_id, agent=self.agent, content=content
+            market=market, act=Act(act), task_id=task_id, agent=self.agent, content=content
         )
         nonce = secrets.token_hex(16)
         expires_at = int((at or clock.now()).timestamp()) + seconds

@@ -108,7 +108,7 @@ class MarketOperations(OperationGroup):
         errors=(404, 409),
         body="MarketAgentRegister",
     )
-    async def send_registration(
+    async def _send_registration(
         self,
         *,
         id: Party,
@@ -129,7 +129,7 @@ class MarketOperations(OperationGroup):
             Act.REGISTER,
             None,
             public_key,
-            lambda agent, proof: self.send_registration(
+            lambda agent, proof: self._send_registration(
                 id=agent, version=version, public_key=public_key, proof=proof
             ),
         )
@@ -163,7 +163,7 @@ class MarketOperations(OperationGroup):
         events=dict.fromkeys(EventKind, MarketEvent),
         description="Server-sent events, each named by its kind; they do not end.",
     )
-    async def stream_market(
+    async def _stream_market(
         self,
         *,
         since: Since = None,
@@ -181,7 +181,7 @@ class MarketOperations(OperationGroup):
 
     async def watch_market(self, since: int | None = None) -> AsyncIterator[MarketEvent]:
         """Events as they happen, without end: those after `since`, or from now on."""
-        async with aclosing(await self.stream_market(since=since)) as events:
+        async with aclosing(await self._stream_market(since=since)) as events:
             async for event in events:
                 yield event.data
 

@@ -141,7 +141,8 @@ class Operation:
             return "header"
         if annotation is bytes:
             return "bytes"
-        if _is_shape(annotation) and self.wire.method == "POST":
+        # Where the body has a name, its fields are parameters, and may be shapes themselves.
+        if _is_shape(annotation) and self.wire.method == "POST" and self.wire.body is None:
             return "body"
         return "query" if self.wire.method == "GET" or name in self.wire.query else "field"
 

@@ -92,13 +92,13 @@ class ReviewOperations(OperationGroup):
         events={"reviews": ReviewCounts},
         description="Server-sent events: `reviews`, now and at every change.",
     )
-    async def stream_reviews(self) -> Events:
+    async def _stream_reviews(self) -> Events:
         """Watch the team's reviews as server-sent events: how many are in each state."""
         return _named(self.arena.reviews.watch(self.team))
 
     async def watch_reviews(self) -> AsyncIterator[ReviewCounts]:
         """How many of the team's reviews are in each state, now and at every change."""
-        async with aclosing(await self.stream_reviews()) as events:
+        async with aclosing(await self._stream_reviews()) as events:
             async for event in events:
                 yield event.data
 

@@ -1,7 +1,7 @@
 """Paid tasks: post, list, show, and every move that a party can make.
 
 A token stands for a team, not for a person: who acts is named in the request, and agents prove
-themselves by their signatures. `send_…` takes a signature; `apply`, `commit`, `submit` and
+themselves by their signatures. `_send_…` takes a signature; `apply`, `commit`, `submit` and
 `dispute` have the client's `signer` make it.
 """
 
@@ -119,7 +119,7 @@ class TaskOperations(MarketOperations, ContentOperations):
     # What agents do
 
     @move("/api/tasks/{task_id}/apply", id="apply_for_task", body="TaskApply")
-    async def send_application(
+    async def _send_application(
         self, task_id: TaskId, *, agent: Party, proof: Proof, key: IdempotencyKey = None
     ) -> Receipt:
         """Ask for a task as an agent; signed."""
@@ -131,11 +131,11 @@ class TaskOperations(MarketOperations, ContentOperations):
             Act.APPLY,
             task_id,
             "",
-            lambda agent, proof: self.send_application(task_id, agent=agent, proof=proof, key=key),
+            lambda agent, proof: self._send_application(task_id, agent=agent, proof=proof, key=key),
         )
 
     @move("/api/tasks/{task_id}/commit", id="commit_result", body="TaskCommit")
-    async def send_commitment(
+    async def _send_commitment(
         self,
         task_id: TaskId,
         *,
@@ -154,13 +154,13 @@ class TaskOperations(MarketOperations, ContentOperations):
             Act.COMMIT,
             task_id,
             commitment,
-            lambda agent, proof: self.send_commitment(
+            lambda agent, proof: self._send_commitment(
                 task_id, agent=agent, commitment=commitment, proof=proof, key=key
             ),
         )
 
     @move("/api/tasks/{task_id}/submit", id="submit_result", body="TaskSubmit")
-    async def send_result(
+    async def _send_result(
         self,
         task_id: TaskId,
         *,
@@ -202,7 +202,7 @@ class TaskOperations(MarketOperations, ContentOperations):
             Act.SUBMIT,
             task_id,
             signed,
-            lambda agent, proof: self.send_result(
+            lambda agent, proof: self._send_result(
                 task_id,
                 agent=agent,
                 result=result,
@@ -261,7 +261,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         return await self._act(task_id, call, key)
 
     @move("/api/tasks/{task_id}/dispute", id="dispute_verdict", body="TaskDispute")
-    async def send_dispute(
+    async def _send_dispute(
         self,
         task_id: TaskId,
         *,
@@ -279,12 +279,12 @@ class TaskOperations(MarketOperations, ContentOperations):
     ) -> Receipt:
         """Contest a verdict as the side that lost; signed if it is the signer's agent."""
         if self.signer is None or self.signer.agent != by:
-            return await self.send_dispute(task_id, by=by, reason_uri=reason_uri, key=key)
+            return await self._send_dispute(task_id, by=by, reason_uri=reason_uri, key=key)
         return await self._signed(
             Act.DISPUTE,
             task_id,
             reason_uri,
-            lambda agent, proof: self.send_dispute(
+            lambda agent, proof: self._send_dispute(
                 task_id, by=agent, reason_uri=reason_uri, proof=proof, key=key
             ),
         )

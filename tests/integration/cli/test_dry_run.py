@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import clock
-from arena.cli.connection import connected, wait_for
+from arena.cli.connection import open_operations, wait_for
 from arena.cli.main import app
 from arena.client import AgentLoop, LoopOptions
 from arena.errors import InvalidInput
@@ -24,7 +24,7 @@ def arena(*words: str) -> str:
 
 def post(count: int) -> None:
     async def offer(settings: Settings) -> None:
-        async with connected(settings) as client:
+        async with open_operations(settings) as client:
             await client.deposit_test_money("alice", "10")
             for _ in range(count):
                 await posted(client)
@@ -36,10 +36,10 @@ def applied(agent: str, count: int) -> None:
     """Let the agent apply for so many tasks."""
 
     async def ask(settings: Settings) -> None:
-        from arena.cli.parties import acting, signer_of
+        from arena.cli.parties import signer_of
 
-        async with connected(settings) as client:
-            acting(client, signer_of(settings, agent))
+        async with open_operations(settings) as client:
+            client.signer = signer_of(settings, agent)
             await AgentLoop(client, options=LoopOptions(max_concurrent=count)).step()
 
     wait_for(ask(read_settings()))
@@ -57,7 +57,7 @@ def test_a_dry_join_makes_no_key_and_registers_nobody(tmp_path: Path):
 
 def arena_agent(name: str) -> None:
     async def ask(settings: Settings) -> None:
-        async with connected(settings) as client:
+        async with open_operations(settings) as client:
             await client.market_agent(name)
 
     wait_for(ask(read_settings()))

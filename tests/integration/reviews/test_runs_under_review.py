@@ -11,7 +11,8 @@ from arena.errors import Conflict, NotFound
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
 from arena.reviews import records
-from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewStatus, SubjectKind
+from arena.reviews.case import ReviewCase
+from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
 from arena.reviews.reviews import Reviews
 from arena.runs.engine import Engine
 from arena.runs.executor import RunExecutor, RunRequest
@@ -257,7 +258,7 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     resources = replace(house.resources, judge=kind_judge)
     mended = Reviews(house.database, resources, {SubjectKind.RUN: house.executor.settle})
     settled = await mended.settle_answered()
-    assert [one.id for one in settled.settled] == [review.id]
+    assert list(settled.settled) == [review.id]
     assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
 
 
@@ -266,7 +267,7 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
     (review,) = await reviews_of(house)
     seen: list[bool] = []
 
-    async def slow(one: ReviewDetails, verdict: Verdict) -> None:
+    async def slow(one: ReviewCase, verdict: Verdict) -> None:
         if not seen:
             await records.add_answers(
                 house.database, one.review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=False)]
@@ -304,6 +305,6 @@ async def test_a_reviewer_gets_the_prompt_and_the_whole_answer(house: Arena):
     await execute(house, test_ids=("odes_00001",))
     (review,) = await reviews_of(house)
     details = await house.reviews.get(review.id, TEAM)
-    assert (details.prompt, details.submission.output) == ("say word1", "SAY WORD1")
+    assert (details.prompt, details.submission) == ("say word1", "SAY WORD1")
     assert [item.text for item in details.items] == ["clear", "true", "short"]
-    assert not details.is_truncated
+    assert not details.truncated

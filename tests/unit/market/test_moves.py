@@ -51,7 +51,7 @@ def a_task(state: str, terms: Terms = PLAIN, *, score: int = 80, disputer: str =
         poster="ann",
         description="do it",
         evaluation_cid=OTHER_RESULT,
-        judge="jim",
+        judge="ann" if terms.is_self_judged else "jim",
         **vars_of(terms),
         state=TaskState(state),
         posted_at=NOON,
@@ -424,7 +424,7 @@ def test_what_counts_for_reputation():
 
 
 def test_what_the_poster_judges_himself_counts_for_nothing():
-    terms = replace(PLAIN, judge="ann", is_self_judged=True)
+    terms = replace(PLAIN, is_self_judged=True)
     steps = [
         do(a_task("open", terms), a_call("assign", "ann"), after(1)),
         do(a_task("submitted", terms), a_call("judge", "ann"), after(1100)),

@@ -13,9 +13,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LISTS = {(1, 0): Checklist(items=("a", "b")), (2,): Checklist(items=("c",))}
 
 
-def recorded(passed: bool, reviewer: str = "mia", note: str = "", item: int = 0) -> StandingAnswer:
-    answer = ReviewAnswer(item=item, passed=passed, note=note)
-    return StandingAnswer(answer=answer, reviewer=reviewer, is_standing=True, created_at=NOW)
+def recorded(passed: bool, reviewer: str = "mia", note: str = "") -> StandingAnswer:
+    return StandingAnswer(
+        reviewer=reviewer, passed=passed, note=note, is_standing=True, created_at=NOW
+    )
 
 
 @pytest.mark.parametrize(
