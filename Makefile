@@ -18,9 +18,13 @@ demo-market: setup  ## Post three paid tasks, let two agents compete, judge, sho
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	@scripts/demo-market
 
+# What tests need of the machine; the second line is the sandbox's table of languages.
+TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 chromium \
+  python3 node=nodejs tsc=node-typescript gcc g++ rustc go=golang-go javac=default-jdk-headless ruby perl php=php-cli lua=lua5.4
+
 # Three on two cores: tests that wait leave a tenth of them idle.
 test: setup  ## Check the code, then run every test.
-	@scripts/setup --system jq curl perl python3 bwrap=bubblewrap gcc g++ node=nodejs libseccomp.so.2=libseccomp2 chromium
+	@scripts/setup --system $(TEST_TOOLS)
 	@$(MAKE) --no-print-directory check
 	$(BIN)/pytest -n 3 $(PYTEST_ARGS)
 

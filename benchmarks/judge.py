@@ -17,8 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.evaluation import JudgePrompt, Submission
-from arena.evaluation.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge, open_judge
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission
 from arena.settings import Settings
 
 STANDARD = JudgePrompt(
@@ -71,7 +72,7 @@ async def measure(url: str, options: argparse.Namespace) -> None:
         print(
             f"from the cache {wall:5.2f} s  ({cpu / options.calls * 1000:.2f} ms CPU a judgement)"
         )
-        await judge.close()
+        await judge.aclose()
 
 
 async def timed(judge: ModelJudge, calls: int) -> tuple[float, float]:

@@ -102,7 +102,7 @@ def execute(url: str) -> str:
 
 
 def measure(url: str, run: str, count: int) -> None:
-    program = shutil.which("chromium")
+    program = shutil.which(os.environ.get("ARENA_TEST_CHROMIUM", "chromium"))
     if program is None:
         sys.exit("chromium is missing: apt-get install chromium")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []

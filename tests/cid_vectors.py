@@ -2,6 +2,9 @@
 
 import random
 
+from arena.content.errors import ContentCorrupt, ContentMissing
+from arena.content.store import LocalStore
+
 
 def noise(length: int) -> bytes:
     """Always the same bytes that no rule shortens."""
@@ -55,3 +58,12 @@ HELLO = b"hello world"
 HELLO_CID = VECTORS[1][2]
 NOT_HELLO_CID = "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 """Well spelt and wrong by one letter."""
+
+
+def has(store: LocalStore, cid: str) -> bool:
+    """Whether all of the content is there and undamaged."""
+    try:
+        store.get(cid)
+    except (ContentMissing, ContentCorrupt):
+        return False
+    return True

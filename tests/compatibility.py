@@ -14,6 +14,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -406,6 +407,8 @@ def keep(home: Path, to: Path) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for path in sorted(home.rglob("*")):
+            if path.suffix in (".pyc", ".lock") or path.name == "__pycache__":
+                continue
             archive.add(path, Path("home") / path.relative_to(home), recursive=False)
     to.write_bytes(gzip.compress(packed.getvalue(), mtime=0))
 
@@ -418,9 +421,15 @@ def postgres() -> Iterator[tuple[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="arena-postgres-") as folder:
         server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         url = server.get_uri()
-        program = Path(pgserver.__file__).parent / "pginstall" / "bin" / "pg_dump"
-        words = [str(program), "--no-owner", "--no-privileges", url]
-        yield url, lambda: subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        # The newest of the versions that the package brings: it serves with that one.
+        program = max(Path(pgserver.__file__).parent.glob("pginstall*/bin/pg_dump"))
+        words = [str(program), "--inserts", "--no-owner", "--no-privileges", url]
+
+        def dump() -> str:
+            text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+            return re.sub(r"(?m)^\\(un)?restrict .*\n", "", text)  # only psql knows these lines
+
+        yield url, dump
         server.cleanup()
 
 

@@ -1,6 +1,8 @@
 """What tests share: a temporary home, real databases on both engines, a whole Arena."""
 
+import importlib
 import os
+import pkgutil
 import signal
 import tempfile
 import warnings
@@ -12,8 +14,8 @@ from urllib.parse import urlsplit
 import hypothesis
 import psycopg
 import pytest
-from hypothesis.internal.conjecture import providers
 
+import arena
 from arena.assembly import Arena, open_arena
 from arena.settings import Settings
 from arena.store.database import Database
@@ -40,10 +42,20 @@ hypothesis.settings.register_profile("arena", derandomize=True)
 hypothesis.settings.load_profile("arena")
 
 
-def pytest_sessionstart() -> None:
-    """Keep what is in the source out of the examples, or each change of it would change them."""
-    if hypothesis.settings().derandomize:
-        providers._get_local_constants = lambda: providers._local_constants  # none is ever added
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Import the whole package before the first property test.
+
+    Hypothesis also tries the constants of the modules that are loaded. Which ones are must not
+    depend on the tests that ran before, or a test would see other examples in another order.
+    """
+    if session.items and not session.config.option.collectonly:
+        for module in pkgutil.walk_packages(arena.__path__, "arena."):
+            if module.name not in NOT_IMPORTED:
+                importlib.import_module(module.name)
+
+
+NOT_IMPORTED = ("arena.__main__", "arena.store.migrations.env")
+"""The command itself, and what only Alembic can load."""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from arena.evaluation import JudgePrompt
+from arena.evaluation.standard import JudgePrompt
 from http_server import Request, Server
 
 STANDARD = JudgePrompt(

@@ -4,8 +4,7 @@ from uuid import UUID
 
 from arena.assembly import Arena
 from arena.reviews.review import Review, ReviewAnswer
-from arena.runs.executor import RunRequest
-from arena.runs.run import Run
+from arena.runs.run import Run, RunRequest
 from arena.settings import Settings
 from factories import write_agent, write_checklist, write_tests
 

@@ -3,12 +3,12 @@
 import gc
 import sys
 
+import arena
+
 
 def main() -> None:
     """Run the command line; the version is told before anything heavy is loaded."""
     if sys.argv[1:] == ["--version"]:
-        import arena
-
         print(f"arena {arena.__version__}")
         return
     # What is imported stays to the end. Looking through it for garbage again and again, and once

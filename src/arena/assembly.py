@@ -6,17 +6,21 @@ them takes longer than the command itself. So the imports stand in the propertie
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from arena.settings import Settings
 
 if TYPE_CHECKING:
-    from arena.agents import Registry
+    from arena.agents.registry import Registry
     from arena.catalog import Audits, LiveCatalog
     from arena.content.store import LocalStore
-    from arena.evaluation import Resources, SealedFolder
-    from arena.evaluation.judge import ModelJudge
+    from arena.evaluation.evaluator import Evaluator
+    from arena.evaluation.judge.judge import ModelJudge
+    from arena.evaluation.resources import Resources
+    from arena.evaluation.sealed import SealedFolder
+    from arena.evaluation.standard import JudgePrompt
+    from arena.evaluation.verdict import Submission, Verdict
     from arena.feed import Feed
     from arena.market.judging import TaskReviews
     from arena.market.market import Market
@@ -88,7 +92,7 @@ class Arena:
     @cached_property
     def registry(self) -> "Registry":
         """Who answers."""
-        from arena.agents import Registry
+        from arena.agents.registry import Registry
 
         return Registry([self.settings.home / "agents", *self.settings.agents])
 
@@ -109,19 +113,34 @@ class Arena:
     @cached_property
     def judge(self) -> "ModelJudge":
         """The models that judge."""
-        from arena.evaluation.judge import open_judge
+        from arena.evaluation.judge.judge import open_judge
 
         judge = open_judge(self.settings)
-        self._closing.push_async_callback(judge.close)
+        self._closing.push_async_callback(judge.aclose)
         return judge
 
     @cached_property
     def resources(self) -> "Resources":
         """What judging needs."""
-        from arena.evaluation import Resources, SealedFolder
+        from arena.evaluation.resources import Resources
+        from arena.evaluation.sealed import SealedFolder
 
         unseal = SealedFolder(self.settings.sealed_folder)
-        return Resources(sandbox=self.sandbox, judge=self.judge, unseal=unseal)
+        return Resources(sandbox=self.sandbox, judge=self._judged, unseal=unseal)
+
+    async def _judged(
+        self, standard: "JudgePrompt", submission: "Submission", *, fresh: bool = False
+    ) -> "Verdict":
+        # The judge brings an HTTP library along: it is opened by the first standard that needs it.
+        return await self.judge.judge(standard, submission, fresh=fresh)
+
+    @cached_property
+    def evaluation(self) -> "Evaluator":
+        """Judging on request."""
+        from arena.evaluation.evaluator import Evaluator
+
+        fresh_judge = partial(self._judged, fresh=True)
+        return Evaluator(self.settings, self.resources, fresh_judge, self.content)
 
     @cached_property
     def feed(self) -> "Feed":
@@ -207,7 +226,7 @@ class Arena:
         A team with a token chooses the standard of its task, so it gets only what was left for it;
         the tests of a run are the server's own.
         """
-        from arena.evaluation import SealedFolder
+        from arena.evaluation.sealed import SealedFolder
         from arena.reviews.review import SubjectKind
 
         folder = SealedFolder(self.settings.sealed_folder)

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from arena.evaluation import Resources, Submission, evaluate, read_standard_document
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.resources import Resources
+from arena.evaluation.verdict import Submission
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 PAGE = (Path(__file__).parents[2] / "docs/standards.md").read_text()
@@ -79,7 +82,7 @@ def test_either_may_come_from_standard_input_and_json_has_it_all(shell, tmp_path
         ({**ADD, "functionName": ""}, b"x", "functionName: must not be empty"),
         ("{", b"x", "standard:1:2: not JSON"),
         ("{}", b"x", "error: the standard: needs the key"),
-        ("[]", b"x", "standard: a standard is a JSON object with its type"),
+        ("[]", b"x", "standard is not a standard: it must be a JSON object"),
         ('{"type": "test_cases", "cases": [{"expected": NaN}]}', b"x", "NaN is not JSON"),
         (ADD, b"\xff\xfe", "is not UTF-8 text (byte 0)"),
     ],

@@ -55,3 +55,10 @@ def test_every_make_target_of_the_documents_exists():
     targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
     for page, target in pages(r"`make ([a-z-]+)"):
         assert target in targets, f"{page.name}: make {target}"
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "README.md").read_text()
+    listed = {(ROOT / "docs" / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", index)}
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert page.name == "README.md" or {page, page.parent} & listed, page

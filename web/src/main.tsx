@@ -7,12 +7,12 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
 import { theme, variables } from "./theme";
 
-/** The nonce of this answer of the server: without it the browser refuses our <style> elements. */
+/** The nonce of this response: without it the browser blocks our <style> elements. */
 function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 }
 
-// For the dialogs: what keeps the page behind them from scrolling is a <style> element, too.
+// Dialogs lock scrolling with a <style> element, which needs the nonce too.
 setNonce(styleNonce());
 
 const root = document.getElementById("root");

@@ -25,7 +25,7 @@ export const theme = createTheme({
       defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" } },
     }),
     Select: Select.extend({
-      // The list itself scrolls: what scrolls within it could not be reached by keyboard.
+      // The list itself scrolls: an inner scroll area could not be reached by keyboard.
       defaultProps: { withScrollArea: false },
       styles: { dropdown: { maxHeight: 320, overflowY: "auto" } },
     }),
@@ -34,7 +34,7 @@ export const theme = createTheme({
   },
 });
 
-/** Text that is quieter than the rest, and still readable on every background here. */
+/** Dimmed text that is still readable on every background here. */
 export const variables: CSSVariablesResolver = (made) => ({
   variables: {},
   light: {

@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator, Mapping
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
 from typing import cast
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from a2a.client import (
     ClientFactory,
 )
 from a2a.types import (
+    Artifact,
     CancelTaskRequest,
     GetTaskRequest,
     Message,
@@ -23,30 +25,154 @@ from a2a.types import (
     Role,
     SendMessageRequest,
     StreamResponse,
+    Task,
+    TaskState,
+    TaskStatus,
 )
 from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH, TransportProtocol
 from a2a.utils.errors import A2AError
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
 
-from arena.agents.a2a_transcript import Transcript
-from arena.agents.agent import Agent
-from arena.agents.answers import answer_from_text
-from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Connector, Question
-from arena.agents.http import unreachable
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import (
+    MAX_OUTPUT_BYTES,
+    Answer,
+    Connector,
+    Question,
+    answer_from_text,
+    timed_out,
+)
+from arena.agents.http import fault_of_status, shortened, unreachable
 from arena.agents.secrets import Secrets
 from arena.agents.spec import A2ASpec
-from arena.agents.status_faults import fault_of_status, shortened
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
-from arena.models.capped import CappedBytes, Stream, TooLong, refuse_compressed
-from arena.models.lines import CONNECT_SECONDS
+from arena.models.connections import CONNECT_SECONDS, TooLong, refuse_compressed
+from arena.models.usage import Usage, usage_from
 
 CANCEL_SECONDS = 2.0
-"""How long an agent may take to accept that its task is over."""
+"""How long an agent may take to confirm that its task is cancelled."""
 _POLL_SECONDS = (0.1, 0.2, 0.5, 1.0)
-# A stream wraps every few letters into an event of some hundred bytes.
+# A stream wraps every few characters into an event of some hundred bytes.
 _MAX_STREAM_BYTES = 32 * MAX_OUTPUT_BYTES
 
+# Compared by number: an enum of protobuf is an int.
+_FAILED = {
+    TaskState.TASK_STATE_FAILED: "failed",
+    TaskState.TASK_STATE_REJECTED: "was rejected",
+    TaskState.TASK_STATE_CANCELED: "was cancelled by the agent",
+}
+_FINAL = {
+    *_FAILED,
+    TaskState.TASK_STATE_COMPLETED,
+    # Nobody will answer its question back, so what it said is all there will be.
+    TaskState.TASK_STATE_INPUT_REQUIRED,
+    TaskState.TASK_STATE_AUTH_REQUIRED,
+}
 
-def connect(agent: Agent, secrets: Secrets) -> Connector:
+
+class Transcript:
+    """Collects the events of one answer."""
+
+    def __init__(self) -> None:
+        self.task_id: str | None = None
+        self.size = 0
+        """How many characters have arrived, so that the caller can stop at a limit."""
+        self._state: int | None = None
+        self._artifacts: dict[str, list[str]] = {}
+        self._message = ""
+        self._usage: object = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will come."""
+        return self._state in _FINAL if self.task_id else bool(self._message)
+
+    @property
+    def failure(self) -> str | None:
+        """How the task failed, or None."""
+        return _FAILED.get(cast(TaskState, self._state)) if self._state is not None else None
+
+    @property
+    def wants_login(self) -> bool:
+        """Whether the agent asks for credentials first."""
+        return self._state == TaskState.TASK_STATE_AUTH_REQUIRED
+
+    @property
+    def message(self) -> str:
+        """The agent's last message."""
+        return self._message
+
+    @property
+    def text(self) -> str:
+        """The answer: the text of the artifacts, or else the last message."""
+        artifacts = ["".join(texts) for texts in self._artifacts.values()]
+        return "\n".join(filter(None, artifacts)) or self._message
+
+    @property
+    def usage(self) -> Usage:
+        """What the agent says in its metadata under `usage`."""
+        return usage_from(self._usage)
+
+    def add(self, event: StreamResponse) -> None:
+        """Take in one event of the stream."""
+        match event.WhichOneof("payload"):
+            case "task":
+                self.add_task(event.task)
+            case "message":
+                self._add_message(event.message)
+                self._note_usage(event.message.metadata)
+            case "status_update":
+                self.task_id = event.status_update.task_id
+                self._add_status(event.status_update.status)
+                self._note_usage(event.status_update.metadata)
+            case "artifact_update":
+                update = event.artifact_update
+                self.task_id = update.task_id
+                self._add_artifact(update.artifact, append=update.append)
+            case _:
+                pass  # a kind of event that a later version of the protocol has
+
+    def add_task(self, task: Task) -> None:
+        """Take in the whole task as it is now."""
+        self.task_id = task.id
+        for artifact in task.artifacts:
+            self._add_artifact(artifact, append=False)
+        self._add_status(task.status)
+        self._note_usage(task.metadata)
+
+    def _add_status(self, status: TaskStatus) -> None:
+        self._state = status.state
+        if status.HasField("message"):
+            self._add_message(status.message)
+
+    def _add_message(self, message: Message) -> None:
+        text = "".join(_texts(message.parts))
+        self.size += len(text)
+        self._message = text or self._message
+
+    def _add_artifact(self, artifact: Artifact, *, append: bool) -> None:
+        texts = list(_texts(artifact.parts))
+        self.size += sum(map(len, texts))
+        if append:
+            self._artifacts.setdefault(artifact.artifact_id, []).extend(texts)
+        else:
+            self._artifacts[artifact.artifact_id] = texts
+
+    def _note_usage(self, metadata: Struct) -> None:
+        if "usage" in metadata.fields:
+            self._usage = MessageToDict(metadata)["usage"]
+
+
+def _texts(parts: Iterable[Part]) -> Iterable[str]:
+    for part in parts:
+        if part.HasField("text"):
+            yield part.text
+        elif part.HasField("data"):
+            yield json.dumps(MessageToDict(part.data), ensure_ascii=False)
+
+
+def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     """The connector for `{type: a2a}`."""
     spec = agent.connector
     assert isinstance(spec, A2ASpec)
@@ -79,9 +205,7 @@ class A2AAgent:
             async with asyncio.timeout(question.timeout_seconds):
                 await self._converse(question, transcript)
         except TimeoutError:
-            raise AgentTimedOut(
-                f"the agent did not answer within {question.timeout_seconds:g} s"
-            ) from None
+            raise AgentTimedOut(timed_out(question)) from None
         except TooLong:
             raise AgentCrashed(
                 "the agent sent far more than 1 MiB, or sent it compressed"
@@ -111,7 +235,7 @@ class A2AAgent:
         await self._poll(client, transcript)
 
     async def _poll(self, client: Client, transcript: Transcript) -> None:
-        """Some agents answer at once with a task that is still at work."""
+        """Some agents return at once with a task that is still running."""
         pauses = iter(_POLL_SECONDS)
         while transcript.task_id and not transcript.is_final:
             await asyncio.sleep(next(pauses, _POLL_SECONDS[-1]))
@@ -143,7 +267,7 @@ class A2AAgent:
             return self._client
 
     async def _cancel(self, task_id: str | None) -> None:
-        """Tell the agent that nobody waits any more; whether it listens is its own affair."""
+        """Tell the agent that nobody waits any more; it may ignore that."""
         if task_id is None or self._client is None:
             return
         with contextlib.suppress(A2AError, httpx.HTTPError, TooLong, TimeoutError):
@@ -183,13 +307,27 @@ class _Headers(httpx.Auth):
         yield request
 
 
-class _CappedBody(CappedBytes, httpx.AsyncByteStream):
-    pass
+class _CappedBody(httpx.AsyncByteStream):
+    """A body that ends with `TooLong` at the limit: the SDK would read all of it into memory."""
+
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+        self._left = _MAX_STREAM_BYTES
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise TooLong
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 async def _cap(response: httpx.Response) -> None:
     refuse_compressed(response.headers)
-    response.stream = _CappedBody(cast(Stream, response.stream), _MAX_STREAM_BYTES)
+    response.stream = _CappedBody(cast(httpx.AsyncByteStream, response.stream))
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
@@ -206,5 +344,5 @@ def _answer(transcript: Transcript) -> Answer:
     if transcript.failure is not None:
         reason = f": {shortened(transcript.message)}" if transcript.message else ""
         raise AgentCrashed(f"the agent's task {transcript.failure}{reason}")
-    is_cut = not transcript.is_final  # it was still talking when it had said too much
+    is_cut = not transcript.is_final  # still sending when it passed the limit
     return answer_from_text(transcript.text, usage=transcript.usage, truncated=is_cut)

@@ -1,178 +1,131 @@
-"""The file of an agent: its keys, and what is said about it when one of them is wrong."""
+"""Reads the file of an agent, and says what is wrong with it."""
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import cast
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import TypeAdapter, ValidationError
 
-from arena.agents.agent import DEFAULT_VERSION, ID_PATTERN, MAX_ID_LENGTH, Agent, Limits
-from arena.agents.agent_yaml import BadFile, Document, Location, Place, Problem, read_document
+from arena.agents.agent import (
+    ID_PATTERN,
+    LINE_PATTERN,
+    VERSION_PATTERN,
+    AgentDefinition,
+    AgentKeys,
+    AgentLimits,
+)
 from arena.agents.connectors import connector_types
-from arena.agents.semver import MAX_LENGTH, PATTERN
-from arena.agents.spec import SPECS, ConnectorSpec, OtherSpec, UsagePointers
+from arena.agents.spec import SPECS, UsagePointers
+from arena.documents.problem import FileProblem, GivenUp, Place, ProblemList, read_content
+from arena.documents.validation import Fault, faults_of, type_name
+from arena.documents.yaml_reader import Node, YamlReader
+from arena.documents.yaml_reader import Path as KeyPath
 from arena.errors import nearest
 
-_Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\r\n\x00]*$")]
-
-_PATTERNS = {
+MAX_FILE_BYTES = 64 * 1024
+PATTERNS = {
     ID_PATTERN: "lower-case letters, digits and hyphens, beginning with a letter or digit",
-    PATTERN: "a semantic version such as 1.0.0",
-    r"^[^\r\n\x00]*$": "one line",
+    VERSION_PATTERN: "a semantic version such as 1.0.0",
+    LINE_PATTERN: "one line",
 }
+_ID_LINE = re.compile(rb"""^id:\s*["']?([\w-]+)""", re.MULTILINE)
+"""Tells whose file it is even where it is not valid YAML."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+class BadFile(Exception):
+    """A file does not define an agent; `problems` says why."""
+
+    def __init__(self, problems: tuple[FileProblem, ...], agent_id: str | None) -> None:
+        super().__init__(*map(str, problems))
+        self.problems = problems
+        self.agent_id = agent_id
+        """Whose file it is, as far as it can be read."""
 
 
-class LimitsSection(_Strict):
-    """The key `limits`."""
-
-    max_concurrency: Annotated[int, Field(ge=1, le=1000)] = Limits().max_concurrency
-    per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-
-
-class AgentFile(_Strict):
-    """The keys of an agent's file; what is inside `connector` depends on its type."""
-
-    id: Annotated[str, Field(max_length=MAX_ID_LENGTH, pattern=ID_PATTERN)]
-    version: Annotated[str, Field(max_length=MAX_LENGTH, pattern=PATTERN)] = DEFAULT_VERSION
-    name: _Line | None = None
-    nickname: _Line | None = None
-    description: Annotated[str, Field(max_length=10_000)] = ""
-    tags: tuple[Annotated[str, Field(min_length=1, max_length=50)], ...] = ()
-    connector: dict[str, JsonValue]
-    limits: LimitsSection = LimitsSection()
-
-
-def read_agent(path: Path) -> tuple[Agent, Place]:
-    """The agent in the file at `path` and where its id stands.
-
-    Raises `BadFile` with every problem found.
-    """
-    document = read_document(path)
-    file, problems = _read_file(document)
-    connector, more = _read_connector(document)
-    if problems or more or file is None or connector is None:
-        raise BadFile(sorted({*problems, *more}), _given_id(document))
-    agent = Agent(
-        id=file.id,
-        version=file.version,
-        name=file.name or file.id,
-        nickname=file.nickname,
-        description=file.description,
-        tags=file.tags,
-        connector=connector,
-        limits=Limits(
-            max_concurrency=file.limits.max_concurrency, per_minute=file.limits.per_minute
-        ),
-        source=path,
-    )
-    return agent, document.place(("id",))
-
-
-def _given_id(document: Document) -> str | None:
-    given = document.value.get("id") if isinstance(document.value, dict) else None
-    return given if isinstance(given, str) else None
-
-
-def _read_file(document: Document) -> tuple[AgentFile | None, list[Problem]]:
+def read_agent(path: Path) -> tuple[AgentDefinition, Place]:
+    """The agent in the file at `path` and where its id stands; `BadFile` with every problem."""
+    problems = ProblemList(str(path))
+    data, value = b"", cast(object, None)
     try:
-        # As JSON, because that is what strict mode knows lists and whole floats from.
-        return AgentFile.model_validate_json(json.dumps(document.value)), []
+        data = read_content(path, problems, max_bytes=MAX_FILE_BYTES)
+        node = YamlReader(data, problems, as_json=True).document()
+        value = node.value
+        keys = _checked(node, problems)
+        if keys is not None and not problems:
+            fields = {entry.name: getattr(keys, entry.name) for entry in dataclasses.fields(keys)}
+            fields["name"] = keys.name or keys.id
+            return AgentDefinition(source=path, **fields), node.place(("id",))
+    except GivenUp:
+        pass  # the last problem says why
+    raise BadFile(problems.in_order(), _given_id(value, data))
+
+
+def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:
+    fault = _connector_fault(node.value)
+    if fault is not None:
+        problems.add(fault.place(node), str(fault))
+    try:
+        # As JSON: in strict mode pydantic takes a mapping for a dataclass from JSON only.
+        return _adapter().validate_json(json.dumps(node.value))
     except ValidationError as error:
-        return None, [_problem(document, (), details) for details in error.errors()]
+        for found in faults_of(error, _known_keys, PATTERNS):
+            head, rest = found.path[:1], found.path[1:]
+            if head == ("connector",):
+                if fault is not None:
+                    continue
+                # The first step inside is the type by which pydantic chose the rules.
+                found = replace(found, path=(*head, *rest[1:]))
+            problems.add(found.place(node), str(found))
+    return None
 
 
-def _read_connector(document: Document) -> tuple[ConnectorSpec | None, list[Problem]]:
-    value = document.value.get("connector") if isinstance(document.value, dict) else None
-    if not isinstance(value, dict):
-        return None, []  # `_read_file` has said so
+@cache
+def _adapter() -> TypeAdapter[AgentKeys]:
+    # Made when first needed: it takes milliseconds, and many commands read no agent.
+    return TypeAdapter(AgentKeys)
+
+
+def _connector_fault(value: object) -> Fault | None:
+    """What is wrong with the type of the connector, which decides about its other keys."""
+    file = cast(dict[str, object], value) if isinstance(value, dict) else {}
+    if "connector" not in file:
+        return None
+    if not isinstance(file["connector"], dict):
+        message = f"must be a mapping, is {type_name(file['connector'])}"
+        return Fault(path=("connector",), message=message)
+    connector = cast(dict[str, object], file["connector"])
     known = connector_types()
-    if "type" not in value:
-        message = f"'type' is missing, must be one of {', '.join(sorted(known))}"
-        return None, [document.problem(("connector",), message)]
-    kind = value["type"]
-    if not isinstance(kind, str) or kind not in known:
-        message = f"connector type {_shown(kind)} is unknown{nearest(str(kind), known)}"
-        return None, [document.problem(("connector", "type"), message)]
-    if kind not in SPECS:
-        options = {key: option for key, option in value.items() if key != "type"}
-        return OtherSpec(type=kind, options=options), []
-    try:
-        return TypeAdapter(SPECS[kind]).validate_json(json.dumps(value)), []
-    except ValidationError as error:
-        return None, [_problem(document, ("connector",), details) for details in error.errors()]
+    if "type" not in connector:
+        message = f"needs the key 'type': one of {', '.join(sorted(known))}"
+        return Fault(path=("connector",), message=message)
+    kind = connector["type"]
+    if isinstance(kind, str) and kind in known:
+        return None
+    message = f"unknown type {json.dumps(kind)[:40]}{nearest(str(kind), known)}"
+    return Fault(path=("connector", "type"), message=message)
 
 
-def _problem(document: Document, parent: Location, details: ErrorDetails) -> Problem:
-    """What pydantic found, in our words and at its place in the file."""
-    location = (*parent, *details["loc"])
-    kind = details["type"]
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        known = _known_keys(document, location[:-1])
-        message = f"unknown key {str(location[-1])!r}{nearest(str(location[-1]), known)}"
-        return document.problem(location, message, at_key=True)
-    if kind in ("missing", "missing_argument"):
-        return document.problem(location, f"{str(location[-1])!r} is missing")
-    name = ".".join(map(str, location)) or "the file"
-    shown = f"is {_shown(details['input'])}, " if _is_quotable(location, details["input"]) else ""
-    return document.problem(location, f"{name} {shown}{_allowed(details)}")
-
-
-def _is_quotable(location: Location, value: object) -> bool:
-    """Whether a problem, which everybody may read, can hold the value.
-
-    What stands in a connector may be a secret in the wrong place, and so may what holds all of it.
-    """
-    return location[:1] not in ((), ("connector",)) and not isinstance(value, dict | list)
-
-
-def _known_keys(document: Document, location: Location) -> Iterable[str]:
-    match location:
+def _known_keys(at: KeyPath) -> Iterable[str]:
+    match at:
         case ("limits",):
-            return LimitsSection.model_fields
-        case ("connector", "usage"):
-            return _names(UsagePointers)
-        case ("connector",):
-            connector = document.value["connector"] if isinstance(document.value, dict) else None
-            kind = connector.get("type") if isinstance(connector, dict) else None
-            return _names(SPECS[str(kind)])
+            kind = AgentLimits
+        case ("connector", str(), "usage"):
+            kind = UsagePointers
+        case ("connector", str(name)):
+            kind = SPECS[name]
         case _:
-            return AgentFile.model_fields
+            kind = AgentKeys
+    return [entry.name for entry in dataclasses.fields(kind)]
 
 
-def _names(spec: type) -> Iterable[str]:
-    return [entry.name for entry in dataclasses.fields(spec)]
-
-
-def _allowed(details: ErrorDetails) -> str:
-    context = details.get("ctx", {})
-    match details["type"]:
-        case "string_type":
-            return "must be text" + ("; put it in quotes" if _is_scalar(details["input"]) else "")
-        case "string_pattern_mismatch":
-            return f"must be {_PATTERNS.get(context['pattern'], context['pattern'])}"
-        case "dict_type" | "dataclass_type" | "model_type" | "model_attributes_type":
-            return "must be a mapping of keys to values"
-        case "tuple_type" | "list_type":
-            return "must be a list"
-        case "value_error":
-            return str(context["error"])
-        case _:
-            rest = details["msg"].removeprefix("Input ").removeprefix("String ")
-            return rest.replace("should", "must", 1)
-
-
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, bool | int | float)
-
-
-def _shown(value: object) -> str:
-    """A value as the reader of the file would recognise it, short enough for one line."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _given_id(value: object, data: bytes) -> str | None:
+    given = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
+    if isinstance(given, str):
+        return given
+    found = _ID_LINE.search(data)
+    return found[1].decode() if found else None

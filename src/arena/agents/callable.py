@@ -1,20 +1,23 @@
 """The Python connector: an agent that is a function, run in worker processes.
 
-In processes, because only then a time-out really ends the work and a crash stays outside Arena.
+In processes, because only then does a time-out end the work, and a crash stays outside Arena.
 """
 
-import asyncio
 import json
 import sys
 from pathlib import Path
 
-from arena.agents.agent import Agent
-from arena.agents.answers import answer_from_value
-from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Connector, Question
-from arena.agents.environment import program_environment
-from arena.agents.lines import Ended, LinePool, LineProcess, how_it_ended
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import (
+    MAX_OUTPUT_BYTES,
+    Answer,
+    Connector,
+    Question,
+    answer_from_value,
+)
+from arena.agents.line_pool import Ended, LinePool, LineProcess, how_it_ended
 from arena.agents.process import Program
-from arena.agents.secrets import Secrets
+from arena.agents.secrets import Secrets, program_environment
 from arena.agents.spec import PythonSpec
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentUnavailable
 
@@ -26,7 +29,7 @@ _WORKER = Path(__file__).with_name("worker.py")
 _MAX_LINE_BYTES = 12 * MAX_OUTPUT_BYTES + 64 * 1024
 
 
-def connect(agent: Agent, secrets: Secrets) -> Connector:
+def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     """The connector for `{type: python}`."""
     spec = agent.connector
     assert isinstance(spec, PythonSpec)
@@ -42,7 +45,7 @@ class PythonCallable:
 
     def __init__(self, reference: str, *, directory: Path, environment: dict[str, str]) -> None:
         self._reference = reference
-        # -P: the worker's own folder must not be searched, its files are named like modules.
+        # -P: the worker's own folder is not searched; its files have names of common modules.
         words = [sys.executable, "-P", str(_WORKER), reference]
         program = Program(words=words, directory=directory, environment=environment)
         self._pool = LinePool(program, max_line_bytes=_MAX_LINE_BYTES, greet=self._greet)
@@ -71,8 +74,7 @@ class PythonCallable:
     async def _greet(self, worker: LineProcess) -> None:
         """Wait until the worker has loaded the function."""
         try:
-            async with asyncio.timeout(START_SECONDS):
-                line, _ = await worker.ask(b"")
+            line, _ = await worker.ask(b"", START_SECONDS)
         except TimeoutError:
             reason = f"it took longer than {START_SECONDS:g} s"
         except Ended:
@@ -85,10 +87,10 @@ class PythonCallable:
 
 
 def _value(line: bytes) -> object:
-    """What a worker sent behind the kind; it shares its process with a function that may do all."""
+    """What a worker sent after the kind. Not trusted: the function may have written it."""
     try:
         return json.loads(line[1:])
     except RecursionError:
         raise AgentCrashed("the agent's answer is nested too deep") from None
     except ValueError:
-        raise AgentCrashed("the function wrote into the line that its answers take") from None
+        raise AgentCrashed("the function wrote into the pipe for its answers") from None

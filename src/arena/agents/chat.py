@@ -2,21 +2,18 @@
 
 import asyncio
 
-from arena.agents.agent import Agent
-from arena.agents.answers import answer_from_text
-from arena.agents.connector import Answer, Connector, Question
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import Answer, Connector, Question, answer_from_text
+from arena.agents.http import fault_of_status
 from arena.agents.secrets import Secrets
 from arena.agents.spec import OpenAISpec
-from arena.agents.status_faults import fault_of_status
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
 from arena.models.client import ModelClient
-from arena.models.completion import Completion
-from arena.models.faults import ModelFault, ModelTimedOut, Refused, Unreachable
-from arena.models.pricing import priced
-from arena.models.usage import Usage
+from arena.models.completion import ModelFault, ModelTimedOut, Refused, Unreachable
+from arena.models.usage import priced
 
 
-def connect(agent: Agent, secrets: Secrets) -> Connector:
+def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     """The connector for `{type: openai}`."""
     spec = agent.connector
     assert isinstance(spec, OpenAISpec)
@@ -42,7 +39,13 @@ class ChatModel:
             raise self._fault(fault, question) from None
         # A refusal is an answer too.
         text = completion.text or completion.refusal or ""
-        usage = await asyncio.to_thread(self._usage, completion)  # prices take long to load
+        # In a thread: the price list takes half a second to load.
+        usage = await asyncio.to_thread(
+            priced,
+            completion.usage,
+            base_url=self._spec.base_url,
+            cached_tokens=completion.cached_tokens,
+        )
         return answer_from_text(text, usage=usage)
 
     async def close(self) -> None:
@@ -72,7 +75,7 @@ class ChatModel:
             case Unreachable():
                 return AgentUnavailable(
                     f"cannot reach {self._spec.base_url}: {fault.message}",
-                    retryable=not fault.is_lasting,
+                    retryable=not fault.is_permanent,
                 )
             case ModelTimedOut():
                 return AgentTimedOut(
@@ -80,7 +83,3 @@ class ChatModel:
                 )
             case _:
                 return AgentCrashed(f"the answer is not a chat completion: {fault.message}")
-
-    def _usage(self, completion: Completion) -> Usage:
-        base_url, cached = self._spec.base_url, completion.cached_tokens
-        return priced(completion.usage, base_url=base_url, cached_tokens=cached)

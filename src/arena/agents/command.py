@@ -1,21 +1,31 @@
-"""The command connector: an agent that is a program, one process per prompt."""
+"""The command connector: an agent that is a program.
+
+One process per question, or long-lived processes that get a JSON line per question.
+"""
 
 import asyncio
+import json
 import shlex
 import sys
 
-from arena.agents.agent import Agent
-from arena.agents.answers import answer_from_bytes
-from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Connector, Question
-from arena.agents.environment import program_environment
-from arena.agents.persistent import PersistentCommand, question_line
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import (
+    MAX_OUTPUT_BYTES,
+    Answer,
+    Connector,
+    Question,
+    answer_from_bytes,
+    has_output,
+    timed_out,
+)
+from arena.agents.line_pool import LinePool
 from arena.agents.process import Process, Program, describe_end
-from arena.agents.secrets import Secrets
+from arena.agents.secrets import Secrets, program_environment
 from arena.agents.spec import CommandSpec
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 
 
-def connect(agent: Agent, secrets: Secrets) -> Connector:
+def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     """The connector for `{type: command}`."""
     spec = agent.connector
     assert isinstance(spec, CommandSpec)
@@ -44,9 +54,7 @@ class Command:
                 process.finish_input()
                 code = await asyncio.shield(process.ended)
         except TimeoutError:
-            raise AgentTimedOut(
-                f"the agent did not answer within {question.timeout_seconds:g} s"
-            ) from None
+            raise AgentTimedOut(timed_out(question)) from None
         finally:
             await process.end()
             self._running.discard(process)
@@ -63,7 +71,7 @@ class Command:
 
 
 class _Output:
-    """What a process writes, up to the cap; then the process is ended, for nobody reads more."""
+    """What a process writes, up to the limit; past it the process is killed."""
 
     process: Process
 
@@ -77,3 +85,46 @@ class _Output:
         if len(data) > room:
             self.is_full = True
             self.process.kill()
+
+
+def question_line(question: Question) -> bytes:
+    """What a program gets on stdin: one JSON object in one line."""
+    value = {
+        "id": question.id,
+        "prompt": question.prompt,
+        "timeout_seconds": question.timeout_seconds,
+    }
+    return json.dumps(value).encode() + b"\n"
+
+
+class PersistentCommand:
+    """Keeps the program running; restarts it when it died or its output got out of step."""
+
+    def __init__(self, program: Program) -> None:
+        self._pool = LinePool(program, max_line_bytes=MAX_OUTPUT_BYTES)
+
+    async def answer(self, question: Question) -> Answer:
+        """Ask a free process of the pool, or a new one."""
+        line, is_cut = await self._pool.ask(question_line(question), question.timeout_seconds)
+        answered = _answered_id(line)
+        if answered is not None and answered != question.id:
+            # One of the processes is a line behind, and all its further answers would be too.
+            self._pool.forget_idle()
+            raise AgentCrashed(f"the agent answered question {answered!r}, not {question.id!r}")
+        return answer_from_bytes(line, truncated=is_cut)
+
+    async def close(self) -> None:
+        """End all processes."""
+        await self._pool.close()
+
+
+def _answered_id(line: bytes) -> str | None:
+    """The id that an agent repeats in its answer, if it does: {"id": ..., "output": ...}."""
+    if b'"id"' not in line:
+        return None
+    try:
+        value: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    answered = value.get("id") if has_output(value) else None
+    return answered if isinstance(answered, str) else None

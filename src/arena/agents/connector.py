@@ -1,19 +1,12 @@
 """How Arena talks to an agent: one question in, one answer out."""
 
+import json
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
-from arena.errors import AgentUnavailable
-from arena.models.usage import Usage
-
-__all__ = [
-    "MAX_OUTPUT_BYTES",
-    "AgentBusy",
-    "Answer",
-    "Connector",
-    "Question",
-    "Usage",
-]
+from arena.errors import AgentCrashed, AgentSaidNothing, AgentUnavailable
+from arena.models.usage import Usage, usage_from
+from arena.text import storable
 
 MAX_OUTPUT_BYTES = 1024 * 1024
 """An answer is cut here, and the answer says so (`truncated`)."""
@@ -24,23 +17,23 @@ class Question:
     """What an agent is asked."""
 
     id: str
-    """Names the question; the same for every try at it."""
+    """The same for every attempt at the question."""
     prompt: str
     timeout_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What an agent said."""
+    """What an agent answered."""
 
     output: str
     usage: Usage = field(default_factory=Usage)
     truncated: bool = False
-    """True where the agent said more than Arena keeps."""
+    """True where the agent's output was longer than Arena keeps."""
 
 
 class Connector(Protocol):
-    """A way to an agent.
+    """A way to reach an agent.
 
     `answer` raises `AgentFault` where the agent failed and `InfrastructureError` where it could
     not be asked at all. It must not outlive its question: after `timeout_seconds`, or when it is
@@ -52,14 +45,70 @@ class Connector(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of processes and connections; the connector is not used again."""
+        """Release processes and connections; the connector is not used again."""
         ...
 
 
 class AgentBusy(AgentUnavailable):
-    """The agent asks to be left alone for a while."""
+    """The agent asks to be called later."""
 
     def __init__(self, message: str | None = None, *, retry_after_seconds: float | None) -> None:
         super().__init__(message, retryable=True)
         self.retry_after_seconds = retry_after_seconds
         """How long it asked to wait; None where it did not say."""
+
+
+def timed_out(question: Question) -> str:
+    """The message for an agent that did not answer in time."""
+    return f"the agent did not answer within {question.timeout_seconds:g} s"
+
+
+def answer_from_bytes(raw: bytes, *, truncated: bool = False) -> Answer:
+    """The answer in plain text, or in a JSON object that has `output`."""
+    text = raw.decode("utf-8", errors="replace").strip()
+    if text.startswith("{") and not truncated:
+        value = _json(text)
+        # An agent's answer may well be some other JSON object: that is plain text here.
+        if has_output(value):
+            return answer_from_value(value)
+    return answer_from_text(text, truncated=truncated)
+
+
+def answer_from_value(value: object) -> Answer:
+    """The answer in a decoded value: text, or a mapping that has `output`."""
+    if has_output(value):
+        return answer_from_text(_text(value["output"]), usage=usage_from(value.get("usage")))
+    return answer_from_text(_text(value))
+
+
+def has_output(value: object) -> TypeGuard[dict[str, object]]:
+    """Whether `value` is an object with an answer in it."""
+    return isinstance(value, dict) and "output" in value
+
+
+def answer_from_text(text: str, *, usage: Usage | None = None, truncated: bool = False) -> Answer:
+    """The answer `text`, cut at the limit; an empty one is `AgentSaidNothing`."""
+    output = storable(text)
+    # Characters are counted first: encoding every answer would cost more than most are long.
+    if 4 * len(output) > MAX_OUTPUT_BYTES and len(raw := output.encode()) > MAX_OUTPUT_BYTES:
+        output, truncated = raw[:MAX_OUTPUT_BYTES].decode(errors="ignore"), True
+    if not output or output.isspace():
+        raise AgentSaidNothing
+    return Answer(output=output, usage=usage or Usage(), truncated=truncated)
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _text(value: object) -> str:
+    """A value as text; an agent may well answer with a number or a structure."""
+    if isinstance(value, str):
+        return value
+    try:
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise AgentCrashed("the agent's answer is nested too deep") from None

@@ -1,4 +1,4 @@
-"""From an agent to a connector: by the type its file names, built in or from another package.
+"""From an agent to a connector, by the type that its file names: built in or from a package.
 
 A connector is a function `connect(agent, secrets) -> Connector`. Another package offers one by the
 entry point group `arena.connectors`; its name is the `type` in the agent's file.
@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import cast
 
-from arena.agents.agent import Agent
+from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Connector
 from arena.agents.secrets import Redacted, Secrets
 from arena.errors import AgentUnavailable, NotFound
@@ -28,33 +28,27 @@ BUILTIN: Mapping[str, str] = {
 _EXTRAS = {"a2a": "a2a"}
 """Types that need an optional package, and the extra that brings it."""
 
-Connect = Callable[[Agent, Secrets], Connector]
+Connect = Callable[[AgentDefinition, Secrets], Connector]
 
 
 @cache
 def connector_types() -> Mapping[str, str]:
-    """Every type of connector and where it is found; the built-in ones cannot be replaced."""
+    """Every type of connector and its dotted path; the built-in ones cannot be replaced."""
     offered = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
     return {**offered, **BUILTIN}
 
 
-def connect(agent: Agent, *, environ: Mapping[str, str] | None = None) -> Connector:
-    """A connector to `agent` that keeps its secrets; its limits are kept by a `Limiter`.
+def connect(agent: AgentDefinition, *, environ: Mapping[str, str] | None = None) -> Connector:
+    """A connector to `agent` that redacts its secrets. It does not keep the agent's limits.
 
     Secrets are taken from `environ` (by default the environment of this process). The connector
-    belongs to the event loop it is first used in, and to its caller, who closes it.
+    belongs to the event loop it is first used in; the caller closes it.
     """
-    secrets = Secrets(environ)
-    connector = _connect_function(agent.connector.type)(agent, secrets)
-    return Redacted(connector, secrets)
-
-
-def _connect_function(kind: str) -> Connect:
-    known = connector_types()
+    kind, known = agent.connector.type, connector_types()
     if kind not in known:
         raise NotFound.among("connector type", kind, known)
     try:
-        return cast(Connect, pkgutil.resolve_name(known[kind]))
+        function = cast(Connect, pkgutil.resolve_name(known[kind]))
     except ImportError as error:
         extra = _EXTRAS.get(kind)
         remedy = f'install it with: pip install "agent-arena[{extra}]"' if extra else str(error)
@@ -62,3 +56,5 @@ def _connect_function(kind: str) -> Connect:
             f"the connector {kind!r} needs a package that is not installed; {remedy}",
             retryable=False,
         ) from error
+    secrets = Secrets(environ)
+    return Redacted(function(agent, secrets), secrets)

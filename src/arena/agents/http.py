@@ -4,26 +4,42 @@ import asyncio
 import contextlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import httpx2
 from pydantic import JsonValue
 
-from arena.agents.agent import Agent
-from arena.agents.answers import answer_from_bytes, answer_from_value
-from arena.agents.connector import MAX_OUTPUT_BYTES, Answer, Connector, Question, Usage
-from arena.agents.pointer import NotThere, value_at
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import (
+    MAX_OUTPUT_BYTES,
+    AgentBusy,
+    Answer,
+    Connector,
+    Question,
+    answer_from_bytes,
+    answer_from_value,
+    timed_out,
+)
 from arena.agents.secrets import Secrets
 from arena.agents.spec import HttpSpec, UsagePointers
-from arena.agents.status_faults import fault_of_status, shortened
-from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.models.lines import Lines
-from arena.models.usage import usage_from
+from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
+from arena.models.connections import ConnectionPool, seconds_to_wait
+from arena.models.usage import Usage, usage_from
+
+MAX_EXCERPT = 300
 
 _PLACEHOLDER = re.compile(r"\{(prompt|id|timeout_seconds)\}")
+_INDEX = re.compile(r"\[(\d+)\]")
+_BUSY = {429, 502, 503, 504}
+_REMEDIES = {
+    401: "the agent wants a valid key; check its headers or api_key_env",
+    403: "the key may not do that",
+    404: "there is no agent at this address; check its url",
+}
 
 
-def connect(agent: Agent, secrets: Secrets) -> Connector:
+def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     """The connector for `{type: http}`."""
     spec = agent.connector
     assert isinstance(spec, HttpSpec)
@@ -45,7 +61,7 @@ class HttpAgent:
         self._spec = spec
         self._secrets = secrets
         headers = {name: secrets.fill(value) for name, value in spec.headers.items()}
-        self._lines = Lines(headers, max_connections=max_connections)
+        self._connections = ConnectionPool(headers, max_connections=max_connections)
 
     async def answer(self, question: Question) -> Answer:
         """Post the question and read the answer out of what comes back."""
@@ -54,9 +70,7 @@ class HttpAgent:
             async with asyncio.timeout(question.timeout_seconds):
                 reply = await self._post(content)
         except TimeoutError:
-            raise AgentTimedOut(
-                f"the agent did not answer within {question.timeout_seconds:g} s"
-            ) from None
+            raise AgentTimedOut(timed_out(question)) from None
         except httpx2.TransportError as error:
             is_malformed = isinstance(error, httpx2.LocalProtocolError)
             raise unreachable(self._spec.url, error, is_malformed=is_malformed) from None
@@ -68,10 +82,10 @@ class HttpAgent:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._lines.close()
+        await self._connections.close()
 
     async def _post(self, content: bytes) -> _Reply:
-        async with self._lines.post(self._spec.url, content) as response:
+        async with self._connections.post(self._spec.url, content) as response:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise AgentCrashed("the agent sent a compressed answer although asked not to")
             body = bytearray()
@@ -95,9 +109,7 @@ class HttpAgent:
             output = document if pointer is None else value_at(document, pointer)
         except NotThere as error:
             raise AgentCrashed(f"{error} in {self._excerpt(reply)}") from None
-        usage = usage_at(document, self._spec.usage)
-        answer = answer_from_value(output)
-        return Answer(output=answer.output, usage=usage, truncated=answer.truncated)
+        return replace(answer_from_value(output), usage=usage_at(document, self._spec.usage))
 
     def _document(self, reply: _Reply) -> object:
         if reply.is_cut:
@@ -150,3 +162,64 @@ def _text(question: Question, name: str) -> str:
     if name == "timeout_seconds":
         return f"{question.timeout_seconds:g}"
     return question.prompt if name == "prompt" else question.id
+
+
+def fault_of_status(status: int, *, excerpt: str, retry_after: str | None = None) -> ArenaError:
+    """The error for a status that is not a success; `excerpt` is the body, redacted.
+
+    The same for every connector that speaks HTTP: it decides whose fault a status is.
+    """
+    said = f": {shortened(excerpt)}" if excerpt.strip() else ""
+    if status in _BUSY:
+        seconds = seconds_to_wait(retry_after)
+        return AgentBusy(
+            f"the agent answered with status {status}{said}", retry_after_seconds=seconds
+        )
+    if status in _REMEDIES:
+        message = f"the agent answered with status {status}; {_REMEDIES[status]}{said}"
+        return AgentUnavailable(message, retryable=False)
+    if 300 <= status < 400:
+        message = f"the agent redirects (status {status}); give its final address as url"
+        return AgentUnavailable(message, retryable=False)
+    return AgentCrashed(f"the agent answered with status {status}{said}")
+
+
+def shortened(text: str) -> str:
+    """`text` in one line, short enough for a message."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_EXCERPT else f"{line[:MAX_EXCERPT]}..."
+
+
+class NotThere(LookupError):
+    """The pointer leads nowhere; the message says how far it led."""
+
+
+def value_at(document: object, pointer: str) -> object:
+    """The value that `pointer` leads to."""
+    value = document
+    for step in steps(pointer):
+        value = _child(value, step, pointer)
+    return value
+
+
+def steps(pointer: str) -> list[str]:
+    """The keys and indexes of a pointer, in any of its three spellings."""
+    if pointer.startswith("/"):
+        # In this spelling (RFC 6901) a key can hold every character.
+        return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+    dotted = _INDEX.sub(r".\1", pointer.removeprefix("$"))
+    return dotted.removeprefix(".").split(".")
+
+
+def _child(value: object, step: str, pointer: str) -> object:
+    if isinstance(value, dict):
+        fields = cast(dict[str, object], value)
+        if step in fields:
+            return fields[step]
+        raise NotThere(f"{pointer!r} leads nowhere: there is no key {step!r}")
+    if isinstance(value, list):
+        items = cast(list[object], value)
+        if step.isdecimal() and int(step) < len(items):
+            return items[int(step)]
+        raise NotThere(f"{pointer!r} leads nowhere: the list has no item {step!r}")
+    raise NotThere(f"{pointer!r} leads nowhere: {step!r} is looked for in a plain value")

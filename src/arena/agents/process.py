@@ -1,4 +1,4 @@
-"""A program in a process group of its own: started, fed, read and ended without waiting.
+"""A program in a process group of its own: started, fed, read and ended without blocking.
 
 asyncio's own subprocesses cost several tasks and a thread each; this needs a file descriptor for
 the process (`pidfd`, Linux 5.3) and plain callbacks, and it always ends the whole group.
@@ -18,11 +18,11 @@ from arena.errors import AgentUnavailable
 
 _CHUNK = 256 * 1024
 _MAX_LAST_READS = 64
-"""A program that left the group and still writes cannot keep us reading for ever."""
+"""A program that left the group and still writes must not keep us reading for ever."""
 _STDERR_TAIL_BYTES = 2000
-_PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+_TRANSIENT = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 _END_SECONDS = 5.0
-"""SIGKILL works at once, unless the kernel itself hangs in a device."""
+"""SIGKILL works at once, unless the process hangs in the kernel (a device, a network drive)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Process:
         return (text.partition("\n")[2] if self._stderr_was_cut else text).strip()
 
     def write(self, data: bytes) -> None:
-        """Send `data` to stdin; what the pipe does not take now follows when it can."""
+        """Send `data` to stdin; what the pipe cannot take now is sent later."""
         if self._input_finished:
             return
         if self._unsent:
@@ -84,7 +84,7 @@ class Process:
             self._loop.add_writer(self._stdin, self._send_rest)
 
     def read_now(self) -> None:
-        """Take what the program has written already, without waiting for the loop to say so."""
+        """Read what the program has written already, without waiting for the event loop."""
         if not self.has_ended:
             self._read_stdout()
 
@@ -96,7 +96,7 @@ class Process:
 
     def kill(self) -> None:
         """Send SIGKILL to the whole group; `ended` follows."""
-        # Until it is reaped the group's number belongs to this program and to no other.
+        # Until the program is reaped, the id of its group cannot be used by another.
         if not self.has_ended:
             _kill_group(self._process.pid)
 
@@ -109,11 +109,11 @@ class Process:
         try:
             return os.pidfd_open(self._process.pid)
         except OSError as error:
-            with self._process:  # closes its pipes and collects it
+            with self._process:  # closes its pipes and reaps it
                 _kill_group(self._process.pid)
             raise AgentUnavailable(
                 f"the agent's process cannot be watched (needs Linux 5.3): {error.strerror}",
-                retryable=error.errno in _PASSING,
+                retryable=error.errno in _TRANSIENT,
             ) from None
 
     def _send(self) -> None:
@@ -122,7 +122,7 @@ class Process:
         except BlockingIOError:
             pass
         except BrokenPipeError:
-            self._unsent = b""  # it does not want to hear more; it may still answer
+            self._unsent = b""  # it closed its stdin; it may still answer
 
     def _send_rest(self) -> None:
         self._send()
@@ -156,7 +156,7 @@ class Process:
         return bool(data)
 
     def _reap(self) -> None:
-        """The program has exited: end what it left behind, read the rest, let go of everything."""
+        """The program has exited: kill the rest of its group, read what is left, close all."""
         _kill_group(self._process.pid)
         code = self._process.wait()
         for descriptor in (self._pidfd, self._stdout, self._stderr_fd):
@@ -175,12 +175,12 @@ class Process:
 
 
 def describe_end(code: int, stderr: str) -> str:
-    """How a program ended, for a person: its exit code or signal, and its last words."""
+    """How a program ended: its exit code or signal, and the end of its stderr."""
     if code < 0:
         try:
-            how = f"the agent was ended by {signal.Signals(-code).name}"
+            how = f"the agent was killed by {signal.Signals(-code).name}"
         except ValueError:
-            how = f"the agent was ended by signal {-code}"
+            how = f"the agent was killed by signal {-code}"
     else:
         how = f"the agent ended with exit code {code}"
     return f"{how}: {stderr}" if stderr else how
@@ -214,19 +214,19 @@ def _unstartable(program: Program, error: OSError) -> AgentUnavailable:
             message = f"{name!r} may not be executed; try: chmod +x {name}"
         case _:
             message = f"{name!r} cannot be started: {(error.strerror or str(error)).lower()}"
-            # Out of memory, processes or descriptors passes; a broken program does not.
-            retryable = error.errno in _PASSING
+            # A lack of memory, processes or descriptors may pass; a broken program does not.
+            retryable = error.errno in _TRANSIENT
     return AgentUnavailable(message, retryable=retryable)
 
 
 def _kill_group(group: int) -> None:
-    # Already gone, or it changed its user: then it is not ours to end.
+    # Already gone, or it changed its user: then we may not kill it.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What there is to read now; empty at the end, None where there is nothing yet."""
+    """What can be read now: empty at the end of the file, None where there is nothing yet."""
     try:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:

@@ -1,21 +1,20 @@
 """All agents Arena knows: read from files, kept up to date, found by id and version."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.agents.agent import Agent
-from arena.agents.agent_file import read_agent
-from arena.agents.agent_yaml import BadFile, Place, Problem
-from arena.agents.semver import Precedence, precedence
+from arena.agents.agent import AgentDefinition, precedence
+from arena.agents.agent_file import BadFile, read_agent
+from arena.documents.problem import FileProblem, Place
 from arena.errors import Conflict, NotFound
 
 log = logging.getLogger(__name__)
 
 BUILTIN_DIRECTORY = Path(__file__).parent / "builtin"
-MAX_TOLD = 3
-"""So many problems are told with the error of an agent that is not found."""
+MAX_SHOWN = 3
+"""So many problems are shown with the error of an agent that is not found."""
 _SUFFIXES = {".yaml", ".yml"}
 
 _Stamp = tuple[int, int, int]
@@ -26,8 +25,8 @@ class _Entry:
     """One file as it was when it was last read."""
 
     stamp: _Stamp
-    found: tuple[Agent, Place] | None
-    problems: tuple[Problem, ...]
+    found: tuple[AgentDefinition, Place] | None
+    problems: tuple[FileProblem, ...]
     bad_id: str | None = None
     """Whose file it is, where it has problems and that much can be read."""
 
@@ -45,22 +44,27 @@ class Registry:
         first = [builtin] if builtin else []
         self.directories: Sequence[Path] = tuple(dict.fromkeys([*first, *directories]))
         self._entries: dict[Path, _Entry] = {}
-        self._agents: tuple[Agent, ...] = ()
-        self._problems: tuple[Problem, ...] = ()
+        self._agents: tuple[AgentDefinition, ...] = ()
+        self._problems: tuple[FileProblem, ...] = ()
         self.refresh()
 
     @property
-    def agents(self) -> tuple[Agent, ...]:
+    def agents(self) -> tuple[AgentDefinition, ...]:
         """Every version of every agent, by id, the newest version first."""
         return self._agents
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What is wrong in the files, each as `file:line:column: what, what is allowed`."""
+    def newest(self) -> list[AgentDefinition]:
+        """Every agent in its newest version, by id."""
+        return list({agent.id: agent for agent in reversed(self._agents)}.values())[::-1]
+
+    @property
+    def problems(self) -> tuple[FileProblem, ...]:
+        """What is wrong in the files."""
         return self._problems
 
     def refresh(self) -> bool:
-        """Reads files that came, changed or went since the last time; says whether any did."""
+        """Read files that came, changed or went since the last time; says whether any did."""
         stamps = dict(_stamps(self.directories))
         if stamps == {path: entry.stamp for path, entry in self._entries.items()}:
             return False
@@ -72,11 +76,11 @@ class Registry:
                 log.warning("%s", problem)
         return True
 
-    def find(self, agent_id: str, version: str | None = None) -> Agent:
-        """The agent `agent_id`: the newest version of it, or exactly `version`.
+    def find(self, agent_id: str, version: str | None = None) -> AgentDefinition:
+        """The agent `agent_id`: its newest version, or exactly `version`.
 
-        Where a file of the agent has a problem, it may be the newest: then only a version will do.
-        People rely on the numbers, so they are never those of an older version unasked.
+        Where a file of the agent has a problem, that may be the newest version: then a version
+        must be named, because numbers of an older one must never be taken for the newest's.
         """
         versions = {agent.version: agent for agent in self._agents if agent.id == agent_id}
         bad = [p for e in self._entries.values() if e.bad_id == agent_id for p in e.problems]
@@ -86,22 +90,26 @@ class Registry:
             newest = next(iter(versions.values()))
             if bad:
                 raise Conflict(
-                    f"the newest version of {agent_id!r} is not known, for a file of it has a"
-                    f" problem: {_told(bad)}; mend it, or name a version, as in {newest.reference}"
+                    f"the newest version of {agent_id!r} is not known: a file of it has a"
+                    f" problem: {_shown(bad)}; fix it, or name a version, as in {newest.reference}"
                 )
             return newest
         if version not in versions:
             raise self._not_found(f"version of {agent_id}", version, versions, bad)
         return versions[version]
 
+    def versions(self, agent_id: str) -> list[str]:
+        """Every known version of an agent, newest first."""
+        return [agent.version for agent in self._agents if agent.id == agent_id]
+
     def _not_found(
-        self, what: str, name: str, known: Iterable[str], bad: Sequence[Problem]
+        self, what: str, name: str, known: Iterable[str], bad: Sequence[FileProblem]
     ) -> NotFound:
         error = NotFound.among(what, name, known)
         if not self._problems:
             return error
-        # It may be in one of them: without a word of it the error would be a riddle.
-        return NotFound(f"{error.message} (files with problems: {_told(bad or self._problems)})")
+        # The agent may be defined in one of these files.
+        return NotFound(f"{error.message} (files with problems: {_shown(bad or self._problems)})")
 
     def _entry(self, path: Path, stamp: _Stamp) -> _Entry:
         known = self._entries.get(path)
@@ -110,11 +118,10 @@ class Registry:
         try:
             return _Entry(stamp=stamp, found=read_agent(path), problems=())
         except BadFile as error:
-            problems = tuple(error.problems)
-            return _Entry(stamp=stamp, found=None, problems=problems, bad_id=error.agent_id)
+            return _Entry(stamp=stamp, found=None, problems=error.problems, bad_id=error.agent_id)
 
 
-def _stamps(directories: Iterable[Path]) -> Iterable[tuple[Path, _Stamp]]:
+def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
     """Every agent's file with what changes when it is written: time, size and inode."""
     for directory in directories:
         try:
@@ -125,34 +132,33 @@ def _stamps(directories: Iterable[Path]) -> Iterable[tuple[Path, _Stamp]]:
             try:
                 stat = path.stat()
             except OSError:
-                continue  # it went away in between, or points nowhere
+                continue  # deleted in between, or a broken link
             yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
-def _gathered(entries: Iterable[_Entry]) -> tuple[tuple[Agent, ...], tuple[Problem, ...]]:
-    agents: dict[str, tuple[Agent, Place]] = {}
-    problems: list[Problem] = []
+def _gathered(
+    entries: Iterable[_Entry],
+) -> tuple[tuple[AgentDefinition, ...], tuple[FileProblem, ...]]:
+    agents: dict[str, tuple[AgentDefinition, Place]] = {}
+    problems: list[FileProblem] = []
     for entry in entries:
         problems += entry.problems
         if entry.found is None:
             continue
         agent, place = entry.found
-        first_place = agents.setdefault(agent.reference, entry.found)[1]
-        if first_place is not place:
-            message = (
-                f"{agent.reference} is already defined in {first_place},"
-                " must have another id or version"
-            )
-            problems.append(Problem(place, message))
-    found = sorted((agent for agent, _ in agents.values()), key=_newest_last, reverse=True)
+        first, first_place = agents.setdefault(agent.reference, entry.found)
+        if first is not agent:
+            at = f"{first.source}:{first_place.line}:{first_place.column}"
+            message = f"{agent.reference} is already defined in {at}; change its id or version"
+            line, column = place
+            file = str(agent.source)
+            problems.append(FileProblem(file=file, line=line, column=column, message=message))
+    found = [agent for agent, _ in agents.values()]
+    found.sort(key=lambda agent: precedence(agent.version), reverse=True)
     return tuple(sorted(found, key=lambda agent: agent.id)), tuple(problems)
 
 
-def _told(problems: Sequence[Problem]) -> str:
-    more = len(problems) - MAX_TOLD
-    told = "; ".join(map(str, problems[:MAX_TOLD]))
-    return f"{told}; and {more} more" if more > 0 else told
-
-
-def _newest_last(agent: Agent) -> Precedence:
-    return precedence(agent.version)
+def _shown(problems: Sequence[FileProblem]) -> str:
+    more = len(problems) - MAX_SHOWN
+    shown = "; ".join(map(str, problems[:MAX_SHOWN]))
+    return f"{shown}; and {more} more" if more > 0 else shown

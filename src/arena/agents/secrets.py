@@ -1,23 +1,29 @@
-"""Secrets of agents: taken from environment variables, and kept out of all that is written down."""
+"""Secrets of agents: taken from environment variables, and kept out of answers, errors and logs."""
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from arena.agents.connector import Answer, Connector, Question
-from arena.agents.spec_rules import REFERENCE
+from arena.agents.spec import REFERENCE
 from arena.errors import AgentUnavailable, ArenaError
 
 REDACTED = "[redacted]"
 MIN_SECRET_LENGTH = 4
-"""Shorter values are not redacted: a secret "1" would tear holes into every answer."""
+"""Shorter values are not redacted: a secret "1" would punch holes into every answer."""
+
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "TZ")
+KEPT_PREFIX = "LC_"
+# Python programs use UTF-8 and do not hold back an answer in a buffer; others ignore these.
+_SET = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1"}
 
 
 class Secrets:
-    """The variables one agent may see, and a memory of those it was given."""
+    """The environment variables one agent may see; remembers those it was given."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        # The one place of this room that reads the environment, when an agent is connected.
+        # The only place in this room that reads the environment, and only on connecting.
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
         self._given: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
@@ -42,7 +48,7 @@ class Secrets:
         return REFERENCE.sub(lambda match: self.value(match[1]), text)
 
     def redact(self, text: str, *, is_cut: bool = False) -> str:
-        """`text` without any secret; `is_cut` says that its end may be half of one."""
+        """`text` without any secret; with `is_cut`, its end may be half of one."""
         if self._pattern is None:
             return text
         text = self._pattern.sub(REDACTED, text)
@@ -57,7 +63,7 @@ class Secrets:
 
 
 class Redacted:
-    """A connector whose answers and errors hold no secret."""
+    """A connector whose answers and errors contain no secret."""
 
     def __init__(self, connector: Connector, secrets: Secrets) -> None:
         self._connector = connector
@@ -70,12 +76,22 @@ class Redacted:
         except ArenaError as error:
             error.message = self._secrets.redact(error.message)
             error.args = (error.message,)
-            # What caused it may quote a secret, and a log would print it below the error.
+            # The cause may quote a secret, and a log would print it below the error.
             error.__cause__ = error.__context__ = None
             raise
         output = self._secrets.redact(answer.output, is_cut=answer.truncated)
-        return Answer(output=output, usage=answer.usage, truncated=answer.truncated)
+        return answer if output is answer.output else replace(answer, output=output)
 
     async def close(self) -> None:
         """Close the connector."""
         await self._connector.close()
+
+
+def program_environment(names: Iterable[str], secrets: Secrets) -> dict[str, str]:
+    """The environment of an agent's program: a few kept variables and the secrets `names`."""
+    kept = {
+        name: value
+        for name, value in secrets.environ.items()
+        if name in KEPT or name.startswith(KEPT_PREFIX)
+    }
+    return kept | _SET | {name: secrets.value(name) for name in names}

@@ -1,30 +1,106 @@
 """How an agent is reached, as its file says it: one frozen class per type of connector.
 
-These are plain values. `agent_file` checks them when a file is read, `connectors` turns one into
-a living connector. No secret stands in them: only names of environment variables do.
+These are plain values that pydantic checks when a file is read; `connectors` turns one into a
+working connector. They hold no secret, only names of environment variables, and no message of a
+check quotes a value: it may be a secret in the wrong place.
 """
 
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue
-
-from arena.agents.spec_rules import (
-    check_callable,
-    check_command,
-    check_headers,
-    check_pointer,
-    check_url,
-    check_variable,
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
 )
 
-_STRICT = ConfigDict(extra="forbid", strict=True)
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+REFERENCE = re.compile(r"\$\{([^}]*)\}")
+"""`${NAME}`: the value of an environment variable, filled in when the agent is connected."""
 
-Url = Annotated[str, Field(max_length=2000), AfterValidator(check_url)]
-Headers = Annotated[dict[str, str], AfterValidator(check_headers)]
-Pointer = Annotated[str, Field(max_length=500), AfterValidator(check_pointer)]
-VariableName = Annotated[str, AfterValidator(check_variable)]
+_CALLABLE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_SECRET_HEADER = re.compile(r"authorization|cookie|token|secret|password|api[-_]?key", re.I)
+# Arena sets these itself; a second one would garble the request.
+_OWN_HEADERS = {"content-length", "host", "transfer-encoding", "connection", "accept-encoding"}
+
+
+def _check_command(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"cannot be split into words: {error}") from None
+    if not words or not words[0]:
+        raise ValueError("names no program; write for example: python3 my_agent.py")
+    if "\0" in command:
+        raise ValueError("must not contain NUL")
+    return command
+
+
+def _check_callable(reference: str) -> str:
+    if not _CALLABLE.fullmatch(reference):
+        raise ValueError("must be module:function, for example my_agent:answer")
+    return reference
+
+
+def _check_variable(name: str) -> str:
+    if not VARIABLE.fullmatch(name):
+        raise ValueError("must be the name of an environment variable: letters, digits and _")
+    return name
+
+
+def _check_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError("is not a valid address") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise ValueError("must be an address that begins with http:// or https://")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not contain a user or password; use a header with ${NAME}")
+    return url
+
+
+def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            raise ValueError("has a key that is not the name of a header")
+        if name.lower() in _OWN_HEADERS:
+            raise ValueError(f"has {name!r}, which is set by Arena itself; leave it out")
+        if not value.isprintable():
+            raise ValueError(f"must have one line of printable characters as {name!r}")
+        for variable in REFERENCE.findall(value):
+            if not VARIABLE.fullmatch(variable):
+                raise ValueError(f"has a ${{...}} in {name!r} that is not the name of a variable")
+        if _SECRET_HEADER.search(name) and not REFERENCE.search(value):
+            raise ValueError(
+                f"has a {name!r} that looks like a secret: put it in an environment variable"
+                f" and write ${{NAME}} here"
+            )
+    return headers
+
+
+def _check_pointer(pointer: str) -> str:
+    if not pointer.strip("/."):
+        raise ValueError("must be a path such as /choices/0/text or choices.0.text")
+    return pointer
+
+
+Url = Annotated[str, Field(max_length=2000), AfterValidator(_check_url)]
+Headers = Annotated[dict[str, str], AfterValidator(_check_headers)]
+Pointer = Annotated[str, Field(max_length=500), AfterValidator(_check_pointer)]
+VariableName = Annotated[str, AfterValidator(_check_variable)]
+
+_STRICT = ConfigDict(extra="forbid", strict=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +110,7 @@ class CommandSpec:
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     type: Literal["command"] = "command"
-    command: Annotated[str, AfterValidator(check_command)]
+    command: Annotated[str, AfterValidator(_check_command)]
     """Split into words as a shell would, but run without one; `{python}` is this interpreter."""
     persistent: bool = False
     env: tuple[VariableName, ...] = ()
@@ -48,7 +124,7 @@ class PythonSpec:
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     type: Literal["python"] = "python"
-    callable: Annotated[str, AfterValidator(check_callable)]
+    callable: Annotated[str, AfterValidator(_check_callable)]
     """`module:function`; the module is looked for beside the agent's file first."""
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the function gets too; their values are secrets."""
@@ -112,14 +188,12 @@ class A2ASpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherSpec:
-    """A connector that another package brings (entry point `arena.connectors`)."""
+    """A connector from another package (entry point `arena.connectors`)."""
 
     type: str
     options: Mapping[str, JsonValue]
     """The other keys, unchecked: the package that brings the connector checks them."""
 
-
-ConnectorSpec = CommandSpec | PythonSpec | HttpSpec | OpenAISpec | A2ASpec | OtherSpec
 
 SPECS: Mapping[str, type[CommandSpec | PythonSpec | HttpSpec | OpenAISpec | A2ASpec]] = {
     "command": CommandSpec,
@@ -128,3 +202,31 @@ SPECS: Mapping[str, type[CommandSpec | PythonSpec | HttpSpec | OpenAISpec | A2AS
     "openai": OpenAISpec,
     "a2a": A2ASpec,
 }
+
+_OTHER = "other"
+
+
+def _tag(value: object) -> str:
+    keys = cast(dict[str, object], value) if isinstance(value, dict) else {}
+    kind = keys.get("type")
+    return kind if isinstance(kind, str) and kind in SPECS else _OTHER
+
+
+def _split_options(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    keys = cast(dict[str, object], value)
+    options = {key: option for key, option in keys.items() if key != "type"}
+    return {"type": keys.get("type"), "options": options}
+
+
+ConnectorSpec = Annotated[
+    Annotated[CommandSpec, Tag("command")]
+    | Annotated[PythonSpec, Tag("python")]
+    | Annotated[HttpSpec, Tag("http")]
+    | Annotated[OpenAISpec, Tag("openai")]
+    | Annotated[A2ASpec, Tag("a2a")]
+    | Annotated[OtherSpec, BeforeValidator(_split_options), Tag(_OTHER)],
+    Discriminator(_tag),
+]
+"""Any of them, by its `type`."""

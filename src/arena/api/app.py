@@ -12,18 +12,12 @@ from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import (
     agents,
-    evaluation,
-    judges,
-    live,
     quality,
-    results,
-    runs,
     tests,
-    verdicts,
 )
 from arena.api.routing import route
 from arena.assembly import open_arena
-from arena.dashboard import dashboard_router
+from arena.dashboard.routes import dashboard_router
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
 from arena.settings import Settings
@@ -32,12 +26,6 @@ ROOMS = (
     tests,
     quality,
     agents,
-    runs,
-    results,
-    live,
-    evaluation,
-    verdicts,
-    judges,
 )
 """The modules with routes that need a team, in the order the description lists them."""
 

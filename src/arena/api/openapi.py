@@ -12,17 +12,15 @@ from itertools import pairwise
 from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
 
-from arena.api.problems import responses
+from arena.api.problems import Problem, responses
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
-from arena.schemas import Change, Problem, Progress, ResultEvent
 
 REFERENCE = "#/components/schemas/{model}"
 JSON = "application/json"
-EVENTS = (Progress, ResultEvent, Change)
-"""What is told to those who watch."""
 
 TAGS = {
     "tests": "What is asked: the tests and the state of their files.",
@@ -62,19 +60,24 @@ def complete_openapi(app: FastAPI) -> None:
 
 def _complete(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
-    # Routes name problems by reference and send events as text: these are not among the others.
-    for shape in (Problem, *EVENTS):
-        described = shape.model_json_schema(ref_template=REFERENCE, mode="serialization")
+    operations = operations_of(Operations)
+    events = {kind for one in operations for kind in (one.wire.events or {}).values()}
+    # Routes name problems by reference and send events as text: FastAPI does not list these.
+    for kind in (Problem, *sorted(events, key=lambda kind: kind.__name__)):
+        described = TypeAdapter(kind).json_schema(ref_template=REFERENCE, mode="serialization")
         schemas.update(described.pop("$defs", {}))
-        schemas[shape.__name__] = described
+        schemas[kind.__name__] = described
     for replaced in ("HTTPValidationError", "ValidationError"):
         schemas.pop(replaced, None)
     # By address: an operation that moves to another file must not move here.
     document["paths"] = dict(sorted(document["paths"].items()))
-    operations = operations_of(Operations)
-    streamed = (kind for one in operations for kind in (one.wire.events or {}).values())
-    bodies = (one.body for one in operations if one.body)
-    _describe_fields(schemas, (*(one.result for one in operations), *bodies, *streamed))
+    answers = (one.result for one in operations if one.wire.events is None)
+    results = _values((*answers, *events, Problem))
+    requests = _values(one.body for one in operations if one.body)
+    _describe_fields(schemas, results | requests)
+    for kind in results - requests:
+        # Every field of a result is always there, whatever the value's own defaults.
+        schemas[kind.__name__]["required"] = list(schemas[kind.__name__]["properties"])
     document["components"]["securitySchemes"] = {"token": TOKEN}
     document["security"] = [{}, {"token": []}]
     document["tags"] = [{"name": name, "description": told} for name, told in TAGS.items()]
@@ -84,14 +87,14 @@ def _complete(document: dict[str, Any]) -> None:
             _illustrate(operation, examples.get(operation["operationId"], {}))
 
 
-def _describe_fields(schemas: dict[str, Any], kinds: Iterable[Any]) -> None:
-    """Take over what stands under each field of the values: its description."""
-    for kind in _values(kinds):
+def _describe_fields(schemas: dict[str, Any], kinds: Iterable[type]) -> None:
+    """Describe each field by the string that stands under it."""
+    for kind in kinds:
         properties = schemas.get(kind.__name__, {}).get("properties", {})
+        names = {name: _alias(hint) or name for name, hint in _hints(kind).items()}
         for field, text in _field_texts(kind).items():
-            name = _alias(kind, field)
-            if name in properties:
-                properties[name].setdefault("description", text)
+            if names.get(field) in properties:
+                properties[names[field]].setdefault("description", text)
 
 
 def _values(kinds: Iterable[Any]) -> set[type]:
@@ -104,14 +107,17 @@ def _values(kinds: Iterable[Any]) -> set[type]:
         is_value = inspect.isclass(kind) and (is_dataclass(kind) or issubclass(kind, BaseModel))
         if is_value and kind not in found:
             found.add(kind)
-            waiting += get_type_hints(kind, include_extras=True).values()
+            waiting += _hints(kind).values()
     return found
 
 
-def _alias(kind: type, field: str) -> str:
-    """What a field is called on the wire."""
-    notes = getattr(get_type_hints(kind, include_extras=True).get(field), "__metadata__", ())
-    return next((note.alias for note in notes if getattr(note, "alias", None)), field)
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _alias(hint: Any) -> str | None:
+    """What a field is called on the wire, where that is another name."""
+    return next((one.alias for one in get_args(hint) if isinstance(one, FieldInfo)), None)
 
 
 def _field_texts(kind: type) -> dict[str, str]:

@@ -2,14 +2,15 @@
 
 import http
 import logging
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from arena import schemas
 from arena.errors import (
     AgentFault,
     ArenaError,
@@ -21,6 +22,7 @@ from arena.errors import (
     NotFound,
     Unauthorized,
 )
+from arena.operations.request import Misfit, misfits
 from arena.text import to_unicode
 
 log = logging.getLogger(__name__)
@@ -49,24 +51,28 @@ EXAMPLES = {
     503: "the database does not answer: connection refused",
 }
 
-MAX_ERRORS = 50
-MAX_PLACE = 200
-"""A key that does not belong is quoted no longer than this."""
 
-WORDS = {
-    "extra_forbidden": "is not a key that is known here",
-    "json_invalid": "not JSON",
-    "missing": "is missing",
-    "model_attributes_type": "must be a JSON object, sent as application/json",
-}
-"""Plain words for what the validator says in its own."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why a request failed (RFC 9457)."""
+
+    type: str = "about:blank"
+    title: Annotated[str, Field(examples=["Not Found"])]
+    status: Annotated[int, Field(examples=[404])]
+    code: Annotated[str, Field(examples=["not_found"])]
+    """Stable: programs may rely on it."""
+    detail: Annotated[
+        str, Field(examples=["no agent is called 'qa-web'; did you mean 'qa-web-manager'?"])
+    ]
+    errors: list[Misfit] = field(default_factory=list[Misfit])
+    """Each place where a request did not fit."""
 
 
 def problem(
-    status: int, code: str, detail: str, errors: list[schemas.Misfit] | None = None
+    status: int, code: str, detail: str, errors: list[Misfit] | None = None
 ) -> JSONResponse:
     """The answer that tells what went wrong."""
-    body = schemas.Problem(
+    body = Problem(
         title=http.HTTPStatus(status).phrase,
         status=status,
         code=code,
@@ -75,7 +81,7 @@ def problem(
         errors=errors or [],
     )
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse(body.model_dump(), status, headers, media_type=MEDIA_TYPE)
+    return JSONResponse(asdict(body), status, headers, media_type=MEDIA_TYPE)
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -92,13 +98,13 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def _example(status: int) -> dict[str, Any]:
     kind = next((kind for kind, number in STATUS if number == status), None)
-    body = schemas.Problem(
+    body = Problem(
         title=http.HTTPStatus(status).phrase,
         status=status,
         code=kind.code if kind else _code_of(status),
         detail=EXAMPLES.get(status) or (kind.__doc__ or "" if kind else ""),
     )
-    return body.model_dump()
+    return asdict(body)
 
 
 def _code_of(status: int) -> str:
@@ -124,18 +130,9 @@ async def _arena_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _did_not_fit(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    misfits = [_misfit_of(fault) for fault in error.errors()[:MAX_ERRORS]]
-    told = "; ".join(f"{misfit.at}: {misfit.message}" for misfit in misfits)
-    return problem(422, InvalidInput.code, told, misfits)
-
-
-def _misfit_of(fault: dict[str, Any]) -> schemas.Misfit:
-    """The value itself is left out: it may be long, or a secret."""
-    at = ".".join(str(step) for step in fault["loc"])[:MAX_PLACE]
-    message = WORDS.get(fault["type"]) or str(fault["msg"]).removeprefix("Value error, ")
-    if fault["type"] == "json_invalid":
-        message += f": {fault['ctx']['error']}"
-    return schemas.Misfit(at=at, message=message)
+    faults = misfits(error.errors())
+    message = "; ".join(f"{fault.at}: {fault.message}" for fault in faults)
+    return problem(422, InvalidInput.code, message, faults)
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:

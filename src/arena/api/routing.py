@@ -23,6 +23,7 @@ TAKES_BYTES = {"requestBody": {"required": True, "content": {"application/octet-
 EVENT_STREAM = "text/event-stream"
 
 
+@cache
 def route(operation: Operation) -> APIRoute:
     """The route of an operation."""
     wire = operation.wire

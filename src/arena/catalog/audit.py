@@ -5,17 +5,12 @@ from dataclasses import dataclass
 
 from arena.catalog.null_agents import null_answers
 from arena.catalog.test import Test
-from arena.evaluation import (
-    NO_RESOURCES,
-    NotJudged,
-    Resources,
-    ReviewNeeded,
-    Standard,
-    Submission,
-    evaluate,
-)
-from arena.evaluation.standard import Composite, Keywords
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import NO_RESOURCES, NotJudged, Resources, ReviewNeeded
+from arena.evaluation.standard import AllOf, AnyOf, Standard
 from arena.evaluation.text import find_keyword, fold
+from arena.evaluation.validators import Contains, Keywords, NotContains
+from arena.evaluation.verdict import Submission
 
 NOBODY = "nobody"
 
@@ -71,21 +66,20 @@ async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[Au
 
 def _contradiction(standard: Standard) -> str | None:
     """Why no answer can meet the standard, as far as words that exclude each other tell."""
-    if not isinstance(standard, Composite):
+    if not isinstance(standard, AllOf | AnyOf):
         return None
     inner = [_contradiction(part) for part in standard.parts]
-    if standard.needed == "any":
+    if isinstance(standard, AnyOf):
         return inner[0] if all(inner) else None
     found = next((reason for reason in inner if reason), None)
     return found or _excluded_word(standard)
 
 
-def _excluded_word(standard: Composite) -> str | None:
-    words = [part for part in standard.parts if isinstance(part, Keywords)]
-    for wanting in (part for part in words if part.needed == "all"):
-        for banning in (part for part in words if part.needed == "none"):
-            for word in wanting.keywords:
-                for banned in banning.keywords:
+def _excluded_word(standard: AllOf) -> str | None:
+    for wanting in (part for part in standard.parts if isinstance(part, Contains)):
+        for banning in (part for part in standard.parts if isinstance(part, NotContains)):
+            for word in wanting.contains:
+                for banned in banning.contains:
                     if _excludes(banning, banned, wanting, word):
                         return f'"{word}" must be there, and "{banned}" must not'
     return None

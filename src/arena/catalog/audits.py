@@ -8,7 +8,7 @@ from arena.catalog.audit import AuditFinding, audit_test
 from arena.catalog.catalog import Catalog
 from arena.catalog.test import Test
 from arena.errors import InfrastructureError
-from arena.evaluation import NO_RESOURCES, Resources
+from arena.evaluation.resources import NO_RESOURCES, Resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

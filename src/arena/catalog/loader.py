@@ -15,7 +15,8 @@ from arena.catalog.schema import ALLOWED, FILE_KEYS, FileKeys, TestKeys, misfits
 from arena.catalog.source import Source, TestPlaces
 from arena.catalog.test import Test
 from arena.catalog.yaml_reader import Member, Node, YamlReader, place_of_byte
-from arena.evaluation import InvalidStandard, dotted, read_standard
+from arena.evaluation.fields import InvalidStandard, dotted
+from arena.evaluation.reading import read_standard
 
 MAX_FILE_BYTES = 1024 * 1024
 """A test file may be this large: some five thousand tests."""

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from arena.catalog.yaml_scalars import plain_value
-from arena.evaluation import VALIDATIONS, dotted
+from arena.evaluation.fields import dotted
+from arena.evaluation.standard import VALIDATIONS
 
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Name = Annotated[str, StringConstraints(pattern=r"^[^\r\n]*\S[^\r\n]*$", max_length=200)]

@@ -4,9 +4,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from arena.evaluation import Standard, read_standard
+from pydantic import Field
+
+from arena.evaluation.reading import read_standard
+from arena.evaluation.standard import Standard
 
 DEFAULT_TOKENS_PER_POINT = 2000
 """The token budget of a test that names none: this times its points."""
@@ -18,18 +21,18 @@ class Test:
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
-    id: str
-    name: str
-    prompt: str
-    expected: dict[str, object]
+    id: Annotated[str, Field(alias="test_id", examples=["bench_nav_001"])]
+    name: Annotated[str, Field(examples=["List User Interfaces"])]
+    prompt: Annotated[str, Field(alias="input_prompt")]
+    expected: Annotated[dict[str, Any], Field(alias="expected_output")]
     """The body of the standard, as written in the file."""
-    validation: str = "contains"
-    category: str = "custom"
+    validation: Annotated[str, Field(alias="validation_type")] = "contains"
+    category: Annotated[str, Field(examples=["navigation"])] = "custom"
     description: str | None = None
     timeout_seconds: int = 30
     points: float = 1.0
-    agents: tuple[str, ...] | None = None
-    """The agents it is meant for; None means every agent, an empty tuple none."""
+    agents: Annotated[tuple[str, ...] | None, Field(alias="applicable_agent_types")] = None
+    """The agents it is meant for; null means every agent, an empty list none."""
     active: bool = True
     tags: tuple[str, ...] = ()
     trials: int = 1

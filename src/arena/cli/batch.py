@@ -1,4 +1,4 @@
-"""A file of submissions, judged many at a time; what was judged once is not judged again."""
+"""A file of submissions, judged many at a time; a line that has a verdict is not judged again."""
 
 import asyncio
 import hashlib
@@ -9,18 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from arena import schemas
-from arena.cli.verdict_file import Judged, VerdictFile
-from arena.client import Client
+from arena.cli.verdict_file import VerdictFile
 from arena.content.canonical import canonical, read_json
-from arena.errors import ArenaError, CallerError, Conflict, InvalidInput
+from arena.errors import ArenaError, CallerError, Conflict, InvalidInput, nearest
+from arena.operations.operations import Operations
 
-PASSED, FAILED, WRONG, NOT_JUDGED = 0, 1, 2, 3
+PASSED, FAILED, INVALID, NOT_JUDGED = 0, 1, 2, 3
+"""Exit codes, by the worst outcome of a line."""
 MAX_LINE = 16 * 1024 * 1024
+KEYS = {"standard", "submission", "language", "answers", "fresh", "sealed", "record"}
+"""What a line may hold beside its id: the parameters of the operation."""
 
 Line = tuple[int, bytes | None]
 """The number of a line and its bytes; None where it is too long to be read."""
@@ -29,8 +30,9 @@ Line = tuple[int, bytes | None]
 class Batch:
     """The lines of a file, and where their verdicts go.
 
-    With an output file a batch that was interrupted goes on: lines that have a verdict there are
-    skipped, lines that had an error are tried again.
+    It reads and writes line by line, so that its memory does not grow with the file. With an
+    output file an interrupted batch is resumed: lines that have a verdict there are skipped, lines
+    that had an error are tried again.
     """
 
     def __init__(
@@ -39,77 +41,70 @@ class Batch:
         self._source = source
         self._to = to
         self._concurrency = concurrency
-        # A batch may have very many lines; a record is several files on the disk.
-        self._defaults = {"fresh": fresh, "record": False}
+        # No records unless a line asks for one: each is several files on the disk.
+        self._defaults: dict[str, Any] = {"fresh": fresh, "record": False}
         self._outcomes: set[int] = set()
         self._seen: set[str] = set()
 
-    async def judge(self, client: Client) -> int:
+    async def judge(self, arena: Operations) -> int:
         """Judge every line and write a verdict for each; the exit code says how it went."""
         try:
             source = self._source.open("rb")
-        except OSError as wrong:
-            raise _unreadable(self._source, wrong) from None
+        except OSError as error:
+            raise _unreadable(self._source, error) from None
         with source, VerdictFile(self._to, source=self._source) as verdicts:
             try:
-                await self._judge_all(client, source, verdicts)
+                await self._judge_all(arena, source, verdicts)
             except* ArenaError as failed:
                 raise failed.exceptions[0] from None
-        return max(self._outcomes, default=PASSED, key=(PASSED, FAILED, NOT_JUDGED, WRONG).index)
+        return max(self._outcomes, default=PASSED, key=(PASSED, FAILED, NOT_JUDGED, INVALID).index)
 
-    async def _judge_all(self, client: Client, source: BinaryIO, verdicts: VerdictFile) -> None:
+    async def _judge_all(self, arena: Operations, source: BinaryIO, verdicts: VerdictFile) -> None:
         with _bar() as bar:
-            task = bar.add_task("judged", total=self._count(source))
-            lines: asyncio.Queue[Line] = asyncio.Queue(maxsize=2 * self._concurrency)
+            task = bar.add_task("judged", total=None if bar.disable else self._count(source))
+            lines = self._lines(source)
 
             async def work() -> None:
-                while True:
-                    number, line = await lines.get()
-                    try:
-                        told = await self._line(client, number, line, verdicts.known)
-                        if told is not None:
-                            verdicts.write(told)
-                        bar.advance(task)
-                    finally:
-                        lines.task_done()
+                # Workers share the iterator: each takes the next line when it is done with one.
+                for number, line in lines:
+                    await self._line(arena, number, line, verdicts)
+                    bar.advance(task)
+                    # A plain validator never waits, and signals are heard only between steps.
+                    await asyncio.sleep(0)
 
             async with asyncio.TaskGroup() as group:
-                workers = [group.create_task(work()) for _ in range(self._concurrency)]
-                for entry in self._lines(source):
-                    await lines.put(entry)
-                await lines.join()
-                for worker in workers:
-                    worker.cancel()
+                for _ in range(self._concurrency):
+                    group.create_task(work())
 
     async def _line(
-        self, client: Client, number: int, line: bytes | None, known: dict[str, Judged]
-    ) -> dict[str, Any] | None:
-        """What is to be written for one line; None where its verdict is there already."""
+        self, arena: Operations, number: int, line: bytes | None, verdicts: VerdictFile
+    ) -> None:
+        """Judge one line, unless its verdict is already there, and write what came of it."""
         name: str | None = None
         try:
             name, body = _read(line)
             if name in self._seen:
-                raise InvalidInput(f"the id {name!r} stands in an earlier line too")
+                raise InvalidInput(f"the id {name!r} is also in an earlier line")
             self._seen.add(name)
-            request = _request(self._defaults | body)
-            digest = _digest(request)
-            judged = known.get(name)
-            if judged is not None:
-                if judged.digest not in (None, digest):
-                    raise InvalidInput(
-                        f"the verdict on {name!r} in {self._to} is on something else: the line was "
-                        "changed since; take that verdict out, or name another file"
-                    )
-                self._outcomes.add(PASSED if judged.passed else FAILED)
-                return None
-            verdict = await client.evaluate(request)
-        except ArenaError as wrong:
-            is_callers = isinstance(wrong, CallerError) and not isinstance(wrong, Conflict)
-            self._outcomes.add(WRONG if is_callers else NOT_JUDGED)
-            error = {"code": wrong.code, "message": wrong.message, "line": number}
-            return {"id": name, "error": error}
-        self._outcomes.add(PASSED if verdict.passed else FAILED)
-        return {"id": name, **verdict.model_dump(mode="json"), "digest": digest}
+            digest = _digest(body)
+            known = verdicts.known.get(name)
+            if known is None:
+                verdict = await arena.evaluate(**(self._defaults | body))
+                verdicts.write(name, verdict, digest)
+                passed = verdict.passed
+            elif known.digest in (None, digest):
+                passed = known.passed
+            else:
+                raise InvalidInput(
+                    f"the verdict on {name!r} in {self._to} is on something else: the line was "
+                    "changed since; remove that verdict, or name another file"
+                )
+        except ArenaError as error:
+            is_callers = isinstance(error, CallerError) and not isinstance(error, Conflict)
+            self._outcomes.add(INVALID if is_callers else NOT_JUDGED)
+            verdicts.write_error(name, error, number)
+        else:
+            self._outcomes.add(PASSED if passed else FAILED)
 
     def _count(self, source: BinaryIO) -> int | None:
         """How many lines there are; None for a pipe, which can be read only once."""
@@ -130,42 +125,44 @@ class Batch:
                     yield number, None
                 elif start.strip():
                     yield number, start
-        except OSError as wrong:
-            raise _unreadable(self._source, wrong) from None
+        except OSError as error:
+            raise _unreadable(self._source, error) from None
 
 
 def _read(line: bytes | None) -> tuple[str, dict[str, Any]]:
     """The id of a line and the rest of it."""
     if line is None:
         raise InvalidInput(f"the line is longer than {MAX_LINE // 1024**2} MiB")
-    told = read_json(line)
-    if not isinstance(told, dict):
+    document = read_json(line)
+    if not isinstance(document, dict):
         raise InvalidInput("a line is an object with id, standard and submission")
-    body = dict(cast(dict[str, Any], told))
+    body = cast(dict[str, Any], document)
     name = body.pop("id", None)
     if isinstance(name, int) and not isinstance(name, bool):
         name = str(name)
     if not isinstance(name, str) or not name:
         raise InvalidInput("needs an id: a text that no other line has")
+    for key in body.keys() - KEYS:
+        raise InvalidInput(f"{key}: unknown field{nearest(key, KEYS)}")
+    for key in ("standard", "submission"):
+        if key not in body:
+            raise InvalidInput(f"{key}: is missing")
     return name, body
 
 
-def _request(body: dict[str, Any]) -> schemas.Evaluate:
-    try:
-        return schemas.Evaluate.model_validate(body)
-    except ValidationError as wrong:
-        faults = (f"{fault['loc'][0]}: {fault['msg']}" for fault in wrong.errors()[:5])
-        raise InvalidInput("; ".join(faults)) from None
-
-
-def _digest(request: schemas.Evaluate) -> str:
+def _digest(body: dict[str, Any]) -> str:
     """A hash of what decides the verdict: a line that was changed is another one."""
-    deciding = request.model_dump(mode="json", exclude={"fresh", "record", "sealed"})
+    deciding: dict[str, Any] = {"language": None, "answers": (), **body}
+    for key in ("fresh", "sealed", "record"):
+        deciding.pop(key, None)
+    if all(isinstance(answer, dict) for answer in deciding["answers"]):
+        blank = {"note": "", "reviewer": ""}
+        deciding["answers"] = [blank | answer for answer in deciding["answers"]]
     return hashlib.sha256(canonical(deciding)).hexdigest()
 
 
-def _unreadable(source: Path, wrong: OSError) -> InvalidInput:
-    return InvalidInput(f"{source} cannot be read: {wrong.strerror}")
+def _unreadable(source: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(f"{source} cannot be read: {error.strerror}")
 
 
 def _bar() -> Progress:

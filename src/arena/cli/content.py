@@ -13,7 +13,7 @@ from arena.cli.options import Json, commands
 from arena.content.archive import read_archive, write_archive
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
-from arena.evaluation import contents_of
+from arena.evaluation.record import contents_of
 from arena.operations.content import ContentImported, ContentKept
 
 app = commands("Content by CID.")

@@ -1,7 +1,7 @@
 """The custom executor: any command as an agent's solver.
 
-The task goes to the command's stdin as JSON, the result comes from its stdout. The command is an
-errand: it is run once and to its end, even if `arena start` is killed meanwhile.
+The task goes to the command's stdin as JSON, the result comes from its stdout. The command is a
+detached job: it is run once and to its end, even if `arena start` is killed meanwhile.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.agents.errand import Errand, Order
+from arena.agents.detached_job import DetachedJob, Order
 from arena.client.executing import Result, read_output
 from arena.errors import AgentFault, InvalidInput
 from arena.market.task import Task
@@ -26,24 +26,24 @@ class CommandExecutor:
 
     async def __call__(self, task: Task) -> Result:
         """What the command answers; run now, still running, or run before we were killed."""
-        errand = self._errand(task.id)
+        job = self._job(task.id)
         try:
-            said = await errand.output(self._order, task_line(task))
+            said = await job.output(self._order, task_line(task))
         except asyncio.CancelledError:
-            errand.end()
+            job.end()
             raise
         try:
             return read_output(said)
         except AgentFault:
-            errand.forget()  # the next call runs it anew
+            job.forget()  # the next call runs it anew
             raise
 
     def forget(self, task_id: int) -> None:
         """Remove what the command left; its result is in the journal."""
-        self._errand(task_id).forget()
+        self._job(task_id).forget()
 
-    def _errand(self, task_id: int) -> Errand:
-        return Errand(self._folder / str(task_id))
+    def _job(self, task_id: int) -> DetachedJob:
+        return DetachedJob(self._folder / str(task_id))
 
 
 def solver_words(command: str) -> Sequence[str]:

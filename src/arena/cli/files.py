@@ -3,12 +3,15 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from arena.content.canonical import read_json
+from arena.content.cid import parse_cid
 from arena.content.errors import NotCanonical
 from arena.errors import InvalidInput
 from arena.files import write_atomically
+
+MAX_TASK_STANDARD_BYTES = 1024**2
 
 
 def read_file(name: str, *, max_bytes: int) -> bytes:
@@ -19,8 +22,8 @@ def read_file(name: str, *, max_bytes: int) -> bytes:
         else:
             with Path(name).open("rb") as file:
                 data = file.read(max_bytes + 1)
-    except OSError as wrong:
-        raise InvalidInput(f"{name} cannot be read: {wrong.strerror}") from None
+    except OSError as error:
+        raise InvalidInput(f"{name} cannot be read: {error.strerror}") from None
     if len(data) > max_bytes:
         raise InvalidInput(f"{name} is too large: at most {max_bytes} bytes are read")
     return data
@@ -30,8 +33,8 @@ def read_text_file(name: str, *, max_bytes: int) -> str:
     """The text of a file, or of standard input for `-`."""
     try:
         return read_file(name, max_bytes=max_bytes).decode()
-    except UnicodeDecodeError as wrong:
-        raise InvalidInput(f"{name} is not UTF-8 text (byte {wrong.start})") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name} is not UTF-8 text (byte {error.start})") from None
 
 
 def read_json_file(name: str, *, max_bytes: int) -> Any:
@@ -42,30 +45,49 @@ def read_json_file(name: str, *, max_bytes: int) -> Any:
     text = read_text_file(name, max_bytes=max_bytes)
     try:
         json.loads(text)
-    except json.JSONDecodeError as wrong:
-        told = f"{name}:{wrong.lineno}:{wrong.colno}: not JSON: {wrong.msg}"
-        raise InvalidInput(told) from None
+    except json.JSONDecodeError as error:
+        message = f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}"
+        raise InvalidInput(message) from None
     except (ValueError, RecursionError):
-        pass  # the strict reader says it in its own words
+        pass  # the strict reader below reports it
     try:
         return read_json(text.encode())
-    except NotCanonical as wrong:
-        raise InvalidInput(f"{name}: {wrong.message}") from None
+    except NotCanonical as error:
+        raise InvalidInput(f"{name}: {error.message}") from None
+
+
+def standard_named(name: str, *, max_bytes: int) -> dict[str, Any] | str:
+    """The standard in a JSON file; the name itself where it is a CID and not a file."""
+    if name != "-" and not Path(name).exists():
+        try:
+            return str(parse_cid(name))
+        except InvalidInput:
+            pass  # a file that does not exist: reading it says so
+    document = read_json_file(name, max_bytes=max_bytes)
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{name} is not a standard: it must be a JSON object with a 'type'")
+    return cast(dict[str, Any], document)
+
+
+def evaluation_of(name: str) -> dict[str, Any]:
+    """How a posted task names its standard: the document, or the CID of one."""
+    standard = standard_named(name, max_bytes=MAX_TASK_STANDARD_BYTES)
+    return {"evaluation_cid" if isinstance(standard, str) else "evaluation": standard}
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Put a whole file at `path`; what was there is replaced only then."""
     try:
         write_atomically(path, data)
-    except OSError as wrong:
-        raise InvalidInput(f"{path} cannot be written: {wrong.strerror}") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
 
 
 def create_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
-    """Put a new file at `path`; one that is there stays as it is, and that is an error."""
+    """Put a new file at `path`; an existing file is an error and stays as it is."""
     try:
         write_atomically(path, data, mode=mode, overwrite=False)
     except FileExistsError:
-        raise InvalidInput(f"{path} is there already and is not overwritten") from None
-    except OSError as wrong:
-        raise InvalidInput(f"{path} cannot be written: {wrong.strerror}") from None
+        raise InvalidInput(f"{path} exists and is not overwritten") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None

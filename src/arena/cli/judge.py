@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,21 +11,17 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call, settings_of, wait_for
 from arena.cli.judge_tasks import JudgeName, Once, Poll, Watch, judge_tasks
-from arena.cli.judge_words import print_attack, print_calibration, told_figures
+from arena.cli.judge_words import figures_text, print_attack, print_calibration
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
-from arena.evaluation.judge import open_judge
-from arena.evaluation.judge.attack import Attack
-from arena.evaluation.judge.attack import attack as attack_judge
-from arena.evaluation.judge.calibration import Calibration
-from arena.evaluation.judge.calibration import calibrate as calibrate_judge
+from arena.evaluation.judge import measure
 from arena.evaluation.judge.corpus import twins
+from arena.evaluation.judge.judge import open_judge
 from arena.evaluation.judge.labels import Label, read_labels
-from arena.evaluation.judge.remeasure import Told
+from arena.evaluation.judge.measure import Attack, Calibration
 from arena.settings import Settings
 
 app = commands("Judge submitted tasks; see and measure the models that judge.")
@@ -47,12 +43,7 @@ def judge(
 @app.command("show")
 def show(context: typer.Context, as_json: Json = False) -> None:
     """Show the judge that the settings name, and the latest figures about it."""
-
-    async def fetch(settings: Settings) -> schemas.JudgeList:
-        async with connected(settings) as client:
-            return await client.judges()
-
-    found = wait_for(fetch(settings_of(context)))
+    found = call(context, lambda arena: arena.judges())
     if as_json:
         output.print_json(found)
         return
@@ -61,7 +52,7 @@ def show(context: typer.Context, as_json: Json = False) -> None:
     for one in found.judges:
         votes = f", {one.votes} votes each" if one.votes > 1 else ""
         output.line(f"{one.id}  {', '.join(one.models)} at {one.base_url}{votes}")
-        output.line(told_figures(one.calibration))
+        output.line(figures_text(one.calibration))
         if one.attack is None:
             output.line("never attacked: arena judge attack")
         else:
@@ -87,8 +78,8 @@ def calibrate(
     """Measure how well the judge agrees with people, and with itself.
 
     Each line of the file is an object: standard (a judge_prompt, or the name of a file that holds
-    one), submission, and labels (a score for each criterion) or score (one for the whole). Every
-    item is judged anew; nothing comes from the cache. The figures are kept as the judge's latest.
+    one), submission, and labels (a score for each criterion) or score (one for the whole). Nothing
+    comes from the cache. The figures are kept as the judge's latest.
     """
     settings = _here(context)
     read = read_labels(labels)
@@ -103,15 +94,15 @@ def calibrate(
 def attack(
     context: typer.Context,
     bare: Annotated[
-        bool, typer.Option("--bare", help="Measure also what the hardening is worth.")
+        bool, typer.Option("--bare", help="Also measure what the hardening is worth.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how far the judge can be talked into other scores.
+    """Measure how far injections in a submission can move the judge's scores.
 
     It judges every injection that comes with Arena and its harmless twin, which is the same work
-    without the injection, the latter twice: what a judge moves by itself is not counted. With
-    --bare it does all of it again with everything in one message and no rule about submissions.
+    without the injection, the twin twice: what a judge moves by itself is not counted. With --bare
+    it does all of it again with everything in one message and no rule about submissions.
     """
     settings = _here(context)
     made = wait_for(_attack(settings, bare=bare, is_quiet=as_json))
@@ -131,27 +122,21 @@ def _here(context: typer.Context) -> Settings:
 async def _calibrate(
     settings: Settings, labels: list[Label], repeats: int, *, is_quiet: bool
 ) -> Calibration:
-    judge = open_judge(settings)
-    try:
-        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as told:
-            return await calibrate_judge(judge, labels, repeats=repeats, told=told)
-    finally:
-        await judge.close()
+    async with aclosing(open_judge(settings)) as judge:
+        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as on_progress:
+            return await measure.calibrate(judge, labels, repeats=repeats, on_progress=on_progress)
 
 
 async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
-    judge = open_judge(settings)
-    try:
+    async with aclosing(open_judge(settings)) as judge:
         total = (6 if bare else 3) * len(twins())
-        with _progress("attacking", total, is_quiet=is_quiet) as told:
-            return await attack_judge(judge, bare=bare, told=told)
-    finally:
-        await judge.close()
+        with _progress("attacking", total, is_quiet=is_quiet) as on_progress:
+            return await measure.attack(judge, bare=bare, on_progress=on_progress)
 
 
 @contextmanager
-def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[Told]:
-    """A bar on a terminal; silence elsewhere."""
+def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[measure.Progress]:
+    """A bar on a terminal; nothing elsewhere."""
     if is_quiet or not sys.stderr.isatty():
         yield lambda _: None
         return

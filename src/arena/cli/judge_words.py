@@ -1,17 +1,13 @@
 """What was measured about a judge, in words and tables."""
 
-from arena import schemas
 from arena.cli import output
 from arena.cli.tables import print_table
 from arena.evaluation.judge.agreement import Agreement
-from arena.evaluation.judge.attack import Attack
-from arena.evaluation.judge.calibration import OVERALL, Calibration
-from arena.evaluation.judgement import Estimate
-
-Figure = Estimate | schemas.Estimate
+from arena.evaluation.judge.measure import OVERALL, Attack, Calibration
+from arena.evaluation.verdict import Estimate, JudgeFigures
 
 
-def estimate(figure: Figure, digits: int = 2, *, signed: bool = False) -> str:
+def estimate(figure: Estimate, digits: int = 2, *, signed: bool = False) -> str:
     """A figure with its interval: `0.81 (0.70 to 0.90)`."""
     form = f"{'+' if signed else ''}.{digits}f"
     if figure.value is None:
@@ -22,7 +18,7 @@ def estimate(figure: Figure, digits: int = 2, *, signed: bool = False) -> str:
     return f"{value} ({format(figure.low, form)} to {format(figure.high, form)})"
 
 
-def told_figures(figures: schemas.JudgeFigures | None) -> str:
+def figures_text(figures: JudgeFigures | None) -> str:
     """The latest figures of a judge in a line."""
     if figures is None:
         return "never measured against people: arena judge calibrate LABELS.jsonl"
@@ -61,8 +57,8 @@ def print_calibration(made: Calibration) -> None:
     output.line(f"  passed once and failed once  {_percent(figures.flips)} of the items")
     cost = "unknown" if made.cost_usd is None else f"${made.cost_usd:.4f}"
     tokens = [made.input_tokens, made.output_tokens]
-    told = " + ".join("unknown" if count is None else str(count) for count in tokens)
-    output.line(f"Tokens {told}, cost {cost}")
+    counts = " + ".join("unknown" if count is None else str(count) for count in tokens)
+    output.line(f"Tokens {counts}, cost {cost}")
     output.line("Intervals: 95 %, bootstrap over the items with a fixed seed; for shares Wilson's.")
 
 
@@ -109,8 +105,8 @@ def print_hardening(made: Attack) -> None:
     output.line(f"The hardening itself moves the scores of harmless work by {shift} points.")
 
 
-def _percent(share: Figure) -> str:
+def _percent(share: Estimate) -> str:
     scaled = (None if one is None else 100 * one for one in (share.value, share.low, share.high))
     value, low, high = scaled
-    told = estimate(Estimate(value=value, low=low, high=high), 0)
-    return told if value is None else told.replace(" (", " % (", 1)
+    text = estimate(Estimate(value=value, low=low, high=high), 0)
+    return text if value is None else text.replace(" (", " % (", 1)

@@ -1,6 +1,6 @@
 """The command `arena`: its commands, loaded when they are called, and its exit codes.
 
-Exit codes: 0 all well, 1 a gate that the user set was missed, 2 wrong usage, 3 infrastructure.
+Exit codes: 0 success, 1 a gate that the user set was missed, 2 usage error, 3 infrastructure.
 """
 
 import importlib
@@ -60,7 +60,7 @@ class LazyGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list of commands, from the table alone."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, told) for name, (_, told) in COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 app = typer.Typer(
@@ -72,9 +72,9 @@ app = typer.Typer(
 )
 
 
-def tell_version(is_asked: bool) -> None:
-    """Answer `--version` wherever it stands among the options."""
-    if is_asked:
+def print_version(is_wanted: bool) -> None:
+    """Print the version for `--version` anywhere among the options."""
+    if is_wanted:
         print(f"arena {__version__}")
         raise typer.Exit
 
@@ -89,7 +89,7 @@ def arena(
     team: Annotated[str | None, typer.Option(metavar="NAME", help="Work for this team.")] = None,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=tell_version, is_eager=True, help="Show the version."),
+        typer.Option("--version", callback=print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Measure AI agents: run tests against them, see how they did, compare."""

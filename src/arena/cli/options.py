@@ -1,4 +1,4 @@
-"""What stands before the command, and the options that several commands share."""
+"""Options of `arena` itself, and those that several commands share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,15 +30,17 @@ FailUnder = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Whom the command line talks to, and for which team."""
+    """Which server to use, and for which team."""
 
     server: str | None = None
     team: str | None = None
 
 
-def commands(told: str | None = None) -> typer.Typer:
-    """A group of commands; `told` is the line of its help."""
-    return typer.Typer(no_args_is_help=True, help=told, add_completion=False, rich_markup_mode=None)
+def commands(summary: str | None = None) -> typer.Typer:
+    """A group of commands; `summary` is the first line of its help."""
+    return typer.Typer(
+        no_args_is_help=True, help=summary, add_completion=False, rich_markup_mode=None
+    )
 
 
 def split_agent(name: str) -> tuple[str, str | None]:

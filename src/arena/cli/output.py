@@ -1,11 +1,12 @@
-"""What people and programs get to see."""
+"""What a command prints: text, tables and JSON."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
 from rich.console import Console
@@ -37,16 +38,16 @@ STYLES = {
 
 
 class Screen(Console):
-    """A console that does not mind when its reader (head, less) goes away."""
+    """A console that survives a reader (head, less) that goes away."""
 
     def on_broken_pipe(self) -> None:
-        """What is left to print goes nowhere; the command goes on to its exit code."""
+        """Drop what is left to print; the command still gets to its exit code."""
         self.quiet = True
-        forget_reader()
+        discard_output()
 
 
-def forget_reader() -> None:
-    """Let standard output lead nowhere from here on."""
+def discard_output() -> None:
+    """Send standard output to nowhere from here on."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -58,12 +59,12 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
-def line(text: str, *, at_once: bool = False) -> None:
-    """A line as it is, however long; `at_once` where whoever reads through a pipe waits for it."""
+def line(text: str, *, end: str = "\n", at_once: bool = False) -> None:
+    """A line as it is, however long; `at_once` where a reader of a pipe waits for it."""
     try:
-        print(text, flush=at_once)
+        print(text, end=end, flush=at_once)
     except BrokenPipeError:
-        forget_reader()
+        discard_output()
 
 
 def print_json(value: object) -> None:
@@ -81,13 +82,21 @@ def show(value: T, printer: Callable[[T], object], *, as_json: bool) -> None:
 
 def as_json(value: object, *, indent: int | None = None) -> str:
     """A value as JSON, by the names of the API."""
-    kind: type = type(value)
-    return _adapter(kind).dump_json(value, indent=indent, by_alias=True).decode()
+    return json.dumps(jsonable(value), indent=indent, ensure_ascii=False)
+
+
+def jsonable(value: object) -> Any:
+    """A value, or a dictionary or list of values, as JSON can hold it."""
+    if isinstance(value, dict):
+        return {key: jsonable(one) for key, one in cast(dict[str, object], value).items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(one) for one in cast(list[object], value)]
+    return _adapter(type(value)).dump_python(value, mode="json", by_alias=True)
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(Any) if kind in (dict, list) else TypeAdapter(kind)
+def _adapter(kind: type[object]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def table(title: str, *columns: str, right: Iterable[str] = (), wraps: str | None = None) -> Table:

@@ -1,4 +1,4 @@
-"""A bar for a run that goes on."""
+"""A progress bar for a run."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -7,13 +7,13 @@ from uuid import UUID
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from arena import schemas
-from arena.client import Client
+from arena.operations.operations import Operations
+from arena.runs.run import Progress as RunProgress
 
 
-async def follow(client: Client, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
+async def follow(arena: Operations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
     """Show a run's progress until it has ended."""
-    events = client.watch(run_id)
+    events = arena.watch(run_id)
     if is_quiet or not sys.stderr.isatty():
         async for _ in events:
             pass
@@ -21,7 +21,7 @@ async def follow(client: Client, run_id: UUID, title: str, *, is_quiet: bool = F
     await _show(events, title)
 
 
-async def _show(events: AsyncIterator[schemas.Progress], title: str) -> None:
+async def _show(events: AsyncIterator[RunProgress], title: str) -> None:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -1,20 +1,21 @@
 """`arena report`: a run or the leaderboard as a self-contained page."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
 import typer
 
-from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import commands
 from arena.client import Client
-from arena.dashboard.report import RunReport, board_page, run_page, write_report
-from arena.dashboard.report.folder import DATA
+from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
 from arena.errors import InvalidInput
+from arena.operations.operations import Operations
+from arena.runs.run import Result
 from arena.settings import Settings
 
 app = commands()
@@ -56,21 +57,19 @@ def report(
     output.line(f"wrote {write_report(html, page, data)}")
 
 
-async def _run(client: Client, run_id: UUID) -> tuple[str, str]:
+async def _run(client: Operations, run_id: UUID) -> tuple[str, str]:
     details = await client.run(run_id, limit=1)
     results = [result async for result in client.results(run_id)]
-    first: dict[str, schemas.Result] = {}
+    first: dict[str, Result] = {}
     for result in results:
         first.setdefault(result.test_id, result)
     tests = {
         test_id: (await client.result(run_id, result.id)).test
         for test_id, result in list(first.items())[:MOST_TESTS]
     }
-    whole = details.model_copy(
-        update={"results": results, "count": len(results), "next_cursor": None}
-    )
-    data = whole.model_dump(mode="json")
-    data["tests"] = [test.model_dump(mode="json") for test in tests.values()]
+    whole = replace(details, results=results, count=len(results), next_cursor=None)
+    data = json.loads(output.as_json(whole))
+    data["tests"] = [json.loads(output.as_json(test)) for test in tests.values()]
     page = run_page(RunReport(details=details, results=results, tests=tests), DATA)
     return page, json.dumps(data, indent=1, ensure_ascii=False)
 

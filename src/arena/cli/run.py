@@ -8,14 +8,14 @@ from uuid import UUID
 
 import typer
 
-from arena import schemas
-from arena.cli.connection import connected, resume_hint, settings_of, wait_for
+from arena.catalog.catalog import Catalog
+from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
 from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, commands, split_agent
 from arena.cli.progress import follow
-from arena.cli.report import print_run
-from arena.client import Client
-from arena.client.connection import asked
+from arena.cli.run_report import print_run
 from arena.errors import InvalidInput
+from arena.operations.operations import Operations
+from arena.runs.run import Run
 
 app = commands()
 
@@ -44,31 +44,29 @@ def run(
 ) -> None:
     """Benchmark an agent and show how it did."""
     agent_id, version = split_agent(agent)
-    request = asked(
-        schemas.RunCreate,
-        agent_id=agent_id,
-        version=version,
-        category=category,
-        test_ids=test or None,
-        trials=trials,
-        concurrency=concurrency,
-    )
     settings = settings_of(context, tests, agents)
 
-    async def begin() -> schemas.Run:
-        async with connected(settings) as client:
+    async def finished() -> Run:
+        async with open_operations(settings) as arena:
             if fail_under is not None and tests:
-                _refuse_problems(await client.catalog(), tests)
-            created = await client.create_run(request)
+                _refuse_problems(arena.arena.catalog.current, tests)
+            created = await arena.create_run(
+                agent_id,
+                version=version,
+                category=category,
+                test_ids=test or None,
+                trials=trials,
+                concurrency=concurrency,
+            )
             with resume_hint(context, settings, created.run_id, agents):
-                await client.execute_run(created.run_id, wait=False)
+                await arena.execute_run(created.run_id, wait=False)
                 title = f"{created.agent_id} {created.version}"
-                return await finish(client, created.run_id, title, as_json=as_json)
+                return await finish(arena, created.run_id, title, as_json=as_json)
 
-    raise typer.Exit(exit_code(wait_for(begin()), fail_under))
+    raise typer.Exit(exit_code(wait_for(finished()), fail_under))
 
 
-def _refuse_problems(catalog: schemas.CatalogState, folders: Sequence[Path]) -> None:
+def _refuse_problems(catalog: Catalog, folders: Sequence[Path]) -> None:
     """A gate means all the tests that were named: one that was left out could not fail it."""
     for problem in catalog.problems:
         if any(Path(problem.file).is_relative_to(folder) for folder in folders):
@@ -78,14 +76,14 @@ def _refuse_problems(catalog: schemas.CatalogState, folders: Sequence[Path]) -> 
             )
 
 
-async def finish(client: Client, run_id: UUID, title: str, *, as_json: bool) -> schemas.Run:
-    """Follow a run that was set going, and show how it ended."""
-    await follow(client, run_id, title, is_quiet=as_json)
-    return await print_run(client, run_id, as_json=as_json)
+async def finish(arena: Operations, run_id: UUID, title: str, *, as_json: bool) -> Run:
+    """Follow a started run to its end and show how it went."""
+    await follow(arena, run_id, title, is_quiet=as_json)
+    return await print_run(arena, run_id, as_json=as_json)
 
 
-def exit_code(run: schemas.Run, fail_under: float | None) -> int:
-    """What the shell is told."""
+def exit_code(run: Run, fail_under: float | None) -> int:
+    """The exit code for a run."""
     if run.status == "awaiting_review":
         return _undecided(run, fail_under)
     if run.status != "completed":
@@ -94,7 +92,7 @@ def exit_code(run: schemas.Run, fail_under: float | None) -> int:
     return 0 if is_met else 1
 
 
-def _undecided(run: schemas.Run, fail_under: float | None) -> int:
+def _undecided(run: Run, fail_under: float | None) -> int:
     """The gate, as far as it is decided whatever people will say; 3 where it is up to them."""
     if fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under):
         return 0

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, resume_hint, settings_of, wait_for
+from arena.cli.connection import call, open_operations, resume_hint, settings_of, wait_for
 from arena.cli.options import AgentsDir, FailUnder, Json, commands
-from arena.cli.report import print_run
 from arena.cli.run import exit_code, finish
+from arena.cli.run_report import print_run
 from arena.cli.tables import print_table
+from arena.runs.run import Run, RunStatus
 from arena.settings import Settings
 
 app = commands("Benchmark runs.")
@@ -26,7 +26,7 @@ def list_runs(
         str | None, typer.Option(metavar="AGENT", help="Only runs of this agent.")
     ] = None,
     status: Annotated[
-        str | None, typer.Option(metavar="STATE", help="Only runs in this state.")
+        RunStatus | None, typer.Option(metavar="STATE", help="Only runs in this state.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 20,
     cursor: Annotated[
@@ -35,12 +35,10 @@ def list_runs(
     as_json: Json = False,
 ) -> None:
     """List the newest runs."""
-
-    async def fetch(settings: Settings) -> schemas.RunList:
-        async with connected(settings) as client:
-            return await client.runs(agent_id=agent, status=status, limit=limit, cursor=cursor)
-
-    runs = wait_for(fetch(settings_of(context)))
+    runs = call(
+        context,
+        lambda arena: arena.runs(agent_id=agent, status=status, limit=limit, cursor=cursor),
+    )
     if as_json:
         output.print_json(runs)
         return
@@ -74,12 +72,7 @@ def list_runs(
 @app.command("show")
 def show(context: typer.Context, run_id: RunId, as_json: Json = False) -> None:
     """Show a run and its results."""
-
-    async def fetch(settings: Settings) -> schemas.Run:
-        async with connected(settings) as client:
-            return await print_run(client, run_id, as_json=as_json)
-
-    wait_for(fetch(settings_of(context)))
+    call(context, lambda arena: print_run(arena, run_id, as_json=as_json))
 
 
 @app.command("resume")
@@ -90,25 +83,20 @@ def resume(
     fail_under: FailUnder = None,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run that was interrupted, or that the infrastructure stopped."""
+    """Continue a run that was interrupted, or that the infrastructure stopped."""
 
-    async def go_on(settings: Settings) -> schemas.Run:
-        async with connected(settings) as client:
-            await client.resume_run(run_id, wait=False)
+    async def resumed(settings: Settings) -> Run:
+        async with open_operations(settings) as arena:
+            await arena.resume_run(run_id, wait=False)
             with resume_hint(context, settings, run_id, agents):
-                return await finish(client, run_id, f"run {run_id}", as_json=as_json)
+                return await finish(arena, run_id, f"run {run_id}", as_json=as_json)
 
-    done = wait_for(go_on(settings_of(context, agents=agents)))
-    raise typer.Exit(exit_code(done, fail_under))
+    run = wait_for(resumed(settings_of(context, agents=agents)))
+    raise typer.Exit(exit_code(run, fail_under))
 
 
 @app.command("cancel")
 def cancel(context: typer.Context, run_id: RunId) -> None:
     """Stop a run for good; the results it has stay."""
-
-    async def stop(settings: Settings) -> schemas.Run:
-        async with connected(settings) as client:
-            return await client.cancel_run(run_id)
-
-    run = wait_for(stop(settings_of(context)))
+    run = call(context, lambda arena: arena.cancel_run(run_id))
     output.line(f"run {run.id} is cancelled; its {run.completed_tests} results stay")

@@ -21,8 +21,8 @@ from arena.settings import Settings
 
 app = commands()
 
-PATIENCE_SECONDS = 2
-"""What requests that are under way get to end by themselves when the server stops."""
+SHUTDOWN_SECONDS = 2
+"""How long open requests may finish when the server stops."""
 
 MAX_HEAD_BYTES = 128 * 1024
 """Of a request's address and headers; an archive of 1,000 CIDs needs half of it."""
@@ -48,7 +48,8 @@ def serve(
     if port is not None:
         settings = settings.model_copy(update={"port": port})
     check_address(settings)
-    Weights.from_settings(settings.weights)  # a mistake in them is told before anything is started
+    # A mistake in the weights stops the server before it starts.
+    Weights.from_settings(settings.weights)
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     with listen(settings.host, settings.port) as listener:
@@ -56,13 +57,13 @@ def serve(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at this address, before anything else is begun."""
+    """A socket at this address, before anything else is started."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
-    except OSError as wrong:
-        told = f"cannot listen on {host}:{port}: {wrong.strerror or wrong}"
-        raise InfrastructureError(f"{told}; choose another with --port") from wrong
+    except OSError as error:
+        message = f"cannot listen on {host}:{port}: {error.strerror or error}"
+        raise InfrastructureError(f"{message}; choose another with --port") from error
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
@@ -74,11 +75,11 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
             lifespan="off",
             log_config=None,
             log_level=settings.log_level,
-            timeout_graceful_shutdown=PATIENCE_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
     )
-    # Here and not in uvicorn, so that what keeps Arena from opening is one line and no traceback.
+    # Here and not in uvicorn, so that an error while opening is one line and no traceback.
     async with app.router.lifespan_context(app):
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
@@ -89,7 +90,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the signals to us: Arena is closed before the process ends."""
+    """A server that leaves signals to Arena, which closes its rooms before the process ends."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -11,7 +11,7 @@ from arena.cli.connection import settings_of
 from arena.cli.files import create_file, read_json_file
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
-from arena.evaluation import SealedFolder, seal, seal_name, write_private_part
+from arena.evaluation.sealed import SealedFolder, commitment_of, seal, seal_name, write_private_part
 
 app = commands("Standards.")
 
@@ -55,12 +55,12 @@ def seal_standard(
     """Split a standard: public cases with commitments, and hidden cases in a private file.
 
     Cases with "hidden": true are hidden. Neither file is overwritten. Whoever judges needs the
-    private part; with the verdict its cases are shown, and anybody can check that they are those
-    that were sealed.
+    private part; the verdict reveals its cases, and anybody can check that they are those that were
+    sealed.
     """
     to = to or _beside(file)
     document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
-    commitments = [opening.commitment for opening in openings]
+    commitments = [commitment_of(opening) for opening in openings]
     home = SealedFolder(settings_of(context).sealed_folder)
     is_at_home = private is None
     if private is None:
@@ -71,10 +71,10 @@ def seal_standard(
     try:
         create_file(to, text.encode())
     except BaseException:
-        # A private part whose public one nobody has is of no use, and in the way of a second try.
+        # Without its public part it is of no use, and it would be in the way of a second try.
         private.unlink()
         raise
-    told = {
+    summary = {
         "public": str(to),
         "private": str(private),
         "seal": seal_name(commitments),
@@ -82,18 +82,18 @@ def seal_standard(
         "hidden_cases": len(openings),
     }
     if as_json:
-        output.print_json(told)
+        output.print_json(summary)
         return
     output.line(
-        f"{to}: {told['public_cases']} public cases, {len(openings)} sealed; show it freely"
+        f"{to}: {summary['public_cases']} public cases, {len(openings)} sealed; safe to publish"
     )
-    output.line(f"{private}: the hidden cases; keep it to yourself until the verdict")
+    output.line(f"{private}: the hidden cases; keep it secret until the verdict")
     if not is_at_home:
         output.line(f"whoever judges puts it at {home.path(commitments)}")
 
 
 def _beside(file: str) -> Path:
-    """Where the public part goes where nobody says."""
+    """Where the public part goes by default."""
     if file == "-":
         raise InvalidInput("name the file for the public part: -o FILE")
     return Path(file).with_suffix(".public.json")

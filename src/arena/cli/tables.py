@@ -12,8 +12,8 @@ from rich.text import Text
 from arena.cli.output import console, plain
 
 GAP = 2
-LEAST_ROOM = 36
-"""The last column gets at least so many characters before other columns have to go."""
+MIN_LAST_COLUMN = 36
+"""Other columns are dropped before the last one gets narrower than this."""
 
 LONG = 50
 """An object longer than this is shown on several lines."""
@@ -52,7 +52,7 @@ def _fitting(widths: Mapping[str, int], optional: Sequence[str], width: int) -> 
     kept = list(widths)
     for name in optional:
         fixed = sum(widths[other] + GAP for other in kept[:-1])
-        if fixed + min(widths[kept[-1]], LEAST_ROOM) <= width:
+        if fixed + min(widths[kept[-1]], MIN_LAST_COLUMN) <= width:
             break
         kept.remove(name)
     return kept
@@ -64,7 +64,7 @@ def _one_line(cell: Text | str) -> Text:
 
 
 def _cut(cell: Text, screen: Console, width: int, lines: int) -> Text:
-    """A text on no more than so many lines; a sign tells that there was more."""
+    """A text on at most so many lines, with an ellipsis where it was cut."""
     wrapped = cell.wrap(screen, width)
     shown = list(wrapped[:lines])
     if len(wrapped) > lines:
@@ -75,7 +75,7 @@ def _cut(cell: Text, screen: Console, width: int, lines: int) -> Text:
 
 
 def print_values(values: Mapping[str, object]) -> None:
-    """One thing, a key to a line; what it does not have is left out."""
+    """One thing, a key per line; empty values are left out."""
     made = Table(box=None, show_header=False, pad_edge=False)
     made.add_column(no_wrap=True, style="bold")
     made.add_column(overflow="fold")

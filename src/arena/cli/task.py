@@ -8,11 +8,10 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of
-from arena.cli.files import read_file
+from arena.cli.files import evaluation_of, read_file
 from arena.cli.options import Json, commands
 from arena.cli.parties import As, AsAgent, TaskNumber, reason_uri, signer_of
 from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
-from arena.cli.standard_files import evaluation_of
 from arena.cli.task_report import print_outcome, print_story, print_tasks
 from arena.errors import InvalidInput, NotFound
 from arena.market.call import TaskStory

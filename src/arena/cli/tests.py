@@ -14,7 +14,7 @@ from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
-from arena.evaluation import Resources
+from arena.evaluation.resources import Resources
 from arena.settings import Settings
 
 app = commands("The tests.")
@@ -52,13 +52,13 @@ def list_tests(
     columns = ("test", "name", "category", "validation", "points", "timeout", "agents")
     rows = [
         (
-            test.test_id,
+            test.id,
             test.name,
             test.category,
-            test.validation_type,
+            test.validation,
             f"{test.points:g}",
             f"{test.timeout_seconds} s",
-            _agents(test.applicable_agent_types),
+            _agents(test.agents),
         )
         for test in found
     ]
@@ -79,11 +79,11 @@ def _why_none(category: str | None, agent: str | None, every: Sequence[schemas.T
     if agent is None:
         return "there are no active tests"
     here = [test for test in every if category in (None, test.category)]
-    agents = {name for test in here for name in test.applicable_agent_types or ()}
+    agents = {name for test in here for name in test.agents or ()}
     return f"no test here is for the agent {agent!r}{nearest(agent, agents)}"
 
 
-def _agents(names: list[str] | None) -> str:
+def _agents(names: Sequence[str] | None) -> str:
     return "everyone" if names is None else ", ".join(names) or "nobody"
 
 
@@ -104,7 +104,7 @@ def show(
     if as_json:
         output.print_json(test)
         return
-    print_values(test.model_dump(mode="json"))
+    print_values(output.jsonable(test))
 
 
 @app.command("lint")

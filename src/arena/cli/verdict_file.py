@@ -1,31 +1,34 @@
 """Where a batch writes its verdicts: one line each, by one writer at a time.
 
-A batch that was interrupted goes on from what stands there. Lines that had an error, and the one
-that was torn when the writer was killed, are dropped and judged again; anybody else's text is not.
+An interrupted batch continues from what the file holds. Lines with an error, and the line that was
+cut off when the writer was killed, are dropped and judged again. A file that holds anything else is
+left alone.
 """
 
 import fcntl
+import functools
 import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
 
-from arena.errors import Conflict, InfrastructureError, InvalidInput
-from arena.files import atomic_file
+from pydantic import TypeAdapter
+
+from arena.errors import ArenaError, Conflict, InfrastructureError, InvalidInput
+from arena.evaluation.verdict import Verdict
 
 BEGINNING = b'{"id": '
-"""How every line of ours begins, by which a torn one is known."""
+"""How every line of a batch begins; a line that was cut off is recognised by it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict that stands in the file already."""
+class KnownVerdict:
+    """A verdict that is already in the file."""
 
     passed: bool
     digest: str | None
@@ -36,20 +39,20 @@ class VerdictFile:
     """The output of a batch; without a path it is standard output."""
 
     def __init__(self, path: Path | None, *, source: Path) -> None:
-        # Through a link to the file itself: what is replaced must be that, not the link.
+        # A link is followed: what is replaced must be the file, not the link.
         self._path = path.resolve() if path else None
         self._source = source
         self._open = ExitStack()
-        self.known: dict[str, Judged] = {}
-        """The verdicts that stood there, by the ids of their lines."""
+        self.known: dict[str, KnownVerdict] = {}
+        """The verdicts that were there when it was opened, by the ids of their lines."""
 
     def __enter__(self) -> Self:
         try:
             with self._open:
                 self._sink = self._opened()
                 self._open = self._open.pop_all()
-        except OSError as wrong:
-            raise InvalidInput(f"{self._path} cannot be written: {wrong.strerror}") from None
+        except OSError as error:
+            raise InvalidInput(f"{self._path} cannot be written: {error.strerror}") from None
         return self
 
     def __exit__(
@@ -62,17 +65,26 @@ class VerdictFile:
         with suppress(OSError):
             self._open.close()
 
-    def write(self, told: dict[str, Any]) -> None:
-        """Add a line."""
-        # Half of a surrogate pair becomes the escape that JSON has for it.
-        line = json.dumps(told, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    def write(self, name: str, verdict: Verdict, digest: str) -> None:
+        """Add the verdict on the line called `name`."""
+        document = _verdicts().dump_python(verdict, mode="json")
+        self._write({"id": name, **document, "digest": digest})
+
+    def write_error(self, name: str | None, error: ArenaError, number: int) -> None:
+        """Add why there is no verdict on a line."""
+        fault = {"code": error.code, "message": error.message, "line": number}
+        self._write({"id": name, "error": fault})
+
+    def _write(self, document: dict[str, Any]) -> None:
+        # A lone surrogate becomes the escape that JSON has for it.
+        line = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
         try:
-            self._sink.write(line)
+            self._sink.write(line + b"\n")
             self._sink.flush()
-        except OSError as wrong:
+        except OSError as error:
             place = self._path or "standard output"
             raise InfrastructureError(
-                f"the verdicts cannot be written to {place}: {wrong.strerror}", retryable=False
+                f"the verdicts cannot be written to {place}: {error.strerror}", retryable=False
             ) from None
 
     def _opened(self) -> BinaryIO:
@@ -85,9 +97,9 @@ class VerdictFile:
         file = self._open.enter_context(self._path.open("a+b"))
         self._lock(file)
         file.seek(0)
-        lines = file.readlines()
-        kept = list(self._kept(lines))
-        return file if kept == lines else self._replaced(kept)
+        if all(self._is_verdict(number, line) for number, line in enumerate(file, start=1)):
+            return file
+        return self._replaced(file)
 
     def _lock(self, file: BinaryIO) -> None:
         assert self._path is not None
@@ -99,41 +111,54 @@ class VerdictFile:
         if not is_the_file:  # or another writer has replaced it since it was opened
             raise Conflict(f"another batch is writing to {self._path}")
 
-    def _kept(self, lines: list[bytes]) -> Iterator[bytes]:
-        """The lines with verdicts; `known` is filled with them."""
-        for number, line in enumerate(lines, start=1):
-            if number == len(lines) and not line.endswith(b"\n"):
-                is_ours = line.startswith(BEGINNING) or BEGINNING.startswith(line)
-                told = None
-            else:
-                told = _line(line)
-                is_ours = told is not None
-            if not is_ours:
-                raise InvalidInput(
-                    f"{self._path}:{number} is no verdict of a batch: the file is left as it is, "
-                    "name another one"
-                )
-            if told is not None and isinstance(told.get("passed"), bool) and "score" in told:
-                self.known[told["id"]] = Judged(told["passed"], told.get("digest"))
-                yield line
+    def _is_verdict(self, number: int, line: bytes) -> bool:
+        """Whether a line is to be kept; its verdict is then in `known`."""
+        if not line.endswith(b"\n") and (line.startswith(BEGINNING) or BEGINNING.startswith(line)):
+            return False  # cut off
+        document = _line(line)
+        if document is None or not line.endswith(b"\n"):
+            raise InvalidInput(
+                f"{self._path}:{number} is not a verdict of a batch: the file is left as it is, "
+                "name another one"
+            )
+        if not isinstance(document.get("passed"), bool) or "score" not in document:
+            return False
+        self.known[document["id"]] = KnownVerdict(document["passed"], document.get("digest"))
+        return True
 
-    def _replaced(self, kept: list[bytes]) -> BinaryIO:
-        """The file with these lines only; it is there whole, or as it was."""
+    def _replaced(self, file: BinaryIO) -> BinaryIO:
+        """The file with nothing but verdicts; it is replaced as a whole or not at all."""
         assert self._path is not None
-        with atomic_file(self._path) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.writelines(kept)
-            # A duplicate shares the lock and the position, so the file is never there unlocked.
-            return self._open.enter_context(os.fdopen(os.dup(file.fileno()), "wb"))
+        partial = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        kept = self._open.enter_context(partial.open("w+b"))
+        try:
+            # Not `atomic_file`: the new file must be locked before it has the name.
+            fcntl.flock(kept, fcntl.LOCK_EX)
+            file.seek(0)
+            kept.writelines(
+                line for number, line in enumerate(file, start=1) if self._is_verdict(number, line)
+            )
+            kept.flush()
+            os.fsync(kept.fileno())
+            partial.replace(self._path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        return kept
+
+
+@functools.cache
+def _verdicts() -> TypeAdapter[Verdict]:
+    return TypeAdapter(Verdict)
 
 
 def _line(line: bytes) -> dict[str, Any] | None:
-    """What a line of ours tells, a verdict or an error; None where it is none."""
+    """The verdict or error that a line of a batch holds; None where it holds neither."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    told = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    is_verdict = isinstance(told.get("id"), str) and "score" in told
-    is_error = "id" in told and isinstance(told.get("error"), dict)
-    return told if is_verdict or is_error else None
+    document = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    is_verdict = isinstance(document.get("id"), str) and "score" in document
+    is_error = "id" in document and isinstance(document.get("error"), dict)
+    return document if is_verdict or is_error else None

@@ -5,12 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
-from arena.settings import Settings
+from arena.evaluation.verdict import Verification
 
 app = commands()
 
@@ -25,17 +24,12 @@ def verify(
     cid: Annotated[str, typer.Argument(metavar="CID", help="The name of a verdict record.")],
     as_json: Json = False,
 ) -> None:
-    """Check a verdict record: exit 0 where it holds, 1 where it differs, 3 where neither is known.
+    """Check a verdict record: exit 0 if it holds, 1 if it differs, 3 if it cannot be replayed.
 
-    Every hash is checked, what is deterministic is judged anew, and what models and people said is
-    added up anew.
+    Every hash is checked, what is deterministic is judged again, and what models and people said is
+    added up again.
     """
-
-    async def ask(settings: Settings) -> schemas.Verification:
-        async with connected(settings) as client:
-            return await client.verify(cid)
-
-    found = wait_for(ask(settings_of(context)))
+    found = call(context, lambda arena: arena.verify(cid))
     if as_json:
         output.print_json(found)
     else:
@@ -43,19 +37,21 @@ def verify(
     raise typer.Exit(EXIT[found.outcome])
 
 
-def _show(found: schemas.Verification) -> None:
-    said = "passed" if found.passed else "failed"
+def _show(found: Verification) -> None:
+    result = "passed" if found.passed else "failed"
     made = f"{output.moment(found.made_at)} with Arena {found.made_with.arena}"
-    output.line(f"{WORDS.get(found.outcome, found.outcome)}: {found.score:g} of 100, {said}")
+    output.line(f"{WORDS.get(found.outcome, found.outcome)}: {found.score:g} of 100, {result}")
     output.line(f"made {made}, Python {found.made_with.python}, {found.made_with.platform}")
     rows = [(one.path, _short(one.recorded), _short(one.recomputed)) for one in found.differences]
     if rows:
         print_table(("where", "recorded", "comes out as"), rows, lines=3)
-    for told, why in ((found.obstacles, "not replayed"), (found.taken, "taken as recorded")):
-        for one in told:
-            output.line(f"{why}: {output.plain(one).plain}")
-    for note in found.notes:
-        output.line(f"note: {output.plain(note).plain}")
+    for label, texts in (
+        ("not replayed", found.obstacles),
+        ("taken as recorded", found.taken),
+        ("note", found.notes),
+    ):
+        for text in texts:
+            output.line(f"{label}: {output.plain(text).plain}")
 
 
 def _short(value: Any) -> str:

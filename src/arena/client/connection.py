@@ -26,7 +26,7 @@ from arena.errors import (
 )
 from arena.operations.operation import Event, Events, Operation
 
-Shape = TypeVar("Shape", bound=BaseModel)
+Shape = TypeVar("Shape")
 
 ERRORS: Mapping[int, type[ArenaError]] = {
     401: Unauthorized,
@@ -293,7 +293,7 @@ def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx2.Reque
 def read_shape(shape: type[Shape], content: bytes | str, request: httpx2.Request) -> Shape:
     """An answer in the shape it must have."""
     try:
-        return shape.model_validate_json(content)
+        return TypeAdapter(shape).validate_json(content)
     except ValidationError as wrong:
         told = f"{place(request)} does not answer like an Arena of this version"
         raise InfrastructureError(f"{told}; is the address right?") from wrong

@@ -56,15 +56,6 @@ class LocalStore:
         walked = walk(parse_cid(cid), self._read, max_bytes=limit)
         return b"".join(own for _, _, own in walked)
 
-    def has(self, cid: str) -> bool:
-        """Whether every block of the content is here and undamaged."""
-        try:
-            for _ in self.blocks(cid):
-                pass
-        except (ContentMissing, ContentCorrupt):
-            return False
-        return True
-
     def blocks(self, cid: str) -> Iterator[Block]:
         """Every block of the content once, verified, its root first."""
         seen: set[Cid] = set()

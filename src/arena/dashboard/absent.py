@@ -1,4 +1,4 @@
-"""What is shown where the page was left out of the installation."""
+"""The page that is shown if the dashboard was left out of the installation."""
 
 ABSENT = """<!doctype html>
 <html lang="en">
@@ -15,18 +15,18 @@ pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid; border-radius: 
 <body>
 <main>
 <h1>The dashboard is not installed</h1>
-<p>The server works, but its page was left out (<code>ARENA_SKIP_WEB</code>). To get it, install
-again without that variable, from the folder of the sources:</p>
+<p>The server works, but the dashboard was left out (<code>ARENA_SKIP_WEB</code>). Install Arena
+again without that variable, from the source folder:</p>
 <pre>pip install --force-reinstall --no-deps .</pre>
-<p>Node.js is not needed: what builds the page is downloaded for the installation only.</p>
-<p>Until then, what Arena knows is here as JSON:</p>
+<p>You do not need Node.js: the build tools are downloaded for the installation only.</p>
+<p>Until then, the data is available as JSON:</p>
 <ul>
 <li><a href="/api/agents">agents</a></li>
-<li><a href="/api/benchmarks/tests">tests</a> and <a href="/api/benchmarks/catalog">the state of
-their files</a></li>
+<li><a href="/api/benchmarks/tests">tests</a> and <a href="/api/benchmarks/catalog">their
+files</a></li>
 <li><a href="/api/benchmarks/runs">runs</a> and
 <a href="/api/benchmarks/leaderboard">the leaderboard</a></li>
-<li><a href="/api/openapi.json">the description of the whole API</a></li>
+<li><a href="/api/openapi.json">the OpenAPI description</a></li>
 </ul>
 <p>In a terminal: <code>arena --help</code>.</p>
 </main>

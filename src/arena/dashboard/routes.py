@@ -1,4 +1,4 @@
-"""The routes of the page, and the headers that keep it safe."""
+"""The routes of the dashboard, and its security headers."""
 
 import secrets
 from pathlib import Path
@@ -11,13 +11,13 @@ from arena.dashboard.built import DIST, BuiltPage
 
 PATH = "/agent-dashboard"
 PLACEHOLDER = "ARENA_NONCE"
-"""Stands in the built page where the nonce of an answer goes; see web/vite.config.ts."""
+"""In the built page, replaced by the nonce of each response; see web/vite.config.ts."""
 
 ONE_YEAR = "public, max-age=31536000, immutable"
 
 
 def dashboard_router(folder: Path = DIST) -> APIRouter:
-    """Serves the page in `folder`: its files, and the page itself under every other name."""
+    """Serve the files in `folder`, and the page itself under every other path."""
     page = BuiltPage(folder)
     router = APIRouter(include_in_schema=False)
 
@@ -27,7 +27,7 @@ def dashboard_router(folder: Path = DIST) -> APIRouter:
 
     @router.get(PATH + "/assets/{name:path}")
     async def asset(request: Request, name: str) -> Response:
-        # Their names carry a hash of their content: one name never means two things.
+        # The names contain a hash of the content, so a name never changes its content.
         return _file(page, f"assets/{name}", request, ONE_YEAR)
 
     @router.get(PATH + "/icon.svg")
@@ -37,14 +37,14 @@ def dashboard_router(folder: Path = DIST) -> APIRouter:
     @router.get(PATH)
     @router.get(PATH + "/{view:path}")
     async def view() -> HTMLResponse:
-        # Which view an address means is for the page to say.
+        # The page itself finds the view that belongs to the address.
         return _page(page.index)
 
     return router
 
 
 def _page(index: str | None) -> HTMLResponse:
-    """The page with a nonce of its own: only styles that know it are let in."""
+    """The page with a fresh nonce: only styles that carry it take effect."""
     nonce = secrets.token_urlsafe(16)
     text = (ABSENT if index is None else index).replace(PLACEHOLDER, nonce)
     headers = {**_headers(nonce), "Cache-Control": "no-cache"}
@@ -54,24 +54,24 @@ def _page(index: str | None) -> HTMLResponse:
 def _file(page: BuiltPage, name: str, request: Request, cache: str) -> Response:
     asset = page.asset(name)
     if asset is None:
-        return PlainTextResponse("there is no such file", 404, {"Cache-Control": "no-cache"})
+        return PlainTextResponse("file not found", 404, {"Cache-Control": "no-cache"})
     headers = {
         "Cache-Control": cache,
         "Vary": "Accept-Encoding",
         "X-Content-Type-Options": "nosniff",
     }
     body = asset.body
-    if asset.packed and "gzip" in request.headers.get("accept-encoding", ""):
-        body, headers["Content-Encoding"] = asset.packed, "gzip"
+    if asset.gzipped and "gzip" in request.headers.get("accept-encoding", ""):
+        body, headers["Content-Encoding"] = asset.gzipped, "gzip"
     return Response(body, media_type=asset.media_type, headers=headers)
 
 
 def _headers(nonce: str) -> dict[str, str]:
-    """What the page may do: its own scripts, its own server, and nobody may frame it."""
+    """The page may use its own scripts and its own server, and may not be framed."""
     policy = (
         "default-src 'none'",
         "script-src 'self'",
-        # Mantine writes its variables into <style> elements; without the nonce none takes effect.
+        # Mantine writes its variables into <style> elements, which need the nonce.
         f"style-src 'self' 'nonce-{nonce}'",
         "img-src 'self' data:",
         "font-src 'self'",

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.errors import AgentFault, InvalidInput, NotFound
-from arena.evaluation.faults import InvalidStandard
-from arena.evaluation.graded import with_hidden_cases
+from arena.evaluation.fields import Fault, InvalidStandard, read
 from arena.evaluation.resources import NotJudged
-from arena.evaluation.sealed import Opening
-from arena.evaluation.standard import TestCases
+from arena.evaluation.standard import Case, TestCases
 from arena.evaluation.text import excerpt
-from arena.evaluation.verdict import Finding, Submission, Verdict
+from arena.evaluation.verdict import Finding, Opening, Submission, Verdict
 from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
 from arena.sandbox.languages import check_language
 from arena.sandbox.ports import CaseResult, SandboxProvider
@@ -19,7 +17,7 @@ from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
 
 RUNNABLE = "the code can be run"
-"""The one criterion of a submission that never came to its cases."""
+"""The only criterion where the submission did not get as far as its cases."""
 
 
 async def judge_cases(
@@ -33,19 +31,19 @@ async def judge_cases(
         raise NotJudged("test cases need a sandbox, and none is set up", retryable=False)
     try:
         whole = with_hidden_cases(standard, [opening.case for opening in openings])
-    except InvalidStandard as wrong:
-        raise NotJudged(f"the hidden cases cannot be used: {wrong}", retryable=False) from None
+    except InvalidStandard as error:
+        raise NotJudged(f"the hidden cases cannot be used: {error}", retryable=False) from None
     if submission.language:
         check_language(submission.language)
     try:
         results = await _run(whole, submission, sandbox)
-    except (InvalidInput, NotFound, AgentFault) as wrong:
-        # All that others chose was checked before: what is wrong here is the submission.
-        finding = Finding(criterion=RUNNABLE, passed=False, reason=wrong.message)
+    except (InvalidInput, NotFound, AgentFault) as error:
+        # Standard and language were checked before: what is wrong here is the submission.
+        finding = Finding(criterion=RUNNABLE, passed=False, reason=error.message)
         return Verdict(
             score=0,
             passed=False,
-            reasoning=wrong.message,
+            reasoning=error.message,
             findings=(finding,),
             openings=tuple(openings),
         )
@@ -55,11 +53,22 @@ async def judge_cases(
     return Verdict(
         score=score,
         passed=score >= standard.pass_score,
-        reasoning=_told(results, public),
+        reasoning=_summary(results, public),
         findings=tuple(_finding(i, result, public) for i, result in enumerate(results)),
         engine=", ".join(engines),
         openings=tuple(openings),
     )
+
+
+def with_hidden_cases(standard: TestCases, documents: Sequence[object]) -> TestCases:
+    """The standard with its hidden cases behind the public ones, or all that is wrong with them."""
+    faults: list[Fault] = []
+    hidden = [read(Case, one, faults, ("sealed", i)) for i, one in enumerate(documents)]
+    whole = replace(standard, cases=(*standard.cases, *filter(None, hidden)))
+    faults += whole.faults()
+    if faults:
+        raise InvalidStandard(faults)
+    return whole
 
 
 def recount(standard: TestCases, verdict: Verdict) -> Verdict:
@@ -78,7 +87,7 @@ def recount(standard: TestCases, verdict: Verdict) -> Verdict:
 def score_of(cases: Sequence[Judged], public: int) -> int:
     """The share that passed, of all or of the hidden ones alone, whichever is less.
 
-    So the public cases of a sealed standard, which anybody can answer from memory, earn nothing.
+    So answering the public cases of a sealed standard from memory gains nothing.
     """
     return min(calc_score(part) for part in (cases, cases[public:]) if part)
 
@@ -89,8 +98,9 @@ async def _run(
     """One result per case, in order; the cases of one language share one run."""
     options = CaseOptions(tolerance=standard.tolerance)
     groups: dict[str | None, list[int]] = {}
-    for place, language in enumerate(standard.languages):
-        groups.setdefault(language or submission.language, []).append(place)
+    for place, case in enumerate(standard.cases):
+        language = case.language or standard.language or submission.language
+        groups.setdefault(language, []).append(place)
     results: dict[int, CaseResult] = {}
     for language, places in groups.items():
         given = await run_tests(
@@ -117,18 +127,18 @@ def _finding(place: int, result: CaseResult, public: int) -> Finding:
     return Finding(criterion=name, passed=False, reason=reason, evidence=got)
 
 
-def _told(results: Sequence[CaseResult], public: int) -> str:
+def _summary(results: Sequence[CaseResult], public: int) -> str:
     """How many passed, and the first that did not."""
     passed = sum(result.passed for result in results)
-    told = f"{passed} of {len(results)} cases passed"
+    summary = f"{passed} of {len(results)} cases passed"
     hidden = results[public:]
     if hidden:
-        told += f", {sum(result.passed for result in hidden)} of {len(hidden)} sealed ones"
+        summary += f", {sum(result.passed for result in hidden)} of {len(hidden)} sealed ones"
     for place, result in enumerate(results):
         if not result.passed:
             finding = _finding(place, result, public)
-            return f"{told}; {finding.criterion}: {finding.reason}"
-    return told
+            return f"{summary}; {finding.criterion}: {finding.reason}"
+    return summary
 
 
 def _text(value: object) -> str:
@@ -137,13 +147,13 @@ def _text(value: object) -> str:
     A function may return half of a surrogate pair, which nobody can send or store.
     """
     try:
-        return storable(excerpt(json.dumps(value, ensure_ascii=False, default=_written)))
+        return storable(excerpt(json.dumps(value, ensure_ascii=False, default=_as_json)))
     except RecursionError:
         return "a value nested too deep to show"
 
 
-def _written(value: object) -> object:
-    """What a function can return and JSON cannot say."""
+def _as_json(value: object) -> object:
+    """Values that a function can return and JSON has no form for."""
     match value:
         case SetValue():
             return {"Set": value.members}

@@ -1,22 +1,55 @@
 """Reads a standard, from a test's keys or from a JSON document of its own.
 
 `read_standard` and `read_standard_document` are the only ways in. Both report every fault at once,
-each with the path to it, so that the catalog can point at the line in the file.
+each with its path, so that the catalog can point at the line in the file.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Literal, cast
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+from pydantic import StrictBool
 
 from arena.errors import nearest
-from arena.evaluation import graded, plain
-from arena.evaluation.faults import Body, Fault, InvalidStandard, Options, Path, name_of
-from arena.evaluation.standard import MIN_PASS_SCORE, Composite, Standard, is_graded
+from arena.evaluation.fields import Body, Fault, InvalidStandard, Path, Text, read, type_name
+from arena.evaluation.standard import MIN_PASS_SCORE, VALIDATIONS, Part, Standard, is_graded
 
 MAX_DEPTH = 8
 """How deep composites may nest."""
-MAX_WEIGHT = 1e6
-"""The weight of a composite's part; the sum of the weights must stay a number."""
 FLAGS = ("case_sensitive", "whole_word")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flags(Body):
+    """How text is compared. Parts of a composite inherit what they do not say themselves."""
+
+    case_sensitive: StrictBool | None = None
+    whole_word: StrictBool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Type(Body):
+    """What kind of standard a document holds."""
+
+    type: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test(Body):
+    """A standard as a test writes it."""
+
+    expected: Any
+    validation: Text = "contains"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a reader is, and what the text around says."""
+
+    at: Path
+    flags: _Flags
+    depth: int = 0
 
 
 def read_standard(
@@ -29,26 +62,22 @@ def read_standard(
 ) -> Standard:
     """The standard that `validation` and the body `expected` describe, or all their faults."""
     faults: list[Fault] = []
-    options = Options(case_sensitive=case_sensitive, whole_word=whole_word, pass_score=pass_score)
-    here = Body(at=("expected",), faults=faults, options=options)
-    standard = _read(validation, ("validation",), expected, here)
-    if pass_score is not None and (validation in plain.READERS or validation == "any_of"):
-        why = "gives 100 or 0: a pass_score changes nothing; leave it out"
-        if validation == "any_of":
-            why = "passes where one of its parts does: give the parts the pass_score"
-        message = f"{validation} {why}"
-        faults.append(Fault(path=("pass_score",), message=message, of_key=True))
+    flags = _Flags(case_sensitive=case_sensitive, whole_word=whole_word or None)
+    place = _Place(at=("expected",), flags=flags)
+    standard = _read(validation, ("validation",), expected, faults, place)
+    if pass_score is not None and validation in VALIDATIONS:
+        standard = _with_pass_score(validation, standard, expected, pass_score, faults)
     return _whole(standard, faults)
 
 
 def read_standard_document(document: object) -> Standard:
     """The standard of a JSON document: `{"type": "test_cases", …}`, or all its faults."""
     faults: list[Fault] = []
-    here = Body(at=(), faults=faults, options=Options())
     if not isinstance(document, Mapping):
-        here.fault((), f"a standard is an object with a 'type', not {name_of(document)}")
-        return _whole(None, faults)
-    return _whole(_member(cast(Mapping[object, object], document), here), faults)
+        message = f"a standard is an object with a 'type', not {type_name(document)}"
+        raise InvalidStandard([Fault(path=(), message=message)])
+    body = cast(Mapping[object, object], document)
+    return _whole(_member(body, faults, _Place(at=(), flags=_Flags())), faults)
 
 
 def _whole(standard: Standard | None, faults: list[Fault]) -> Standard:
@@ -57,101 +86,93 @@ def _whole(standard: Standard | None, faults: list[Fault]) -> Standard:
     return standard
 
 
-def _read(kind: str, kind_at: Path, value: object, here: Body) -> Standard | None:
-    """One standard of the given kind; what is wrong goes to the body's faults."""
-    reader = VALIDATIONS.get(kind)
-    if reader is None:
-        name = kind_at[-1]
-        message = f"unknown {name} {kind!r}{nearest(kind, VALIDATIONS)}"
+def _with_pass_score(
+    kind: str, standard: Standard | None, body: object, pass_score: float, faults: list[Fault]
+) -> Standard | None:
+    """The standard with the `pass_score` that its test gives it."""
+    if "pass_score" not in _field_names(VALIDATIONS[kind]):
+        why = "gives 100 or 0: a pass_score changes nothing; leave it out"
+        if kind == "any_of":
+            why = "passes where one of its parts does: give the parts the pass_score"
+        faults.append(Fault(path=("pass_score",), message=f"{kind} {why}", of_key=True))
+    elif standard is not None:
+        own = cast(Mapping[str, object], body).get("pass_score", pass_score)
+        if own != pass_score:
+            message = f"is {own} here and {pass_score:g} in the test: say it once"
+            faults.append(Fault(path=("expected", "pass_score"), message=message))
+        return replace(cast(Any, standard), pass_score=pass_score)
+    return standard
+
+
+def _read(
+    kind: str, kind_at: Path, value: object, faults: list[Fault], here: _Place
+) -> Standard | None:
+    """A standard of the given kind; None with what is wrong in `faults`."""
+    if kind not in VALIDATIONS:
+        message = f"unknown {kind_at[-1]} {kind!r}{nearest(kind, VALIDATIONS)}"
         if "known:" not in message:
             message += f" (allowed: {', '.join(sorted(VALIDATIONS))})"
-        here.faults.append(Fault(path=kind_at, message=message))
+        faults.append(Fault(path=kind_at, message=message))
         return None
-    if not isinstance(value, dict):
-        here.fault((), f"must be a mapping, is {name_of(value)}")
+    if not isinstance(value, Mapping):
+        faults.append(Fault(path=here.at, message=f"must be a mapping, is {type_name(value)}"))
         return None
-    before = len(here.faults)
-    standard = reader(cast(dict[object, object], value), here)
-    return standard if len(here.faults) == before else None
-
-
-def _composite(needed: Literal["all", "any"]) -> "Reader":
-    key = f"{needed}_of"
-
-    def read(body: dict[object, object], here: Body) -> Standard | None:
-        if not here.only(body, needs=key, allows=("pass_score",) if needed == "all" else ()):
+    known = _field_names(VALIDATIONS[kind])
+    flags = {name: getattr(here.flags, name) for name in FLAGS if name in known}
+    body: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
+    body |= cast(Mapping[str, object], value)
+    if kind in ("all_of", "any_of") and isinstance(body.get(kind), list):
+        before = len(faults)
+        body[kind] = _parts(kind, body[kind], faults, here)
+        if len(faults) > before:
             return None
-        parts = body[key]
-        if not isinstance(parts, list) or not parts:
-            here.fault((key,), "must be a list of at least one standard")
-            return None
-        if here.depth >= MAX_DEPTH:
-            here.fault((key,), f"is nested more than {MAX_DEPTH} deep")
-            return None
-        listed = cast(list[object], parts)
-        kept = [part for i, one in enumerate(listed) if (part := _part(one, here.part(key, i)))]
-        weights = tuple(weight for _, weight in kept)
-        if kept and sum(weights) <= 0:
-            here.fault((key,), "the weights must not all be 0")
-        pass_score = here.pass_score(body) if needed == "all" else None
-        read_parts = tuple(part for part, _ in kept)
-        if pass_score is None and needed == "all" and any(map(is_graded, read_parts)):
-            pass_score = MIN_PASS_SCORE
-        return Composite(needed=needed, parts=read_parts, weights=weights, pass_score=pass_score)
-
-    return read
+        if kind == "all_of" and any(is_graded(part.standard) for part in body[kind]):
+            body.setdefault("pass_score", MIN_PASS_SCORE)
+    return read(VALIDATIONS[kind], body, faults, here.at)
 
 
-def _part(part: object, here: Body) -> tuple[Standard, float] | None:
-    """One member of a composite, with its weight."""
-    if not isinstance(part, Mapping):
-        here.fault((), f"must be a mapping with 'validation' and 'expected', is {name_of(part)}")
-        return None
-    body = dict(cast(Mapping[object, object], part))
-    weight = here.number(body.pop("weight", 1), ("weight",))
-    if weight is not None and not 0 <= weight <= MAX_WEIGHT:
-        here.fault(("weight",), f"must be from 0 to {MAX_WEIGHT:g}, is {weight:g}")
-    standard = _member(body, here)
-    return None if standard is None or weight is None else (standard, weight)
+def _parts(key: str, members: list[object], faults: list[Fault], here: _Place) -> list[Part]:
+    if here.depth >= MAX_DEPTH:
+        message = f"is nested more than {MAX_DEPTH} deep"
+        faults.append(Fault(path=(*here.at, key), message=message))
+        return []
+    parts: list[Part] = []
+    for i, member in enumerate(members):
+        inner = replace(here, at=(*here.at, key, i), depth=here.depth + 1)
+        if not isinstance(member, Mapping):
+            message = f"must be a mapping with 'validation' and 'expected', is {type_name(member)}"
+            faults.append(Fault(path=inner.at, message=message))
+            continue
+        body = dict(cast(Mapping[object, object], member))
+        weight = {"weight": body.pop("weight")} if "weight" in body else {}
+        standard = _member(body, faults, inner)
+        if part := read(Part, {"standard": standard, **weight}, faults, inner.at):
+            parts.append(part)
+    return parts
 
 
-def _member(part: Mapping[object, object], here: Body) -> Standard | None:
+def _member(
+    document: Mapping[object, object], faults: list[Fault], here: _Place
+) -> Standard | None:
     """A standard in either form: with a `type`, or with `validation` and `expected`."""
-    body = dict(part)
-    inner = here.with_options(_options(body, here))
+    body = dict(document)
+    own = read(_Flags, {name: body.pop(name) for name in FLAGS if name in body}, faults, here.at)
+    for name in FLAGS:
+        if own is not None and getattr(own, name) is not None:
+            here = replace(here, flags=replace(here.flags, **{name: getattr(own, name)}))
     if "type" in body:
-        kind = here.text(body.pop("type"), ("type",))
-        return None if kind is None else _read(kind, (*here.at, "type"), body, inner)
-    allowed = ("validation", *FLAGS, "weight")
-    if not here.only(body, needs="expected", allows=allowed, instead="type"):
+        kind = read(_Type, {"type": body.pop("type")}, faults, here.at)
+        return kind and _read(kind.type, (*here.at, "type"), body, faults, here)
+    if "expected" not in body:
+        faults.append(Fault(path=here.at, message="needs the key 'expected' or 'type'"))
         return None
-    kind = here.text(body.get("validation", "contains"), ("validation",))
-    if kind is None:
+    test = read(_Test, body, faults, here.at)
+    if test is None:
         return None
-    return _read(kind, (*here.at, "validation"), body["expected"], inner.inside("expected"))
+    inside = replace(here, at=(*here.at, "expected"))
+    return _read(test.validation, (*here.at, "validation"), test.expected, faults, inside)
 
 
-def _options(body: dict[object, object], here: Body) -> Options:
-    """The flags of a member, taken out of its body; those it does not name it inherits."""
-    flags: dict[str, bool | None] = {
-        "case_sensitive": here.options.case_sensitive,
-        "whole_word": here.options.whole_word,
-    }
-    for flag in FLAGS:
-        if flag in body:
-            value = body.pop(flag)
-            if not isinstance(value, bool):
-                here.fault((flag,), f"must be true or false, is {name_of(value)}")
-            flags[flag] = bool(value)
-    return Options(case_sensitive=flags["case_sensitive"], whole_word=bool(flags["whole_word"]))
-
-
-Reader = Callable[[dict[object, object], Body], Standard | None]
-
-VALIDATIONS: dict[str, Reader] = {
-    **plain.READERS,
-    **graded.READERS,
-    "all_of": _composite("all"),
-    "any_of": _composite("any"),
-}
-"""Every `validation` a test may name, every `type` a document may have, with its reader."""
+@functools.cache
+def _field_names(kind: type[Standard]) -> frozenset[str]:
+    return frozenset(one.name for one in fields(kind))

@@ -5,9 +5,10 @@ votes, answers and openings, and what it was made with. A standard is kept as JS
 Arena wrote it), a submission as the bytes of its text.
 """
 
+import functools
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
 
@@ -18,7 +19,7 @@ from arena.content.canonical import canonical, read_canonical
 from arena.content.errors import NotCanonical
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
-from arena.evaluation.verdict import Submission, Verdict
+from arena.evaluation.verdict import MadeWith, Submission, Verdict
 from arena.text import to_unicode, utf8
 
 KIND = "arena.verdict/1"
@@ -29,17 +30,6 @@ class NotARecord(InvalidInput):
     """The content is not a verdict record."""
 
     code = "not_a_record"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeWith:
-    """The programs that made a verdict; what ran the code stands in the verdict itself."""
-
-    arena: str = __version__
-    python: str = field(default_factory=platform.python_version)
-    platform: str = field(default_factory=lambda: f"{platform.system()} {platform.machine()}")
-    sandbox: str = ""
-    """The provider of sandboxes that was at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +46,10 @@ class Record:
     made_with: MadeWith
 
 
-_records = TypeAdapter(Record)
-_verdicts = TypeAdapter(Verdict)
+@functools.cache
+def _shape(kind: type[Any]) -> TypeAdapter[Any]:
+    # Made when first needed: it takes milliseconds, and most commands touch no record.
+    return TypeAdapter(kind)
 
 
 def keep_record(
@@ -72,42 +64,44 @@ def keep_record(
 ) -> str:
     """Keep a verdict with its submission and its standard; the record's CID.
 
-    The standard is a document, or the CID of one that is kept already, as the submission may be:
-    one content can have several names, and a record should say the one that others know. It
-    touches the disk: on an event loop call it in a thread.
+    The standard is a document, or the CID of one that is already stored; so is the submission.
+    Content can have several CIDs, and a record should name the one that others know. It writes to
+    disk: on an event loop call it in a thread.
     """
     if not isinstance(standard, str):
         standard = store.put(canonical(dict(standard)))
     record = Record(
         standard_cid=standard,
-        submission_cid=submission_cid or store.put(submission_bytes(submission)),
+        submission_cid=submission_cid or store.put(utf8(submission.output, "the submission")),
         language=submission.language,
         verdict=verdict,
         made_at=made_at or clock.now(),
-        made_with=MadeWith(sandbox=sandbox),
+        made_with=MadeWith(
+            arena=__version__,
+            python=platform.python_version(),
+            platform=f"{platform.system()} {platform.machine()}",
+            sandbox=sandbox,
+        ),
     )
     return store.put(write_record(record))
 
 
-def submission_bytes(submission: Submission) -> bytes:
-    """The submission's text as it is kept."""
-    return utf8(submission.output, "the submission")
-
-
 def write_record(record: Record) -> bytes:
     """The record as canonical JSON."""
-    return canonical(_records.dump_python(_clean(_records, asdict(record)), mode="json"))
+    document = _document(record)
+    _drop_record_cids(document["verdict"])
+    return canonical(document)
 
 
 def read_record(data: bytes) -> Record:
     """The record that the bytes hold; `NotARecord` where they hold anything else, or more."""
     try:
-        record = _records.validate_python(read_canonical(data))
-        # What is written anew must be the same: no key too many, none of another kind.
+        record: Record = _shape(Record).validate_python(read_canonical(data))
+        # Written again it must be the same bytes: no unknown key, no value of another type.
         if write_record(record) == data:
             return record
-    except NotCanonical as wrong:
-        raise NotARecord(f"not a verdict record: {wrong.message}") from None
+    except NotCanonical as error:
+        raise NotARecord(f"not a verdict record: {error.message}") from None
     except (ValidationError, InvalidInput):
         pass
     raise NotARecord(f"not a verdict record of the kind {KIND}")
@@ -115,11 +109,13 @@ def read_record(data: bytes) -> Record:
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """The verdict as a record holds it."""
-    return _verdicts.dump_python(_clean(_verdicts, asdict(verdict)), mode="json")
+    document = _document(verdict)
+    _drop_record_cids(document)
+    return document
 
 
 def contents_of(store: LocalStore, cids: Sequence[str]) -> list[str]:
-    """The CIDs, and after each verdict record what it speaks of: all that checking it needs."""
+    """The CIDs, each verdict record followed by the content it names: all that a check needs."""
     found: list[str] = []
     for cid in cids:
         found.append(cid)
@@ -131,19 +127,26 @@ def contents_of(store: LocalStore, cids: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _clean(shape: TypeAdapter[Any], value: dict[str, Any]) -> Any:
-    """The value with numbers of the declared kinds, and text that UTF-8 can hold."""
-    return shape.validate_python(_storable(value))
+def _document(value: Record | Verdict) -> dict[str, Any]:
+    """The value as JSON, with numbers of the declared types and text that UTF-8 can hold."""
+    shape = _shape(type(value))
+    return shape.dump_python(shape.validate_python(_unicode(asdict(value))), mode="json")
 
 
-def _storable(value: object) -> Any:
+def _drop_record_cids(verdict: dict[str, Any]) -> None:
+    """A record cannot hold its own hash."""
+    del verdict["record_cid"]
+    for part in verdict["parts"]:
+        _drop_record_cids(part)
+
+
+def _unicode(value: object) -> Any:
     if isinstance(value, str):
-        # A function may return half of a surrogate pair, and a finding quotes it. NUL stays: JSON
-        # can spell it, and records that were written with it must still read the same.
+        # A function may return half of a surrogate pair, and a finding quotes it.
         return to_unicode(value)
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value)
-        return {_storable(key): _storable(member) for key, member in members.items()}
+        return {_unicode(key): _unicode(member) for key, member in members.items()}
     if isinstance(value, list | tuple):
-        return [_storable(item) for item in cast("list[object]", value)]
+        return [_unicode(item) for item in cast("list[object]", value)]
     return value

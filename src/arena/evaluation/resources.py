@@ -1,27 +1,23 @@
-"""What judging needs from outside: a place to run code, a model, the answers of people."""
+"""What judging needs from outside: a sandbox, a model, the answers of people."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.errors import Conflict, InfrastructureError
-from arena.evaluation.sealed import Opening
-from arena.evaluation.standard import Checklist, JudgePrompt
-from arena.evaluation.verdict import ItemAnswer, Submission, Verdict
+from arena.evaluation.standard import Checklist, JudgePrompt, PartPath
+from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict
 from arena.sandbox.ports import SandboxProvider
 
 Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
-"""A model's verdict by a standard's criteria; `JudgeError` where it gave none."""
+"""A model's verdict by a standard's criteria; raises `JudgeError` where it gave none."""
 
 Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
-"""Finds the openings of a sealed standard by its commitments; None where they are not here."""
-
-PartPath = tuple[int, ...]
-"""Which part of a composite: (1, 0) is the first part of its second one; () is the whole."""
+"""Finds the openings of a sealed standard by its commitments; None where they are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What is at hand; a standard that needs what is missing cannot be judged."""
+    """What is available; a standard that needs what is missing cannot be judged."""
 
     sandbox: SandboxProvider | None = None
     judge: Judging | None = None

@@ -1,40 +1,51 @@
-"""Hidden cases: what a standard commits to, and what opens a commitment.
+"""Hidden cases: a standard is split into a public part with commitments, and a private part.
 
-A *commitment* is a hash of a case and of a random *salt*: it fixes the case and tells nothing of
-it. An *opening*, the case with its salt, shows what was committed to, for each case by itself. The
+A *commitment* is a hash of a case and of a random *salt*: it fixes the case and reveals nothing of
+it. An *opening*, the case with its salt, proves what was committed to, for each case by itself. The
 openings of one standard together are its *private part*; a hash of its commitments finds it.
 """
 
 import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Literal, cast
 from urllib.parse import quote
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from arena.content.canonical import canonical, read_canonical
 from arena.errors import InfrastructureError, InvalidInput
+from arena.evaluation.fields import dotted
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.verdict import Opening
 
 DOMAIN = b"arena.sealed-case/1\0"
-"""Keeps a commitment from being a hash of anything else."""
+"""Keeps the hash of anything else from being a commitment."""
 SALT_BYTES = 32
-KIND = "sealed_cases"
 MAX_PRIVATE_BYTES = 64 * 1024**2
+HIDDEN = "hidden"
+"""The key that marks a case to be sealed."""
+
+Document = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """A hidden case as its standard writes cases, and the salt of its commitment."""
+class _SealedCase(Opening):
+    salt: Annotated[str, Field(pattern=f"^[0-9a-f]{{{2 * SALT_BYTES}}}$")]
 
-    salt: str
-    """64 hexadecimal digits."""
-    case: Mapping[str, object]
 
-    @property
-    def commitment(self) -> str:
-        """What a standard says instead of the case."""
-        sealed = DOMAIN + bytes.fromhex(self.salt) + canonical(dict(self.case))
-        return hashlib.sha256(sealed).hexdigest()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PrivatePart:
+    type: Literal["sealed_cases"]
+    cases: tuple[_SealedCase, ...]
+
+
+def commitment_of(opening: Opening) -> str:
+    """What a standard says instead of the case."""
+    sealed = DOMAIN + bytes.fromhex(opening.salt) + canonical(dict(opening.case))
+    return hashlib.sha256(sealed).hexdigest()
 
 
 def seal_name(commitments: Sequence[str]) -> str:
@@ -47,40 +58,84 @@ def unopened(commitments: Sequence[str], openings: Sequence[Opening]) -> str | N
     if len(openings) != len(commitments):
         return f"{len(commitments)} commitments with {len(openings)} openings"
     for place, (commitment, opening) in enumerate(zip(commitments, openings, strict=True)):
-        if opening.commitment != commitment:
+        if commitment_of(opening) != commitment:
             return f"sealed[{place}]"
     return None
+
+
+def seal(document: object, *, public: int | None = None) -> tuple[Document, list[Opening]]:
+    """The public part of a standard and the openings of its hidden cases.
+
+    Hidden are the cases with `"hidden": true`, or with `public` all but the first so many.
+    """
+    if not isinstance(document, Mapping):
+        raise InvalidInput("a standard is an object with a 'type'")
+    standard = dict(cast("Mapping[str, object]", document))
+    if standard.get("type") != "test_cases":
+        raise InvalidInput("only standards with type 'test_cases' have cases to seal")
+    if "sealed" in standard:
+        raise InvalidInput("the standard is already sealed; seal the original instead")
+    shown, hidden = _split(standard.get("cases"), public)
+    read_standard_document({**standard, "cases": [*shown, *hidden]})
+    if not hidden:
+        raise InvalidInput(
+            'no case is hidden: mark those to be sealed with "hidden": true, or say how many of '
+            "the first are public"
+        )
+    _refuse_given_away(shown, hidden)
+    openings = [Opening(salt=secrets.token_hex(SALT_BYTES), case=case) for case in hidden]
+    commitments = [commitment_of(opening) for opening in openings]
+    return {**standard, "cases": shown, "sealed": commitments}, openings
+
+
+def _split(cases: object, public: int | None) -> tuple[list[Document], list[Document]]:
+    """The public cases and the hidden ones, without their marks."""
+    if not isinstance(cases, list) or not all(
+        isinstance(case, dict) for case in cast("list[object]", cases)
+    ):
+        raise InvalidInput("cases: must be a list of cases")
+    shown: list[Document] = []
+    hidden: list[Document] = []
+    for place, case in enumerate(cast("list[Document]", cases)):
+        mark = case.get(HIDDEN, False)
+        if not isinstance(mark, bool):
+            raise InvalidInput(f"cases[{place}].hidden: must be true or false")
+        if public is not None:
+            if HIDDEN in case:
+                raise InvalidInput(f"cases[{place}] is marked: leave the number of public ones out")
+            mark = place >= public
+        kept = {key: value for key, value in case.items() if key != HIDDEN}
+        (hidden if mark else shown).append(kept)
+    return shown, hidden
+
+
+def _refuse_given_away(shown: list[Document], hidden: list[Document]) -> None:
+    """A hidden case with the input of a public one hides nothing."""
+    known = {canonical(case.get("input", [])) for case in shown}
+    for place, case in enumerate(hidden):
+        if canonical(case.get("input", [])) in known:
+            raise InvalidInput(
+                f"hidden case {place + 1} has the input of a public one: it would hide nothing"
+            )
 
 
 def write_private_part(openings: Sequence[Opening]) -> bytes:
     """The private part of a sealed standard."""
     cases = [{"salt": opening.salt, "case": dict(opening.case)} for opening in openings]
-    return canonical({"type": KIND, "cases": cases})
+    return canonical({"type": "sealed_cases", "cases": cases})
 
 
 def read_private_part(data: bytes) -> tuple[Opening, ...]:
-    """The openings in a private part; InvalidInput where it is none."""
-    document = read_canonical(data)
-    if not isinstance(document, dict) or cast("dict[str, object]", document).get("type") != KIND:
-        raise InvalidInput(f"it is not the private part of a sealed standard (type: {KIND})")
-    cases = cast("dict[str, object]", document).get("cases")
-    if not isinstance(cases, list):
-        raise InvalidInput("the private part has no list of cases")
-    return tuple(_opening(one, i) for i, one in enumerate(cast("list[object]", cases)))
-
-
-def _opening(value: object, place: int) -> Opening:
-    if isinstance(value, dict):
-        document = cast("dict[str, object]", value)
-        salt, case = document.get("salt"), document.get("case")
-        if isinstance(salt, str) and isinstance(case, dict) and is_salt(salt):
-            return Opening(salt=salt, case=cast("dict[str, object]", case))
-    raise InvalidInput(f"cases[{place}] of the private part is not a case with its salt")
-
-
-def is_salt(text: str) -> bool:
-    """Whether the text is a salt as Arena writes it."""
-    return len(text) == 2 * SALT_BYTES and set(text) <= set("0123456789abcdef")
+    """The openings in a private part; `InvalidInput` where it is none."""
+    try:
+        part = TypeAdapter(_PrivatePart).validate_python(read_canonical(data))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = f"{dotted(first['loc'])}: " if first["loc"] else ""
+        raise InvalidInput(
+            f"it is not the private part of a sealed standard: {where}{first['msg']}"
+        ) from None
+    return tuple(Opening(salt=one.salt, case=one.case) for one in part.cases)
 
 
 class SealedFolder:
@@ -105,7 +160,7 @@ class SealedFolder:
                 return read_private_part(file.read(MAX_PRIVATE_BYTES))
         except FileNotFoundError:
             return None
-        except OSError as wrong:
-            raise InfrastructureError(f"{path} cannot be read: {wrong.strerror}") from None
-        except InvalidInput as wrong:
-            raise InfrastructureError(f"{path}: {wrong.message}", retryable=False) from None
+        except OSError as error:
+            raise InfrastructureError(f"{path} cannot be read: {error.strerror}") from None
+        except InvalidInput as error:
+            raise InfrastructureError(f"{path}: {error.message}", retryable=False) from None

@@ -1,127 +1,220 @@
-"""What a good answer is: a closed set of standards.
+"""What a good answer is: the standards that a test or a task can name.
 
 Plain validators look at the text and give 100 or 0. Graded standards (test cases, a judge's
-criteria, a checklist) give a share of 100 and pass from their `pass_score` on.
+criteria, a checklist) give a share of 100 and pass from their `pass_score` on. Composites combine
+several. `VALIDATIONS` is the table of all.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
+from pydantic import Field, StrictInt, StrictStr
+
+from arena.evaluation.fields import (
+    Body,
+    Distinct,
+    Fault,
+    IsJson,
+    Json,
+    PassScore,
+    Path,
+    Text,
+    Tolerance,
+    Weight,
+    checked,
+    converted,
+)
+from arena.evaluation.validators import VALIDATORS, Validator
+from arena.sandbox.arguments import checked_name
+from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
 from arena.sandbox.ports import TestCase
 
 MIN_PASS_SCORE = 60
-"""What a graded standard asks for where it does not say."""
+"""The `pass_score` of a graded standard that names none."""
+MAX_CASES = 100_000
+MAX_ITEMS = 1000
+MAX_CRITERIA = 50
+MAX_VOTES = 25
+COMMITMENT = re.compile("[0-9a-f]{64}")
+
+PartPath = tuple[int, ...]
+"""Which part of a composite: (1, 0) is the first part of its second one; () is the whole."""
+
+
+def _known_language(name: str) -> str:
+    language = normal_language(name)
+    check_language(language)
+    return language
+
+
+def _weights_fault(weights: Sequence[float]) -> str | None:
+    return None if sum(weights) > 0 else "the weights must not all be 0"
+
+
+def _commitment_fault(text: str) -> str | None:
+    is_commitment = COMMITMENT.fullmatch(text)
+    return None if is_commitment else "must be a commitment of 64 hexadecimal digits"
+
+
+Language = Annotated[Text, converted(_known_language)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exact:
-    """The answer is this text, apart from white space around it."""
+class Case(TestCase, Body):
+    """One call of the submission's function, or one run of its program."""
 
-    value: str
-    case_sensitive: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keywords:
-    """The answer has all, any or none of these words."""
-
-    keywords: tuple[str, ...]
-    needed: Literal["all", "any", "none"]
-    case_sensitive: bool = False
-    whole_word: bool = False
+    input: Annotated[list[Any], IsJson] = field(default_factory=list[Any])
+    expected: Json
+    desc: Annotated[StrictStr, IsJson] = ""
+    tolerance: Tolerance | None = None
+    language: Language | None = None
+    """None leaves it to the standard, and then to the submission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
-    """A regular expression is found in the answer."""
-
-    pattern: str
-    case_sensitive: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonSchema:
-    """The answer is JSON that fits a schema."""
-
-    schema: Mapping[str, object] | bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
-    """The last number in the answer is this one, give or take the tolerance."""
-
-    value: float
-    tolerance: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composite:
-    """Several standards at once."""
-
-    needed: Literal["all", "any"]
-    parts: tuple["Standard", ...]
-    weights: tuple[float, ...]
-    pass_score: float | None = None
-    """What the weighted score of `all` must reach; None: every part must pass."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestCases:
+class TestCases(Body):
     """The submission is code; it must give the expected values for the inputs."""
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
-    function_name: str | None
+    function_name: Annotated[
+        Annotated[Text, converted(checked_name)] | None, Field(alias="functionName")
+    ] = None
     """The function to call; None: the submission is a whole program."""
-    cases: tuple[TestCase, ...]
-    languages: tuple[str | None, ...]
-    """The language each case asks for; None leaves it to the submission."""
-    language: str | None = None
-    """What holds for a case that asks for none."""
-    tolerance: float | None = None
-    pass_score: float = MIN_PASS_SCORE
-    sealed: tuple[str, ...] = ()
+    cases: Annotated[tuple[Case, ...], Field(max_length=MAX_CASES)]
+    language: Language | None = None
+    """The language of cases that name none; None leaves it to the submission."""
+    tolerance: Tolerance | None = None
+    pass_score: PassScore = MIN_PASS_SCORE
+    sealed: Annotated[
+        tuple[Annotated[Text, checked(_commitment_fault)], ...],
+        Field(min_length=1, max_length=MAX_CASES),
+        Distinct,
+    ] = ()
     """Commitments to hidden cases, one each; without their openings nothing can be judged."""
 
+    def faults(self) -> Iterator[Fault]:
+        """No case at all, or a function in a language whose functions cannot be called."""
+        # A standard may keep all its cases to itself.
+        if not self.cases and not self.sealed:
+            yield Fault(path=("cases",), message="must not be empty")
+        named: list[tuple[Path, str | None]] = [(("language",), self.language)]
+        named += ((("cases", i, "language"), case.language) for i, case in enumerate(self.cases))
+        for path, language in named:
+            if self.function_name and language and language not in FUNCTION_LANGUAGES:
+                known = " and ".join(FUNCTION_LANGUAGES)
+                message = f"functions are called in {known}; for {language} leave functionName out"
+                yield Fault(path=path, message=message)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeChoice:
+class JudgeChoice(Body):
     """Which judge a standard asks for, where it does not leave that to the settings."""
 
-    models: tuple[str, ...] = ()
-    votes: int | None = None
-    base_url: str | None = None
+    models: Annotated[tuple[Text, ...], Field(min_length=1, max_length=MAX_VOTES), Distinct]
+    votes: Annotated[StrictInt, Field(ge=1, le=MAX_VOTES)] | None = None
+    base_url: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgePrompt:
+class JudgePrompt(Body):
     """A model scores the answer by criteria."""
 
-    prompt: str
-    criteria: tuple[str, ...]
-    weights: tuple[float, ...]
-    pass_score: float = MIN_PASS_SCORE
+    prompt: Text
+    criteria: Annotated[
+        tuple[Text, ...], Field(min_length=1, max_length=MAX_CRITERIA), Distinct
+    ] = ("overall",)
+    weights: Annotated[tuple[Weight, ...], Field(min_length=1), checked(_weights_fault)] = ()
+    """One for each criterion; all count the same where none is given."""
+    pass_score: PassScore = MIN_PASS_SCORE
     judge: JudgeChoice | None = None
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1.0,) * len(self.criteria))
+
+    def faults(self) -> Iterator[Fault]:
+        """Another number of weights than of criteria."""
+        weights, criteria = len(self.weights), len(self.criteria)
+        if weights != criteria:
+            message = f"has {weights} weights for {criteria} criteria: give one for each"
+            yield Fault(path=("weights",), message=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checklist:
+class Checklist(Body):
     """A person answers each item with pass or fail."""
 
-    items: tuple[str, ...]
-    pass_score: float = MIN_PASS_SCORE
+    items: Annotated[tuple[Text, ...], Field(min_length=1, max_length=MAX_ITEMS), Distinct]
+    pass_score: PassScore = MIN_PASS_SCORE
 
 
-Simple = Exact | Keywords | Pattern | JsonSchema | Number
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part(Body):
+    """A member of a composite."""
+
+    standard: Any
+    """A `Standard`; pydantic is not told so, because `_part` reads it in either of its forms."""
+    weight: Weight = 1.0
+
+
+Parts = Annotated[
+    tuple[Part, ...],
+    Field(min_length=1),
+    checked(lambda parts: _weights_fault([part.weight for part in parts])),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllOf(Body):
+    """The weighted mean of several standards counts."""
+
+    all_of: Parts
+    pass_score: PassScore | None = None
+    """What the mean must reach; None: every part must pass."""
+
+    @property
+    def parts(self) -> tuple["Standard", ...]:
+        """The standards, in order."""
+        return tuple(part.standard for part in self.all_of)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyOf(Body):
+    """The best of several standards counts."""
+
+    any_of: Parts
+
+    @property
+    def parts(self) -> tuple["Standard", ...]:
+        """The standards, in order."""
+        return tuple(part.standard for part in self.any_of)
+
+
 Graded = TestCases | JudgePrompt | Checklist
-Standard = Simple | Graded | Composite
+Leaf = Validator | Graded
+"""A standard that is not made of others."""
+Composite = AllOf | AnyOf
+Standard = Leaf | Composite
+
+VALIDATIONS: dict[str, type[Standard]] = {
+    **VALIDATORS,
+    "test_cases": TestCases,
+    "judge_prompt": JudgePrompt,
+    "checklist": Checklist,
+    "all_of": AllOf,
+    "any_of": AnyOf,
+}
+"""Every `validation` a test may name, which is also every `type` a document may have."""
 
 
 def is_graded(standard: Standard) -> bool:
     """Whether it can give anything between 0 and 100."""
     if isinstance(standard, Composite):
-        return standard.pass_score is not None or any(is_graded(part) for part in standard.parts)
+        pass_score = getattr(standard, "pass_score", None)
+        return pass_score is not None or any(is_graded(part) for part in standard.parts)
     return isinstance(standard, Graded)
 
 
@@ -130,10 +223,21 @@ def passes_from(standard: Standard, score: float) -> bool:
     match standard:
         case TestCases() | JudgePrompt() | Checklist():
             return standard.pass_score == score
-        case Composite(needed="any"):
+        case AnyOf():
             return all(passes_from(part, score) for part in standard.parts)
-        case Composite():
+        case AllOf():
             alone = len(standard.parts) == 1 and passes_from(standard.parts[0], score)
             return standard.pass_score == score or (standard.pass_score is None and alone)
         case _:
             return 0 < score <= 100
+
+
+def checklists(standard: Standard, at: PartPath = ()) -> Mapping[PartPath, Checklist]:
+    """Every checklist in a standard, with its place."""
+    if isinstance(standard, Checklist):
+        return {at: standard}
+    found: dict[PartPath, Checklist] = {}
+    if isinstance(standard, Composite):
+        for i, part in enumerate(standard.parts):
+            found |= checklists(part, (*at, i))
+    return found

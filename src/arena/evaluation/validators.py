@@ -1,101 +1,173 @@
-"""The validators: pure functions from a standard and a text to findings."""
+"""The plain validators: each is what a test may ask for, and the check of an answer's text.
+
+To add one, write its class and its line in `VALIDATORS`. The fields are the keys of its body in a
+YAML or JSON file.
+"""
 
 import json
 import math
 import unicodedata
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any
+from typing import Annotated, ClassVar, cast
 
 import regex
+from pydantic import Field, StrictBool
 
-from arena.evaluation.json_schema import first_misfit
-from arena.evaluation.pattern import TooSlow, search
-from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern, Simple
+from arena.evaluation.fields import Body, Json, Number, Text, Tolerance, checked, type_name
+from arena.evaluation.json_schema import first_misfit, schema_fault
+from arena.evaluation.pattern import TooSlow, pattern_fault, search
 from arena.evaluation.text import excerpt, find_keyword, fold
 from arena.evaluation.verdict import Finding
 from arena.sandbox.markdown import fenced_blocks
 from arena.text import storable
 
-
-def check(standard: Simple, text: str) -> tuple[Finding, ...]:
-    """What one plain standard finds in a text."""
-    return CHECKS[type(standard)](standard, text)
+Findings = tuple[Finding, ...]
+Words = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-def check_exact(standard: Exact, text: str) -> tuple[Finding, ...]:
-    """One finding: the text is the expected one, or what it was instead."""
-    wanted, got = standard.value.strip(), text.strip()
-    if not standard.case_sensitive:
-        wanted, got = fold(wanted), fold(got)
-    passed = wanted == got
-    reason = "the answer is the expected text"
-    if not passed:
-        reason = f"expected {quoted(standard.value)}, the answer is {quoted(text)}"
-    found = excerpt(got) if passed else None
-    return (_finding(f"exact {quoted(standard.value)}", passed, reason, found),)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validator(Body):
+    """Looks at the text of an answer alone, and gives 100 or 0."""
+
+    is_slow: ClassVar[bool] = False
+    """Whether a check may take seconds, and has to run in a thread."""
+
+    @abstractmethod
+    def check(self, text: str) -> Findings:
+        """What is found in the text; the answer passes when every finding does."""
 
 
-def check_keywords(standard: Keywords, text: str) -> tuple[Finding, ...]:
-    """A finding per keyword; for `any` one finding in all."""
-    folded = fold(text, case_sensitive=standard.case_sensitive)
-    places = {word: _keyword_place(standard, folded, word) for word in standard.keywords}
-    if standard.needed == "any":
-        return (_any_keyword(standard, places, text),)
-    findings: list[Finding] = []
-    for word, place in places.items():
-        if standard.needed == "all":
-            passed = place is not None
-            reason = f"has {quoted(word)}" if passed else f"{quoted(word)} is missing"
-            criterion = f"contains {quoted(word)}"
-        else:
-            passed = place is None
-            reason = f"has no {quoted(word)}" if passed else f"{quoted(word)} must not be there"
-            criterion = f"does not contain {quoted(word)}"
-        findings.append(_finding(criterion, passed, reason, place))
-    return tuple(findings)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exact(Validator):
+    """The answer is this text, apart from white space around it."""
+
+    value: Text
+    case_sensitive: StrictBool = True
+
+    def check(self, text: str) -> Findings:
+        """One finding: the text is the expected one, or what it was instead."""
+        wanted, got = self.value.strip(), text.strip()
+        if not self.case_sensitive:
+            wanted, got = fold(wanted), fold(got)
+        criterion = f"exact {quoted(self.value)}"
+        if wanted == got:
+            return (_finding(criterion, True, "the answer is the expected text", excerpt(got)),)
+        reason = f"expected {quoted(self.value)}, the answer is {quoted(text)}"
+        return (_finding(criterion, False, reason),)
 
 
-def _keyword_place(standard: Keywords, folded: str, word: str) -> str | None:
-    """The text around the keyword, or None where it is not there."""
-    wanted = fold(word, case_sensitive=standard.case_sensitive)
-    place = find_keyword(folded, wanted, whole_word=standard.whole_word)
-    return None if place is None else excerpt(folded, place, len(wanted))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keywords(Validator):
+    """What all validators that look for words have in common."""
+
+    contains: Words
+    case_sensitive: StrictBool = False
+    whole_word: StrictBool = False
+
+    def found(self, text: str) -> dict[str, str | None]:
+        """The text around each keyword; None where it is not there."""
+        folded = fold(text, case_sensitive=self.case_sensitive)
+        places: dict[str, str | None] = {}
+        for word in self.contains:
+            wanted = fold(word, case_sensitive=self.case_sensitive)
+            start = find_keyword(folded, wanted, whole_word=self.whole_word)
+            places[word] = None if start is None else excerpt(folded, start, len(wanted))
+        return places
 
 
-def _any_keyword(standard: Keywords, places: dict[str, str | None], text: str) -> Finding:
-    found = next(((word, place) for word, place in places.items() if place is not None), None)
-    words = ", ".join(quoted(word) for word in standard.keywords)
-    criterion = f"contains any of {words}"
-    if found:
-        return _finding(criterion, True, f"has {quoted(found[0])}", found[1])
-    return _finding(criterion, False, f"none of {words} is there", None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contains(Keywords):
+    """The answer has all of these words."""
+
+    def check(self, text: str) -> Findings:
+        """A finding for each keyword."""
+        findings: list[Finding] = []
+        for word, place in self.found(text).items():
+            name = quoted(word)
+            reason = f"{name} is missing" if place is None else f"has {name}"
+            findings.append(_finding(f"contains {name}", place is not None, reason, place))
+        return tuple(findings)
 
 
-def check_pattern(standard: Pattern, text: str) -> tuple[Finding, ...]:
-    """One finding: the pattern was found, or not, or not within its time."""
-    normal = unicodedata.normalize("NFKC", text)
-    criterion = f"matches /{standard.pattern}/"
-    try:
-        found = search(standard.pattern, normal, case_sensitive=standard.case_sensitive)
-    except TooSlow as slow:
-        return (_finding(criterion, False, str(slow), None),)
-    if found is None:
-        return (_finding(criterion, False, f"nothing matches /{standard.pattern}/", None),)
-    place = excerpt(normal, found.start(), found.end() - found.start())
-    return (_finding(criterion, True, f"matches /{standard.pattern}/", place),)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainsAny(Keywords):
+    """The answer has at least one of these words."""
+
+    def check(self, text: str) -> Findings:
+        """One finding: the first keyword that is there, or that none is."""
+        words = ", ".join(quoted(word) for word in self.contains)
+        criterion = f"contains any of {words}"
+        for word, place in self.found(text).items():
+            if place is not None:
+                return (_finding(criterion, True, f"has {quoted(word)}", place),)
+        return (_finding(criterion, False, f"none of {words} is there"),)
 
 
-def check_json_schema(standard: JsonSchema, text: str) -> tuple[Finding, ...]:
-    """One finding: the answer is JSON that fits, or why not."""
-    criterion = "fits the JSON Schema"
-    try:
-        value: object = json.loads(_unfenced(text), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as wrong:
-        return (_finding(criterion, False, f"the answer is not JSON: {wrong}", None),)
-    misfit = first_misfit(standard.schema, value)
-    return (_finding(criterion, misfit is None, misfit or "fits the schema", excerpt(text)),)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotContains(Keywords):
+    """The answer has none of these words."""
+
+    def check(self, text: str) -> Findings:
+        """A finding for each keyword."""
+        findings: list[Finding] = []
+        for word, place in self.found(text).items():
+            name = quoted(word)
+            reason = f"has no {name}" if place is None else f"{name} must not be there"
+            findings.append(_finding(f"does not contain {name}", place is None, reason, place))
+        return tuple(findings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern(Validator):
+    """A regular expression is found in the answer."""
+
+    is_slow: ClassVar[bool] = True
+
+    pattern: Annotated[Text, checked(pattern_fault)]
+    case_sensitive: StrictBool = False
+
+    def check(self, text: str) -> Findings:
+        """One finding: the pattern was found, or not, or not within its time."""
+        normal = unicodedata.normalize("NFKC", text)
+        criterion = f"matches /{self.pattern}/"
+        try:
+            found = search(self.pattern, normal, case_sensitive=self.case_sensitive)
+        except TooSlow as error:
+            return (_finding(criterion, False, str(error)),)
+        if found is None:
+            return (_finding(criterion, False, f"nothing matches /{self.pattern}/"),)
+        place = excerpt(normal, found.start(), found.end() - found.start())
+        return (_finding(criterion, True, criterion, place),)
+
+
+def _schema_problem(schema: object) -> str | None:
+    if not isinstance(schema, dict | bool):
+        return f"must be a mapping, is {type_name(schema)}"
+    fault = schema_fault(cast(Mapping[str, object] | bool, schema))
+    return f"is not a JSON Schema: {fault}" if fault else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonSchema(Validator):
+    """The answer is JSON that fits a schema."""
+
+    is_slow: ClassVar[bool] = True
+
+    schema: Annotated[Json, checked(_schema_problem)]
+
+    def check(self, text: str) -> Findings:
+        """One finding: the answer is JSON that fits, or why not."""
+        criterion = "fits the JSON Schema"
+        try:
+            value: object = json.loads(_unfenced(text), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            return (_finding(criterion, False, f"the answer is not JSON: {error}"),)
+        misfit = first_misfit(self.schema, value)
+        return (_finding(criterion, misfit is None, misfit or "fits the schema", excerpt(text)),)
 
 
 def _refuse_constant(name: str) -> None:
@@ -115,33 +187,41 @@ NUMBER = regex.compile(
     r"(?<![\w.,])[-+−]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?!\w)"
 )
 """A number as people write it: a sign, thousands in commas, decimals, an exponent."""
-
-
 NOT_DIGITS = regex.compile(r"(\p{No}+)")
-"""Raised and lowered figures: to most readers 10² is not 102."""
+"""Superscript and subscript digits: to most readers 10² is not 102."""
 EXACT = Context(prec=1000)
 """More digits than any float has."""
 
 
-def check_number(standard: Number, text: str) -> tuple[Finding, ...]:
-    """One finding: the last number of the answer is the expected one, or what it was."""
-    give = f" ± {standard.tolerance:g}" if standard.tolerance else ""
-    wanted = f"{_shown(standard.value)}{give}"
-    criterion = f"is the number {wanted}"
-    # A deque of one: a long answer may hold half a million numbers.
-    last = deque(NUMBER.finditer(_plain_digits(text)), maxlen=1)
-    if not last:
-        return (_finding(criterion, False, "there is no number in the answer", None),)
-    written = last[0].group()
-    passed = _is_near(written.replace(",", "").replace("−", "-"), standard)
-    reason = f"the last number of the answer is {written}"
-    if not passed:
-        reason += f", expected {wanted}"
-    return (_finding(criterion, passed, reason, written),)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastNumber(Validator):
+    """The last number in the answer is this one, give or take the tolerance."""
 
+    value: Number
+    tolerance: Tolerance = 0.0
 
-def _shown(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.12g}"
+    def check(self, text: str) -> Findings:
+        """One finding: the last number of the answer is the expected one, or what it was."""
+        value = str(self.value) if isinstance(self.value, int) else f"{self.value:.12g}"
+        wanted = f"{value} ± {self.tolerance:g}" if self.tolerance else value
+        criterion = f"is the number {wanted}"
+        # A deque of one: a long answer may hold half a million numbers.
+        last = deque(NUMBER.finditer(_plain_digits(text)), maxlen=1)
+        if not last:
+            return (_finding(criterion, False, "there is no number in the answer"),)
+        written = last[0].group()
+        passed = self._is_near(written.replace(",", "").replace("−", "-"))
+        reason = f"the last number of the answer is {written}"
+        if not passed:
+            reason += f", expected {wanted}"
+        return (_finding(criterion, passed, reason, written),)
+
+    def _is_near(self, written: str) -> bool:
+        """Whether the number is within the tolerance, in decimals: 0.3 is 0.2 ± 0.1."""
+        if not math.isfinite(float(written)):
+            return False
+        difference = EXACT.subtract(Decimal(written), Decimal(repr(self.value)))
+        return EXACT.compare(difference.copy_abs(), Decimal(repr(self.tolerance))) <= 0
 
 
 def _plain_digits(text: str) -> str:
@@ -153,32 +233,22 @@ def _plain_digits(text: str) -> str:
     )
 
 
-def _is_near(written: str, standard: Number) -> bool:
-    """Whether the number is within the tolerance, in decimals: 0.3 is 0.2 ± 0.1."""
-    if not math.isfinite(float(written)):
-        return False
-    difference = EXACT.subtract(Decimal(written), _decimal(standard.value))
-    return EXACT.compare(difference.copy_abs(), _decimal(standard.tolerance)) <= 0
-
-
-def _decimal(value: float) -> Decimal:
-    return Decimal(repr(value))
-
-
 def quoted(text: str) -> str:
     """A text in quotes, short enough for a message."""
     return f'"{excerpt(text)}"'
 
 
-def _finding(criterion: str, passed: bool, reason: str, evidence: str | None) -> Finding:
+def _finding(criterion: str, passed: bool, reason: str, evidence: str | None = None) -> Finding:
     # The answer's own JSON can name a key with half of a surrogate pair, and a reason repeats it.
     return Finding(criterion=criterion, passed=passed, reason=storable(reason), evidence=evidence)
 
 
-CHECKS: dict[type, Callable[[Any, str], tuple[Finding, ...]]] = {
-    Exact: check_exact,
-    Keywords: check_keywords,
-    Pattern: check_pattern,
-    JsonSchema: check_json_schema,
-    Number: check_number,
+VALIDATORS: dict[str, type[Validator]] = {
+    "exact": Exact,
+    "contains": Contains,
+    "contains_any": ContainsAny,
+    "not_contains": NotContains,
+    "regex": Pattern,
+    "json_schema": JsonSchema,
+    "number": LastNumber,
 }

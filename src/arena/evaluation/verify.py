@@ -1,76 +1,55 @@
 """Checks a verdict record: whether what it says follows from what it names.
 
-Plain validators and test cases are judged anew. What a model or a person said is taken as it was
-recorded, and everything that was made of it is computed anew: medians, weighted totals, shares,
+Plain validators and test cases are judged again. What a model or a person said is taken as
+recorded, and everything derived from it is computed again: medians, weighted means, shares,
 thresholds. Openings are checked against the commitments of the standard.
 """
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from arena import __version__
-from arena.content.canonical import read_json
+from arena.content.canonical import canonical, read_json
 from arena.content.errors import ContentCorrupt, ContentMalformed, ContentMissing, NotCanonical
 from arena.content.store import LocalStore
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
-from arena.evaluation.checklist import judge_checklist
-from arena.evaluation.differences import Difference, differences
-from arena.evaluation.evaluate import Leaf, judged_by, validate
-from arena.evaluation.faults import InvalidStandard, dotted
-from arena.evaluation.judge.replay import replay
+from arena.evaluation.evaluate import combine, judge_checklist, validate
+from arena.evaluation.fields import InvalidStandard, Path, dotted
+from arena.evaluation.judge.panel import replay
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
-from arena.evaluation.resources import PartPath
 from arena.evaluation.sealed import unopened
-from arena.evaluation.standard import Checklist, JudgePrompt, Standard, TestCases
-from arena.evaluation.verdict import Submission, Verdict
+from arena.evaluation.standard import Checklist, JudgePrompt, Leaf, PartPath, Standard, TestCases
+from arena.evaluation.validators import Validator
+from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
 from arena.sandbox.ports import SandboxProvider
 
-Outcome = Literal["holds", "differs", "cannot_be_replayed"]
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
-"""What another version of Arena, or of a language, may put in other words."""
+"""What another version of Arena, or of a language, may word differently."""
 ENGINE_WORDING = ("reasoning", "reason", "evidence")
-"""What another engine of a language may put in other words."""
+"""What another engine of a language may word differently."""
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
-"""Where an object happened to be in memory, as Python shows it."""
+"""An address in memory, as Python prints it."""
 MAX_DIFFERENCES = 100
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """What became of a record that was checked."""
-
-    cid: str
-    outcome: Outcome
-    differences: tuple[Difference, ...]
-    obstacles: tuple[str, ...]
-    """What kept a part from being replayed."""
-    taken: tuple[str, ...]
-    """What nobody can replay and was taken as recorded: what models and people said."""
-    notes: tuple[str, ...]
-    """What is worded otherwise, and why that decides nothing."""
-    record: Record
-
-
 async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
     """Check the record called `cid`; raises only where there is no such record here."""
-    # In threads, all of it: a record and its submission may have megabytes, and others wait.
+    # All in threads: a record and its submission may have megabytes, and other work must go on.
     record = await asyncio.to_thread(_record, store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:
         standard = await asyncio.to_thread(_standard, store, record)
         output = (await asyncio.to_thread(store.get, record.submission_cid)).decode()
-    except _Unusable as wrong:
-        check.obstacles.append(str(wrong))
-    except (ContentMissing, ContentCorrupt, ContentMalformed, InvalidInput) as wrong:
-        check.obstacles.append(wrong.message)
+    except (ContentMissing, ContentCorrupt, ContentMalformed, InvalidInput) as error:
+        check.obstacles.append(error.message)
     except UnicodeDecodeError:
         check.obstacles.append(f"the submission {record.submission_cid} is not text")
     else:
@@ -82,16 +61,12 @@ def _record(store: LocalStore, cid: str) -> Record:
     return read_record(store.get(cid, max_bytes=MAX_RECORD_BYTES))
 
 
-class _Unusable(Exception):
-    """Something the record names is not what it must be."""
-
-
 def _standard(store: LocalStore, record: Record) -> Standard:
     cid = record.standard_cid
     try:
         return read_standard_document(read_json(store.get(cid)))
-    except (InvalidStandard, NotCanonical) as wrong:
-        raise _Unusable(f"the standard {cid} cannot be used: {wrong.message}") from None
+    except (InvalidStandard, NotCanonical) as error:
+        raise InvalidInput(f"the standard {cid} cannot be used: {error.message}") from None
 
 
 class _Contradiction(Exception):
@@ -103,7 +78,7 @@ class _Contradiction(Exception):
 
 @dataclass(kw_only=True)
 class _Check:
-    """One record on its way through the check."""
+    """The check of one record, while it goes on."""
 
     record: Record
     sandbox: SandboxProvider | None
@@ -113,13 +88,13 @@ class _Check:
     notes: list[str] = field(default_factory=list[str])
 
     async def replay(self, standard: Standard, submission: Submission) -> None:
-        """Judge anew what can be, compute anew what was made of the rest, and compare."""
+        """Judge again what can be, recompute what was derived from the rest, and compare."""
 
         async def judge(part: Leaf, at: PartPath) -> Verdict:
             return await self._part(part, submission, at)
 
         try:
-            verdict = await judged_by(judge, standard, submission)
+            verdict = await combine(judge, standard, submission)
         except _Contradiction as found:
             self.differences.append(found.difference)
             return
@@ -130,22 +105,23 @@ class _Check:
         same_version = self.record.made_with.arena == __version__
         same_words = same_version and _engines(recorded) == _engines(recomputed)
         reworded = 0
-        for found in differences(recorded, recomputed, ("verdict",)):
-            key = _key(found)
+        for path, was, now in _differences(recorded, recomputed, ("verdict",)):
+            # A criterion may have any name, `reasoning` for one, and is a key of `spread`.
+            key = None if path[-2] == "spread" else path[-1]
             # Where nothing ran here nothing ran there: an engine would only excuse other words.
-            if key == "engine" and found.recomputed:
-                self.notes.append(f"it ran with {found.recorded}, here with {found.recomputed}")
-            elif key in ENGINE_WORDING and _is_same(found.recorded, found.recomputed):
+            if key == "engine" and now:
+                self.notes.append(f"it ran with {was}, here with {now}")
+            elif key in ENGINE_WORDING and _is_same(was, now):
                 continue
             elif key in WORDING and self.obstacles:
-                continue  # made of words of parts that did not run here
+                continue  # derived from the words of parts that did not run here
             elif key in (WORDING if not same_version else ENGINE_WORDING) and not same_words:
                 reworded += 1
             else:
-                self.differences.append(found)
+                self.differences.append(Difference(path=dotted(path), recorded=was, recomputed=now))
         if reworded:
             self.notes.append(
-                f"{reworded} texts are worded otherwise by other versions (the record: Arena "
+                f"{reworded} texts are worded differently by other versions (the record: Arena "
                 f"{self.record.made_with.arena}, here: {__version__})"
             )
 
@@ -153,6 +129,8 @@ class _Check:
         recorded = self._recorded(at)
         path = _path(at)
         match standard:
+            case Validator():
+                return await validate(standard, submission)
             case TestCases():
                 return await self._cases(standard, submission, recorded, path)
             case JudgePrompt():
@@ -161,30 +139,28 @@ class _Check:
                 return await asyncio.to_thread(_attempted, again, path, "judgement")
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
-                return _attempted(
-                    lambda: judge_checklist(standard, recorded.answers), path, "answers"
-                )
-            case _:
-                return await validate(standard, submission)
+                again = partial(judge_checklist, standard, recorded.answers)
+                return _attempted(again, path, "answers")
 
     async def _cases(
         self, standard: TestCases, submission: Submission, recorded: Verdict, path: str
     ) -> Verdict:
-        wrong = unopened(standard.sealed, recorded.openings)
-        if wrong:
+        if mismatch := unopened(standard.sealed, recorded.openings):
             raise _Contradiction(
-                f"{path}.openings", f"openings that do not open {wrong}", "what was sealed"
+                f"{path}.openings", f"openings that do not open {mismatch}", "what was sealed"
             )
         run = partial(judge_cases, standard, submission, self.sandbox, recorded.openings)
         try:
             verdict = await run()
+            # A second run tells a submission that is never the same from a forged record.
             if _says_otherwise(verdict, recorded) and _says_otherwise(await run(), verdict):
-                told = "the code says something else each time it runs; its score is the same"
-                self.obstacles.append(f"{path}: {told}")
+                self.obstacles.append(
+                    f"{path}: the code's output changes with each run; its score is the same"
+                )
             return verdict
-        except InfrastructureError as obstacle:
-            self.obstacles.append(f"{path}: {obstacle.message}")
-        return _attempted(lambda: recount(standard, recorded), path, "findings")
+        except InfrastructureError as error:
+            self.obstacles.append(f"{path}: {error.message}")
+        return _attempted(partial(recount, standard, recorded), path, "findings")
 
     def _recorded(self, at: PartPath) -> Verdict:
         verdict = self.record.verdict
@@ -196,21 +172,43 @@ class _Check:
         return verdict
 
     def verification(self, cid: str) -> Verification:
-        """What it came to: a difference weighs more than an obstacle."""
-        outcome: Outcome = "cannot_be_replayed" if self.obstacles else "holds"
+        """The outcome: a difference weighs more than an obstacle."""
+        record = self.record
         return Verification(
             cid=cid,
-            outcome="differs" if self.differences else outcome,
+            outcome="differs"
+            if self.differences
+            else "cannot_be_replayed"
+            if self.obstacles
+            else "holds",
             differences=tuple(self.differences[:MAX_DIFFERENCES]),
             obstacles=tuple(self.obstacles),
             taken=tuple(self.taken),
             notes=tuple(self.notes),
-            record=self.record,
+            standard_cid=record.standard_cid,
+            submission_cid=record.submission_cid,
+            score=record.verdict.score,
+            passed=record.verdict.passed,
+            made_at=record.made_at,
+            made_with=record.made_with,
         )
 
 
+def _differences(recorded: Any, recomputed: Any, at: Path) -> Iterator[tuple[Path, Any, Any]]:
+    """Each place where two JSON values differ, as deep as possible, with both values."""
+    both = (recorded, recomputed)
+    if all(isinstance(value, dict) for value in both):
+        for key in sorted(recorded.keys() | recomputed.keys()):
+            yield from _differences(recorded.get(key), recomputed.get(key), (*at, key))
+    elif all(isinstance(value, list) for value in both) and len(recorded) == len(recomputed):
+        for place, (left, right) in enumerate(zip(*both, strict=True)):
+            yield from _differences(left, right, (*at, place))
+    elif canonical(recorded) != canonical(recomputed):
+        yield at, recorded, recomputed
+
+
 def _says_otherwise(one: Verdict, other: Verdict) -> bool:
-    """Whether two runs of a submission passed the same cases and said something else in one."""
+    """Whether two runs of a submission passed the same cases and one had another output."""
     pairs = list(zip(one.findings, other.findings, strict=False))
     return all(left.passed == right.passed for left, right in pairs) and any(
         not _is_same(left.reason, right.reason) for left, right in pairs
@@ -230,24 +228,15 @@ def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
     """What the recorded parts come to; a contradiction where they do not even fit."""
     try:
         return compute()
-    except InvalidInput as wrong:
+    except InvalidInput as error:
         raise _Contradiction(
-            f"{path}.{key}", "what does not fit the standard", wrong.message
+            f"{path}.{key}", "what does not fit the standard", error.message
         ) from None
 
 
 def _path(at: PartPath) -> str:
     steps = (step for place in at for step in ("parts", place))
     return dotted(("verdict", *steps))
-
-
-def _key(found: Difference) -> str | int | None:
-    """What differs, by Arena's own name for it; None for what a standard has named.
-
-    A criterion may be called anything, `reasoning` for one, and its spread is kept by that name.
-    """
-    *_, above, key = found.steps
-    return None if above == "spread" else key
 
 
 def _engines(document: Mapping[str, object]) -> list[object]:

@@ -1,8 +1,8 @@
 """One client for every endpoint that speaks the OpenAI chat format.
 
-It speaks that format itself: the vendor's library costs twice the processor time for each call
-(3 ms against 1.5, `make bench-judge`), fills in keys and organisations from variables of its own
-for any address, and hands on whatever a merely compatible server sends without checking it.
+It speaks the format itself: the vendor's library costs twice the processor time per call (3 ms
+against 1.5, `make bench-judge`), takes keys and organisations from environment variables of its
+own for any address, and passes on whatever a merely compatible server sends without checking it.
 """
 
 import asyncio
@@ -11,30 +11,35 @@ from collections.abc import Mapping
 
 import httpx2
 
-from arena.models.capped import TooLong, refuse_compressed
-from arena.models.completion import Completion, read_completion
-from arena.models.faults import BodyTooLong, ModelTimedOut, Refused, Unreachable
-from arena.models.lines import Lines
+from arena.models.completion import (
+    BodyTooLong,
+    Completion,
+    ModelTimedOut,
+    Refused,
+    Unreachable,
+    read_completion,
+)
+from arena.models.connections import ConnectionPool, TooLong, refuse_compressed
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""A text may be 1 MiB; JSON spells some characters with six bytes, and there is more beside it."""
+"""A text may have 1 MiB, JSON writes some characters with six bytes, and there are other fields."""
 REDACTED = "[redacted]"
 MIN_SECRET_LENGTH = 8
-"""What servers without a key are told (`none`, `EMPTY`) is none, and may well stand in a text."""
+"""Placeholder keys for servers that need none (`none`, `EMPTY`) may well occur in a text."""
 
 
 class ModelClient:
-    """Sends chats to one endpoint. It belongs to one event loop, and to whoever closes it."""
+    """Sends chats to one endpoint. It belongs to one event loop, and its owner closes it."""
 
     def __init__(self, base_url: str, *, api_key: str | None, max_connections: int) -> None:
         self.base_url = base_url.rstrip("/")
         self._key = (api_key or "").strip()
         self._is_secret = len(self._key) >= MIN_SECRET_LENGTH
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        self._lines = Lines(headers, max_connections=max_connections)
+        self._connections = ConnectionPool(headers, max_connections=max_connections)
 
     async def complete(self, chat: Mapping[str, object], *, timeout_seconds: float) -> Completion:
-        """Ask once, with the body `chat`; raises a `ModelFault`. Nobody is asked a second time."""
+        """Send the body `chat` once, without retries; raises a `ModelFault`."""
         content = json.dumps(chat).encode()
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -43,17 +48,23 @@ class ModelClient:
             raise ModelTimedOut(f"no answer within {timeout_seconds:g} s") from None
         except TooLong:
             raise BodyTooLong("it is far longer than 1 MiB, or compressed") from None
+        except httpx2.LocalProtocolError:
+            # Its message quotes headers, and with them the key.
+            message = "the request is not valid HTTP; check the key"
+            raise Unreachable(message, is_permanent=True) from None
         except httpx2.TransportError as error:
-            raise self._unreachable(error) from None
+            reason = str(error) or type(error).__name__
+            is_permanent = "CERTIFICATE_VERIFY_FAILED" in reason
+            raise Unreachable(reason, is_permanent=is_permanent) from None
         return read_completion(body, model=str(chat["model"]))
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._lines.close()
+        await self._connections.close()
 
     async def _post(self, content: bytes) -> bytes:
         url = f"{self.base_url}/chat/completions"
-        async with self._lines.post(url, content) as response:
+        async with self._connections.post(url, content) as response:
             refuse_compressed(response.headers)
             body = bytearray()
             async for chunk in response.aiter_raw():
@@ -69,13 +80,6 @@ class ModelClient:
         return self._redacted(body).encode() if self._is_secret else bytes(body)
 
     def _redacted(self, body: bytearray) -> str:
-        """The body without the key, which a server may well repeat."""
+        """The body without the key, which a server may repeat."""
         text = body.decode(errors="replace")
         return text.replace(self._key, REDACTED) if self._is_secret else text
-
-    def _unreachable(self, error: httpx2.TransportError) -> Unreachable:
-        if isinstance(error, httpx2.LocalProtocolError):
-            # Its message quotes headers, and with them the key.
-            return Unreachable("the request is not valid HTTP; check the key", is_lasting=True)
-        reason = str(error) or type(error).__name__
-        return Unreachable(reason, is_lasting="CERTIFICATE_VERIFY_FAILED" in reason)

@@ -1,21 +1,70 @@
-"""What a model said, read from the answer of its endpoint."""
+"""What a model answered, or why there is no answer.
+
+    ModelFault
+    ├── Refused          the endpoint answered with a status that is not a success
+    ├── Unreachable      no connection, or it broke
+    ├── ModelTimedOut    no complete answer in time
+    └── BadCompletion    an answer, but not a chat completion
+
+These are not Arena's own errors: whose fault it is depends on who was asked, an agent or a judge.
+"""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from arena.models.faults import BadCompletion
 from arena.models.usage import Usage, usage_from
+
+
+class ModelFault(Exception):
+    """A model gave no usable answer."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+class Refused(ModelFault):
+    """The endpoint answered with a status that is not a success."""
+
+    def __init__(self, status: int, *, excerpt: str, retry_after: str | None) -> None:
+        self.status = status
+        self.excerpt = excerpt
+        """Its body, without the key."""
+        self.retry_after = retry_after
+        """The header, as it was sent."""
+        super().__init__(f"status {status}")
+
+
+class Unreachable(ModelFault):
+    """No connection could be made, or it broke."""
+
+    def __init__(self, message: str, *, is_permanent: bool = False) -> None:
+        super().__init__(message)
+        self.is_permanent = is_permanent
+        """Whether trying again cannot help: a bad certificate, a malformed request."""
+
+
+class ModelTimedOut(ModelFault):
+    """No complete answer in time."""
+
+
+class BadCompletion(ModelFault):
+    """An answer that is not a chat completion."""
+
+
+class BodyTooLong(BadCompletion):
+    """An answer far longer than any that could be used, or compressed so its size is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One answer of a model, as far as its endpoint tells; compatible ones leave much out."""
+    """One answer of a model; merely compatible endpoints leave much of it out."""
 
     text: str | None
     refusal: str | None = None
-    """What it said instead, where it would not answer."""
+    """What it said instead, where it declined to answer."""
     finish_reason: str | None = None
     has_tool_calls: bool = False
     choices: int = 1
@@ -23,11 +72,11 @@ class Completion:
     usage: Usage
     """Without a price."""
     cached_tokens: int = 0
-    """How many of the input tokens the endpoint had in its cache."""
+    """How many of the input tokens came from the endpoint's cache."""
 
 
 def read_completion(body: bytes, *, model: str) -> Completion:
-    """The completion in a body, or `BadCompletion`; `model` is who was asked."""
+    """The completion in a body, or `BadCompletion`; `model` is the one that was asked."""
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -40,8 +89,7 @@ def read_completion(body: bytes, *, model: str) -> Completion:
     choice = _mapping(listed[0])
     message = _mapping(choice.get("message"))
     reported = _mapping(answer.get("usage"))
-    details = _mapping(reported.get("prompt_tokens_details"))
-    cached = details.get("cached_tokens")
+    cached = _mapping(reported.get("prompt_tokens_details")).get("cached_tokens")
     return Completion(
         text=_text(message.get("content")),
         refusal=_text(message.get("refusal")),

@@ -1,13 +1,13 @@
 """What an answer took: tokens, the model, dollars."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from arena.text import storable
 
 _MAX_TOKENS = 2_000_000_000
-"""Fits an integer column everywhere; a larger figure is a mistake, not a usage."""
+"""Fits an integer column everywhere; a larger figure is a mistake."""
 _MAX_MODEL_LENGTH = 200
 
 
@@ -22,7 +22,7 @@ class Usage:
 
 
 def usage_from(value: object) -> Usage:
-    """The usage that somebody reports about itself; what makes no sense is unknown."""
+    """The usage that an agent or endpoint reports of itself; what makes no sense is unknown."""
     if not isinstance(value, Mapping):
         return Usage()
     fields = cast(Mapping[str, object], value)
@@ -35,10 +35,34 @@ def usage_from(value: object) -> Usage:
     )
 
 
+def priced(usage: Usage, *, base_url: str | None = None, cached_tokens: int = 0) -> Usage:
+    """`usage` with its cost, from the price list that genai-prices ships; unknown stays None."""
+    if usage.cost_usd is not None or not usage.model:
+        return usage
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return usage
+    # Imported on first use: the price list takes half a second to load.
+    import genai_prices
+
+    tokens = genai_prices.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=min(cached_tokens, usage.input_tokens),
+    )
+    # The provider's own price first; behind a gateway or a proxy, the price by the model's name.
+    for provider in (base_url, None) if base_url else (None,):
+        try:
+            price = genai_prices.calc_price(tokens, usage.model, provider_api_url=provider)
+        except (LookupError, ValueError):
+            continue
+        return replace(usage, cost_usd=float(price.total_price))
+    return usage
+
+
 def _tokens(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # The range first: it leaves out NaN, and a whole number that no float can hold.
+    # The range first: it leaves out NaN, and integers that no float can hold.
     return int(value) if 0 <= value <= _MAX_TOKENS and value == int(value) else None
 
 

@@ -1,13 +1,23 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.evaluation import EvaluationOperations
 from arena.operations.ledger import LedgerOperations
+from arena.operations.results import ResultOperations
 from arena.operations.reviews import ReviewOperations
+from arena.operations.runs import RunOperations
 from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 from arena.operations.tasks import TaskOperations
 
 
 class Operations(
-    ServerOperations, ReviewOperations, ScoreOperations, TaskOperations, LedgerOperations
+    ServerOperations,
+    RunOperations,
+    ResultOperations,
+    ReviewOperations,
+    ScoreOperations,
+    EvaluationOperations,
+    TaskOperations,
+    LedgerOperations,
 ):
     """All that Arena can do: in this process, or over HTTP."""

@@ -7,6 +7,8 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
+from arena.text import text_problem
+
 MAX_FAULTS = 50
 MAX_PLACE = 200
 """A key that does not belong is quoted no longer than this."""
@@ -65,15 +67,7 @@ def _unstorable(value: object) -> str | None:
     """What in a text, or in one of a list, PostgreSQL cannot store or JSON cannot carry."""
     if isinstance(value, list):
         return next(filter(None, map(_unstorable, cast(list[object], value))), None)
-    if not isinstance(value, str):
-        return None
-    if "\0" in value:
-        return "must not contain NUL"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return "is not text: it has half of a surrogate pair"
-    return None
+    return text_problem(value) if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from arena import clock
 from arena.errors import InvalidInput, NotFound
+from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get, post
 from arena.operations.request import Moment, NonBlank, Request
@@ -264,9 +265,6 @@ class ScoreOperations(OperationGroup):
 
 def _execution(report: ExecutionReport) -> Execution:
     """An execution as reported, with its price where the model's is known."""
-    from arena.models.pricing import priced  # a long price list, for those who report
-    from arena.models.usage import Usage
-
     usage = Usage(
         input_tokens=report.input_tokens,
         output_tokens=report.output_tokens,

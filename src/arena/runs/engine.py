@@ -1,26 +1,33 @@
 """The engine: take an item of a run, ask the agent, judge the answer, record the result.
 
-Engine.execute          one run from its lease to its end
-RunExecution.execute    the loop: `_produce` takes items, `_consume` asks, judges and records
-ResultWriter            results on their way to the database, in batches
+`Engine.execute` does one run, from its lease to its end. `RunExecution` is the loop in it: workers
+take items and record their results. `execute_item` asks and judges. `ResultWriter` collects results
+on their way to the database.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID, uuid4
 
 from arena import clock
-from arena.agents import Agent, Question, Usage
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import Question
+from arena.catalog.test import Test
 from arena.errors import AgentFault, AgentTimedOut, InfrastructureError
-from arena.evaluation import Resources, ReviewNeeded, Submission, evaluate, is_graded
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.standard import is_graded
+from arena.evaluation.verdict import Submission
 from arena.feed import Feed
+from arena.models.usage import Usage
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import LostLease, release, renew
-from arena.runs.records.results import add_error, add_results, pending_items
+from arena.runs.records.results import add_error, add_results, pending_page
 from arena.runs.records.rows import get_run
 from arena.runs.records.runs import finish
 from arena.runs.run import Result, Run, RunError
@@ -36,9 +43,9 @@ RENEW_SECONDS = 2.0
 """How often an executor renews its lease, and learns that a run was cancelled elsewhere."""
 MAX_ERRORS = 5
 """After so many items in a row that could not be executed the run stops."""
-BATCH_RESULTS = 250
+BATCH_RESULTS = 500
 BATCH_CHARACTERS = 4_000_000
-FLUSH_SECONDS = 0.1
+FLUSH_SECONDS = 0.2
 """How long a finished result may wait for others to be written with it."""
 
 AWAITING: dict[str, Any] = {
@@ -72,9 +79,12 @@ class Engine:
     recorder: Recorder | None = None
     """Where the records of verdicts go."""
 
-    async def execute(self, run: Run, agent: Agent) -> Run:
-        """Do all that is left of a run whose lease this executor holds; return how it ended."""
-        execution = RunExecution(self, run, agent)
+    async def execute(self, run: Run, agent: AgentDefinition, known: Mapping[str, Test]) -> Run:
+        """Do all that is left of a run whose lease this executor holds; return how it ended.
+
+        Tests that are `known` by their digest are not read from the database.
+        """
+        execution = RunExecution(self, run, agent, known)
         error_message: str | None = None
         try:
             try:
@@ -107,12 +117,18 @@ class Engine:
 class RunExecution:
     """The execution of one run, from the first pending item to the last."""
 
-    def __init__(self, engine: Engine, run: Run, agent: Agent) -> None:
+    def __init__(
+        self, engine: Engine, run: Run, agent: AgentDefinition, known: Mapping[str, Test]
+    ) -> None:
         self._engine = engine
         self._run = run
         self._agent = agent
         self._concurrency = run.concurrency or agent.limits.max_concurrency
-        self._items: asyncio.Queue[Item | None] = asyncio.Queue(maxsize=self._concurrency)
+        self._known = known
+        self._page: deque[Item] = deque()
+        self._position: int | None = -1
+        """Where the page ended; None where it was the last."""
+        self._paging = asyncio.Lock()
         self._writer = ResultWriter(self._write)
         self._errors = 0
         """Items in a row that could not be executed."""
@@ -130,9 +146,8 @@ class RunExecution:
                 group.create_task(self._writer.keep_flushing(done))
                 group.create_task(self._keep_renewing(done))
                 async with asyncio.TaskGroup() as workers:
-                    workers.create_task(self._produce())
                     for _ in range(self._concurrency):
-                        workers.create_task(self._consume(session))
+                        workers.create_task(self._work(session))
                 done.set()
         except* (GiveUp, LostLease, InfrastructureError) as group:
             raise _first(group) from None
@@ -143,16 +158,20 @@ class RunExecution:
             finally:
                 await session.connector.close()
 
-    async def _produce(self) -> None:
-        async for page in pending_items(self._engine.database, self._run.id):
-            for item in page:
-                await self._items.put(item)
-        for _ in range(self._concurrency):
-            await self._items.put(None)
+    async def _take(self) -> Item | None:
+        """The next item; None where none is left."""
+        if not self._page:
+            async with self._paging:  # one worker reads the next page, the others wait for it
+                while not self._page and self._position is not None:
+                    items, self._position = await pending_page(
+                        self._engine.database, self._run.id, self._position, self._known
+                    )
+                    self._page.extend(items)
+        return self._page.popleft() if self._page else None
 
-    async def _consume(self, session: AgentSession) -> None:
+    async def _work(self, session: AgentSession) -> None:
         """Take, ask, judge, record: until no item is left."""
-        while (item := await self._items.get()) is not None:
+        while (item := await self._take()) is not None:
             try:
                 result = await execute_item(
                     session, self._run.id, item, self._engine.resources, self._engine.recorder

@@ -2,15 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from uuid import UUID
 
-from arena.agents import Agent, Registry
+from arena.agents.agent import AgentDefinition
+from arena.agents.registry import Registry
 from arena.catalog import Catalog, LiveCatalog, Test
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.evaluation import Verdict
+from arena.evaluation.verdict import Verdict
 from arena.reviews.case import ReviewCase
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
@@ -24,26 +24,13 @@ from arena.runs.records.runs import (
     unfinished_runs,
 )
 from arena.runs.records.settlement import settle_result
-from arena.runs.run import Run, RunStatus
+from arena.runs.run import Run, RunRequest, RunStatus
 from arena.store.database import shielded
 
 log = logging.getLogger(__name__)
 
 RESUME_SECONDS = 15.0
 """How often a server looks for runs whose executor has stopped renewing: a lease lasts as long."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """What somebody wants measured."""
-
-    team_id: str
-    agent_id: str
-    version: str | None = None
-    category: str | None = None
-    test_ids: tuple[str, ...] = ()
-    trials: int | None = None
-    concurrency: int | None = None
 
 
 class RunExecutor:
@@ -58,6 +45,8 @@ class RunExecutor:
         self._registry = registry
         self._owner = owner
         self._tasks: dict[UUID, asyncio.Task[Run]] = {}
+        self._created: tuple[UUID | None, Mapping[str, Test]] = (None, {})
+        """The newest run created here, with its tests by digest: most are started at once."""
         self._left_alone: set[UUID] = set()
         """Interrupted runs that cannot go on here, each logged once."""
 
@@ -75,7 +64,9 @@ class RunExecutor:
             concurrency=request.concurrency,
             category=request.category,
         )
-        return await create_run(self._database, new, tests)
+        run, frozen = await create_run(self._database, new, tests)
+        self._created = run.id, frozen
+        return run
 
     async def start(self, run_id: UUID, team_id: str) -> Run:
         """Start a pending run; it goes on in the background."""
@@ -188,10 +179,14 @@ class RunExecutor:
         return await self._begin(take_over(self._database, run.id, self._owner.token, gone), agent)
 
     @shielded
-    async def _begin(self, claimed: Awaitable[Run], agent: Agent) -> Run:
+    async def _begin(self, claimed: Awaitable[Run], agent: AgentDefinition) -> Run:
         """Execute a run once it is claimed; shielded, or a claimed run might never start."""
         run = await claimed
-        task = asyncio.create_task(self._engine.execute(run, agent), name=f"run {run.id}")
+        known: Mapping[str, Test] = {}
+        if run.id == self._created[0]:
+            known, self._created = self._created[1], (None, {})
+        execution = self._engine.execute(run, agent, known)
+        task = asyncio.create_task(execution, name=f"run {run.id}")
         self._tasks[run.id] = task
         task.add_done_callback(lambda done: self._ended(run.id, done))
         return run
@@ -203,7 +198,7 @@ class RunExecutor:
             log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
 
 
-def _chosen(catalog: Catalog, agent: Agent, request: RunRequest) -> Sequence[Test]:
+def _chosen(catalog: Catalog, agent: AgentDefinition, request: RunRequest) -> Sequence[Test]:
     """The tests of the new run; an error where there is none or one is unknown."""
     for test_id in request.test_ids:
         if test_id not in catalog.by_id:

@@ -58,6 +58,19 @@ def check_move(run_id: UUID, now: RunStatus, then: RunStatus, action: str) -> No
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What somebody wants measured."""
+
+    team_id: str
+    agent_id: str
+    version: str | None = None
+    category: str | None = None
+    test_ids: tuple[str, ...] = ()
+    trials: int | None = None
+    concurrency: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A benchmark run."""
 

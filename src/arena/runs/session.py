@@ -4,10 +4,13 @@ import asyncio
 import time
 from dataclasses import dataclass, field, replace
 
-from arena.agents import Agent, AgentBusy, Answer, Connector, Limiter, Limits, Question, connect
+from arena.agents.agent import AgentDefinition, AgentLimits
+from arena.agents.connector import AgentBusy, Answer, Connector, Question
+from arena.agents.connectors import connect
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, InfrastructureError
-from arena.models.pricing import priced
+from arena.models.turns import Turns
+from arena.models.usage import priced
 from arena.text import storable
 
 MAX_DELAY_SECONDS = 30.0
@@ -54,7 +57,7 @@ class AgentSession:
     """An open connection to an agent; its turns are shared by all sessions with that agent."""
 
     connector: Connector
-    limiter: Limiter
+    limiter: Turns
     retries: Retries = field(default_factory=Retries)
 
     async def ask(self, question: Question) -> Reply:
@@ -83,12 +86,13 @@ class AgentSessions:
 
     def __init__(self, retries: Retries) -> None:
         self._retries = retries
-        self._limiters: dict[tuple[str, Limits], Limiter] = {}
+        self._limiters: dict[tuple[str, AgentLimits], Turns] = {}
 
-    def open(self, agent: Agent) -> AgentSession:
+    def open(self, agent: AgentDefinition) -> AgentSession:
         """A session with this agent; whoever opens it closes its connector."""
         limits = agent.limits
-        limiter = self._limiters.setdefault((agent.reference, limits), Limiter(limits))
+        turns = Turns(max_concurrency=limits.max_concurrency, per_minute=limits.per_minute)
+        limiter = self._limiters.setdefault((agent.reference, limits), turns)
         return AgentSession(connector=connect(agent), limiter=limiter, retries=self._retries)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from arena.catalog.test import Test
 from arena.content.store import LocalStore
-from arena.evaluation import Finding, Submission, Verdict, keep_record
+from arena.evaluation.record import keep_record
+from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.text import storable
 
 

@@ -11,7 +11,7 @@ import httpx2
 
 from arena.errors import NotFound
 from arena.sandbox.arguments import checked_seconds
-from arena.sandbox.errors import ProbeStep, SandboxDestroyed, SandboxFailed, SandboxUnavailable
+from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, SandboxUnavailable
 from arena.sandbox.limits import Limit, Limits, ran_out_of_memory, submissions_at_once
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.remote import NOT_FOUND, RemoteProvider, RemoteSandbox
@@ -105,13 +105,11 @@ class DockerProvider(RemoteProvider):
         return NotFound(message)
 
     def _unreachable(self, error: Exception) -> SandboxUnavailable:
-        step = ProbeStep(
-            name="container engine",
-            works=False,
-            detail=f"nothing answers at {self._socket}: {error}",
-            remedy="install the package docker.io and start it, or name its socket",
+        return SandboxUnavailable.at(
+            "container engine",
+            f"nothing answers at {self._socket}: {error}",
+            "install the package docker.io and start it, or name its socket",
         )
-        return SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
 
 
 class DockerSandbox(RemoteSandbox):

@@ -17,6 +17,7 @@ InvalidInput
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from arena.errors import AgentFault, Conflict, InfrastructureError, InvalidInput
 
@@ -42,6 +43,12 @@ class SandboxUnavailable(InfrastructureError):
         super().__init__(message, retryable=False)
         self.report = tuple(report)
         """Every step that was tried, in order."""
+
+    @classmethod
+    def at(cls, name: str, detail: str, remedy: str) -> Self:
+        """The error for one step that does not work on this machine."""
+        step = ProbeStep(name=name, works=False, detail=detail, remedy=remedy)
+        return cls(f"{detail}; {remedy}", report=[step])
 
 
 class ToolchainMissing(InfrastructureError):

@@ -1,37 +1,12 @@
 """Tests on the wire."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from arena.catalog.test import Test
 from arena.schemas.wire import Wire
-
-
-class Test(Wire):
-    """A test of the catalog."""
-
-    test_id: str = Field(examples=["bench_nav_001"])
-    name: str = Field(examples=["List User Interfaces"])
-    description: str | None
-    category: str = Field(examples=["navigation"])
-    input_prompt: str
-    expected_output: dict[str, Any] = Field(examples=[{"contains": ["userinterface", "list"]}])
-    validation_type: str = Field(examples=["contains"])
-    timeout_seconds: int
-    points: float
-    applicable_agent_types: list[str] | None = Field(
-        description="The agents it is meant for; null means every agent."
-    )
-    active: bool
-    tags: list[str]
-    trials: int
-    budget_tokens: int | None
-    case_sensitive: bool | None
-    whole_word: bool
-    pass_score: float | None = Field(
-        description="The score that is enough; null leaves it to the standard."
-    )
 
 
 class TestList(Wire):

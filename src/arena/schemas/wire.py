@@ -1,6 +1,6 @@
 """What every shape on the wire shares."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
@@ -48,35 +48,3 @@ def _unsayable(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     return text_problem(value)
-
-
-class Misfit(Wire):
-    """A place where a request did not fit."""
-
-    at: str = Field(examples=["body.trials"])
-    message: str = Field(examples=["Input should be greater than or equal to 1"])
-
-
-class Problem(Wire):
-    """Why a request was not done (RFC 9457)."""
-
-    type: str = "about:blank"
-    title: str = Field(examples=["Not Found"])
-    status: int = Field(examples=[404])
-    code: str = Field(description="Stable: programs may rely on it.", examples=["not_found"])
-    detail: str = Field(examples=["no agent is called 'qa-web'; did you mean 'qa-web-manager'?"])
-    errors: list[Misfit] = Field(default=[], description="Each place where a request did not fit.")
-
-
-class Health(Wire):
-    """Whether the server works."""
-
-    status: Literal["ok"] = "ok"
-    version: str
-
-
-class TeamList(Wire):
-    """The teams that may be chosen."""
-
-    teams: list[str] = Field(examples=[["default"]])
-    is_local: bool = Field(description="Whether any team may be named, without a token.")

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.agents.semver import precedence
+from arena.agents.agent import precedence
 from arena.errors import InvalidInput
 from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard, Recalculated
 from arena.scoring.comparison import Comparison, compare

@@ -154,8 +154,8 @@ def _listen(visit: Visit) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's chromium; nothing is ever downloaded."""
-    program = shutil.which("chromium")
+    """Debian's chromium, or the one that ARENA_TEST_CHROMIUM names; nothing is downloaded."""
+    program = shutil.which(os.environ.get("ARENA_TEST_CHROMIUM", "chromium"))
     if program is None:
         missing("chromium (apt-get install chromium)")
     if not (DIST / "index.html").exists():

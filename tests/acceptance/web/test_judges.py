@@ -69,8 +69,8 @@ def server(shell: Shell) -> Iterator[httpx2.Client]:
 def test_a_judge_is_measured_and_its_figures_are_shown(visit: Visit, shell: Shell, tmp_path: Path):
     page = visit.go("/judges")
     card = page.get_by_role("region", name="a-model")
-    expect(card).to_contain_text("Never measured")
-    expect(card).to_contain_text("Never attacked")
+    expect(card).to_contain_text("Not calibrated")
+    expect(card).to_contain_text("Not attacked")
 
     rows = [
         {"standard": STANDARD, "submission": f"work {n}", "labels": {"a": 40 + n, "b": 50}}
@@ -86,9 +86,9 @@ def test_a_judge_is_measured_and_its_figures_are_shown(visit: Visit, shell: Shel
 
     visit.go("/judges")
     calibration = card.get_by_role("region", name="Calibration")
-    expect(calibration).to_contain_text("8 answers that people had scored")
+    expect(calibration).to_contain_text("8 answers scored by people")
     # 50 against 40 to 47 and against 50: 6.5 and 0 too much.
     expect(calibration).to_contain_text("+3.3")
-    expect(calibration.get_by_text("Spread when repeated")).to_be_visible()
+    expect(calibration.get_by_text("Spread on repeats")).to_be_visible()
     expect(card.get_by_role("region", name="Attacks")).to_contain_text(told[1])
     visit.check_every_look()

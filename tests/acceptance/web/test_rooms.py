@@ -74,7 +74,7 @@ def test_agents_are_compared_in_plain_words(visit: Visit):
     expect(
         page.get_by_text("scribe 2.0.0 passed 87.5 % of the 24 tests that both ran")
     ).to_have_count(2)
-    expect(page.get_by_text(re.compile(r"could be luck \(p = ")).first).to_be_visible()
+    expect(page.get_by_text(re.compile(r"not significant \(p = ")).first).to_be_visible()
     expect(page.get_by_text("They differ on 17 of 24 tests")).to_be_visible()
     card = page.get_by_role("region", name="Paired differences")
     expect(card.get_by_role("img", name="Differences of 3 pairs")).to_be_visible()
@@ -101,12 +101,14 @@ def test_only_the_differences_are_an_address(visit: Visit):
 @in_both_looks
 def test_agents_are_chosen_from_a_picker(visit: Visit):
     page = visit.go("/compare")
-    expect(page.get_by_text("Choose two agents or more")).to_be_visible()
+    expect(page.get_by_text("Choose two or more agents")).to_be_visible()
     box = page.get_by_role("combobox", name="Agents").or_(page.get_by_label("Agents"))
     for name in ("scribe:1.0.0", "scribe:2.0.0"):
         box.first.click()
         page.get_by_role("option", name=name).click()
-    expect(page.get_by_text("scribe 2.0.0 is ahead, and that is more than luck.")).to_be_visible()
+    expect(
+        page.get_by_text("scribe 2.0.0 is ahead, and the difference is significant.")
+    ).to_be_visible()
     expect(page).to_have_url(re.compile(r"scribe%3A1\.0\.0%2Cscribe%3A2\.0\.0"))
 
 
@@ -117,7 +119,7 @@ def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Pa
     expect(told).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id must be", re.S))
     audit = page.get_by_role("region", name="Audit")
     audit.get_by_role("button", name="Show all").click()
-    expect(audit).to_contain_text("std_echo: mere echo")
+    expect(audit).to_contain_text("std_echo: passed by the null agent echo")
     test = "{id: good, name: Good, prompt: q, expected: {contains: [xyz]}}"
     file = home / "benchmarks" / "zz_broken.yaml"
     broken = file.read_text()
@@ -143,9 +145,9 @@ def test_a_filter_of_the_catalog_is_an_address(visit: Visit):
 @in_both_looks
 def test_a_test_tells_what_the_runs_say_of_it(visit: Visit):
     page = visit.go("/catalog/tests/word_02")
-    card = page.get_by_role("region", name="What the runs say")
+    card = page.get_by_role("region", name="Statistics")
     expect(card).to_contain_text("66.7 %")
-    expect(card).to_contain_text("strong agents pass it, weak ones do not")
+    expect(card).to_contain_text("separates strong agents from weak ones")
     expect(card.get_by_role("row")).to_have_count(4)
 
 
@@ -171,12 +173,12 @@ def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, ser
     expect(page.get_by_text("3 of 3 items answered")).to_be_visible()
     runs = server.get("/api/benchmarks/runs", params={"agent_id": "writer"}).json()["runs"]
     assert (runs[0]["status"], runs[0]["passed_tests"]) == ("completed", 1)
-    page.get_by_role("link", name="The queue").click()
+    page.get_by_role("link", name="All reviews").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Reviews")
     visit.settle()
     expect(page.get_by_role("link", name="A press release")).to_have_count(0)
     visit.go("/teams/thrift/reviews")
-    expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+    expect(page.get_by_text("No open reviews")).to_be_visible()
 
 
 def test_the_last_answer_to_a_task_is_given_only_after_a_question(
@@ -184,7 +186,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
 ):
     page = visit.go("/reviews")
     page.get_by_role("link", name="task 4").click()
-    expect(page.get_by_text("answers count before")).to_be_visible()
+    expect(page.get_by_text("answer before")).to_be_visible()
     items = page.get_by_role("region", name="Checklist").locator("ol > li")
     expect(items).to_have_count(3)
     # A key that is held down is one answer.
@@ -201,7 +203,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
     page.keyboard.press("ArrowUp")
     page.keyboard.press("f")
     page.keyboard.press("f")
-    dialog = page.get_by_role("dialog", name="Give the last answer?")
+    dialog = page.get_by_role("dialog", name="Submit the last answer?")
     expect(dialog).to_contain_text("task 4 pays its agent or refunds its poster")
     visit.check_every_look()
     page.keyboard.press("p")
@@ -209,7 +211,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
     expect(dialog).to_have_count(0)
     assert server.get("/api/tasks/4").json()["task"]["state"] == "submitted"
     page.keyboard.press("f")
-    expect(dialog.get_by_role("button", name="Not yet")).to_be_focused()
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     # Until the verdict is made the review is only "answered".
@@ -226,18 +228,18 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
     expect(page.get_by_role("table", name="Agents and their reputation")).to_contain_text("90.0")
     page.get_by_role("link", name="Write deepMerge(a, b).").click()
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("90 of 100 by carol")
-    life = page.get_by_role("region", name="Life of the task").get_by_role("listitem")
+    life = page.get_by_role("region", name="History").get_by_role("listitem")
     expect(life.first).to_contain_text("Task posted")
     assert life.count() >= 4
     postings = page.get_by_role("table", name="Postings")
     expect(postings).to_contain_text("escrow:1")
     expect(postings).to_contain_text("+0.25")
-    life = page.get_by_role("region", name="Life of the task")
+    life = page.get_by_role("region", name="History")
     expect(life).to_contain_text("to worker 1.0.0")
     expect(life).to_contain_text("90 of 100")
     expect(life).to_contain_text("0.25 TEST to worker")
     terms = page.get_by_role("table", name="Terms")
-    expect(terms.get_by_role("row", name="Judge's window")).to_contain_text("1 day")
+    expect(terms.get_by_role("row", name="Judging window")).to_contain_text("1 day")
     expect(terms.get_by_role("row", name="Without a verdict")).to_contain_text("back to the poster")
 
 
@@ -246,19 +248,20 @@ def test_a_task_leads_to_its_evidence(visit: Visit):
     page = visit.go("/market/tasks/1")
     content = page.get_by_role("region", name="Content")
     for place, link, told in (
-        ("Asked", "The standard", '"def"'),
-        ("Handed in", "The result", "def deepMerge(a, b)"),
-        ("Verdict", "The reason", "It merges."),
+        ("Task", "Standard", '"def"'),
+        ("Submission", "Result", "def deepMerge(a, b)"),
+        ("Verdict", "Reason", "It merges."),
     ):
-        page.get_by_role("region", name=place).get_by_role("link", name=link).click()
+        region = page.get_by_role("region", name=place, exact=True)
+        region.get_by_role("link", name=link).click()
         expect(content).to_contain_text(told)
         page.go_back()
     page.go_forward()
     visit.check_every_look()
     visit.go("/market/content/bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e")
-    expect(page.get_by_role("alert")).to_contain_text("Not here")
+    expect(page.get_by_role("alert")).to_contain_text("Not found")
     visit.go("/market/content/abc")
-    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
 
 
 @in_both_looks
@@ -269,7 +272,7 @@ def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
     expect(said.nth(0)).to_contain_text("90 of 100 by judy, the judge")
     expect(said.nth(1)).to_contain_text("Disputed by alice")
     expect(said.nth(2)).to_contain_text("30 of 100 by trent, the arbiter")
-    life = page.get_by_role("region", name="Life of the task")
+    life = page.get_by_role("region", name="History")
     expect(life).to_contain_text("bond 0.05 TEST")
     expect(life).to_contain_text("0.25 TEST to alice")
 
@@ -281,19 +284,19 @@ def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
     task = story["task"]
     page = visit.go("/market/tasks/5")
     verdict = page.get_by_role("region", name="Verdict")
-    expect(verdict).to_contain_text(re.compile("carol is to give it before.*After that dave"))
+    expect(verdict).to_contain_text(re.compile("carol judges by.*After that dave"))
     page.clock.set_fixed_time(datetime.fromisoformat(task["judge_until"]))
     visit.go("/market/tasks/5")
-    expect(verdict).to_contain_text(re.compile("carol did not give it in time. dave may before"))
+    expect(verdict).to_contain_text(re.compile("carol did not judge in time. dave can judge until"))
     page.clock.set_fixed_time(datetime.fromisoformat(task["exit_at"]))
     visit.go("/market/tasks/5")
-    expect(verdict).to_contain_text("Nobody gave it in time.")
+    expect(verdict).to_contain_text("No verdict was given in time.")
 
     # An hour passes for no test.
     story["task"] |= {"state": "expired", "expiry_reason": "no_verdict", "exit_at": None}
     page.route("**/api/tasks/5?*", lambda route: route.fulfill(json=story))
     visit.go("/market/tasks/5")
-    expect(verdict).to_contain_text("Nobody gave it in time.")
+    expect(verdict).to_contain_text("No verdict was given in time.")
     expect(verdict.locator("time")).to_have_count(0)
     page.unroute_all(behavior="ignoreErrors")
 
@@ -302,14 +305,14 @@ def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
 def test_an_agent_without_a_file_is_told_of_too(visit: Visit):
     page = visit.go("/leaderboard")
     page.get_by_role("table", name="Leaderboard").get_by_role("link", name="worker").click()
-    expect(page.get_by_text("No agent file here has this name")).to_be_visible()
-    reputation = page.get_by_role("region", name="In the market")
+    expect(page.get_by_text("There is no agent file with this name here")).to_be_visible()
+    reputation = page.get_by_role("region", name="Market", exact=True)
     expect(reputation).to_contain_text(re.compile("Average score.*90.0", re.S))
     expect(page.get_by_role("region", name="Score of 1.0.0")).to_contain_text("1 execution")
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.get_by_text("⚡")).to_have_count(0)
     visit.go("/agents/none-such")
-    expect(page.get_by_role("alert")).to_contain_text("Not here")
+    expect(page.get_by_role("alert")).to_contain_text("Not found")
 
 
 @pytest.mark.parametrize(
@@ -318,8 +321,8 @@ def test_an_agent_without_a_file_is_told_of_too(visit: Visit):
 def test_a_malformed_address_is_not_here(passing_visit: Visit, address: str):
     page = passing_visit.go(address)
     told = page.get_by_role("alert")
-    expect(told).to_contain_text("Not here")
-    expect(told).to_contain_text("it may be mistyped")
+    expect(told).to_contain_text("Not found")
+    expect(told).to_contain_text("Check it for typos")
     expect(told).not_to_contain_text("Input should")
     expect(told.get_by_role("button")).to_have_count(0)
 

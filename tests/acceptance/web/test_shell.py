@@ -83,8 +83,8 @@ def test_colours_can_be_switched_and_stay(visit: Visit):
 
 def test_an_address_that_leads_nowhere_says_so(visit: Visit):
     page = visit.go("/no/such/page")
-    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
-    page.get_by_role("link", name="To the agents").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
+    page.get_by_role("link", name="View agents").click()
     expect(page.get_by_role("heading", level=1, name="Agents")).to_be_visible()
 
 

@@ -23,7 +23,7 @@ def is_unharmed(page: Page) -> bool:
 
 def test_markup_and_scripts_are_text(passing_visit: Visit, results: dict[str, str]):
     page = passing_visit.go(results["hostile_text"])
-    answer = page.get_by_role("region", name="Answer of the agent")
+    answer = page.get_by_role("region", name="Answer", exact=True)
     expect(answer).to_contain_text("<script>window.hacked = 1</script><img src=x")
     assert is_unharmed(page)
     assert page.locator("main a[href^=javascript]").count() == 0
@@ -34,7 +34,7 @@ def test_what_cannot_be_seen_is_marked_and_turns_nothing_around(
     passing_visit: Visit, results: dict[str, str]
 ):
     page = passing_visit.go(results["hostile_text"])
-    answer = page.get_by_role("region", name="Answer of the agent")
+    answer = page.get_by_role("region", name="Answer", exact=True)
     for code, name in (
         ("U+202E", "right-to-left override"),
         ("U+202C", "pop directional formatting"),
@@ -49,7 +49,7 @@ def test_what_cannot_be_seen_is_marked_and_turns_nothing_around(
 
 def test_a_megabyte_is_cut_until_it_is_asked_for(visit: Visit, results: dict[str, str]):
     page = visit.go(results["hostile_long"])
-    answer = page.get_by_role("region", name="Answer of the agent")
+    answer = page.get_by_role("region", name="Answer", exact=True)
     assert len(answer.inner_text()) < 6_000
     page.get_by_role("button", name="Show all (1.0 million characters)").click()
     expect(page.get_by_role("button", name="Show less")).to_be_visible()

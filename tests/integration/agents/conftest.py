@@ -6,17 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents import (
-    Agent,
-    CommandSpec,
-    Connector,
-    Limiter,
-    Limits,
-    PythonSpec,
-    Question,
-    connect,
-)
-from arena.agents.connector import Answer
+from arena.agents.agent import AgentDefinition, AgentLimits
+from arena.agents.connector import Answer, Connector, Question
+from arena.agents.connectors import connect
+from arena.agents.spec import CommandSpec, PythonSpec
+from arena.models.turns import Turns
 from http_server import Server
 
 Ask = Callable[..., Awaitable[Answer]]
@@ -31,8 +25,8 @@ class Bench:
 
     def connect(self, spec: object, **options: object) -> Connector:
         environ = options.pop("environ", None)
-        limits = Limits(**options)  # type: ignore[arg-type]
-        agent = Agent(
+        limits = AgentLimits(**options)  # type: ignore[arg-type]
+        agent = AgentDefinition(
             id="a", name="A", connector=spec, limits=limits, source=self.folder / "a.yaml"
         )
         connector = connect(agent, environ=environ)
@@ -115,7 +109,7 @@ def ask_often(ask: Ask) -> Callable[[Connector, int, int], Awaitable[list[Answer
     """Asks so many times, so many at once."""
 
     async def ask_all(connector: Connector, times: int, at_once: int) -> list[Answer]:
-        limiter = Limiter(Limits(max_concurrency=at_once))
+        limiter = Turns(max_concurrency=at_once)
 
         async def one() -> Answer:
             async with limiter.turn():

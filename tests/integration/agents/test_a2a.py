@@ -21,8 +21,10 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from arena.agents import MAX_OUTPUT_BYTES, A2ASpec, Usage
+from arena.agents.connector import MAX_OUTPUT_BYTES
+from arena.agents.spec import A2ASpec
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.usage import Usage
 
 
 class Speaker(AgentExecutor):

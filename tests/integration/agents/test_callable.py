@@ -4,8 +4,9 @@ import os
 
 import pytest
 
-from arena.agents import MAX_OUTPUT_BYTES, Usage
+from arena.agents.connector import MAX_OUTPUT_BYTES
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.usage import Usage
 
 
 async def test_a_function_gets_the_prompt_and_returns_the_answer(bench, ask):
@@ -265,5 +266,5 @@ async def test_a_function_that_writes_into_the_line_of_its_answers_has_crashed(b
             return "never read"
         """
     )
-    with pytest.raises(AgentCrashed, match="wrote into the line"):
+    with pytest.raises(AgentCrashed, match="wrote into the pipe"):
         await ask(connector)

@@ -4,8 +4,10 @@ import time
 
 import pytest
 
-from arena.agents import MAX_OUTPUT_BYTES, AgentBusy, OpenAISpec, Usage
+from arena.agents.connector import MAX_OUTPUT_BYTES, AgentBusy
+from arena.agents.spec import OpenAISpec
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.usage import Usage
 
 SECRET = "sk-s3cr3t-value"
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents import MAX_OUTPUT_BYTES, CommandSpec, Usage
+from arena.agents.connector import MAX_OUTPUT_BYTES
+from arena.agents.spec import CommandSpec
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.usage import Usage
 
 
 async def test_plain_text_on_stdout_is_the_answer(bench, ask):

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents import Question, Registry, connect, read_agent
+from arena.agents.agent_file import read_agent
+from arena.agents.connector import Question
+from arena.agents.connectors import connect
+from arena.agents.registry import Registry
 from arena.agents.spec import SPECS
 
 ROOT = Path(__file__).parents[3]

@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from arena.agents import MAX_OUTPUT_BYTES, AgentBusy, HttpSpec, Usage
-from arena.agents.spec import UsagePointers
+from arena.agents.connector import MAX_OUTPUT_BYTES, AgentBusy
+from arena.agents.spec import HttpSpec, UsagePointers
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.usage import Usage
 
 SECRET = "s3cr3t-value"
 

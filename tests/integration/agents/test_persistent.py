@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from arena.agents import MAX_OUTPUT_BYTES
+from arena.agents.connector import MAX_OUTPUT_BYTES
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
 
 LOOP = """

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from arena.evaluation import SealedFolder, seal, write_private_part
+from arena.evaluation.sealed import SealedFolder, commitment_of, seal, write_private_part
 
 HALF = "\ud800"
 EXACT = {"type": "exact", "value": "a"}
@@ -38,7 +38,7 @@ async def judged(client: httpx2.AsyncClient, standard: object, submission: str) 
     [
         (EXACT, HALF, "submission: is not valid Unicode"),
         ({"type": "exact", "value": f"a{HALF}"}, "a", "value: is not valid Unicode"),
-        ({**EXACT, HALF: 1}, "a", "unknown key"),
+        ({**EXACT, HALF: 1}, "a", "is not valid Unicode"),
         (cases(desc=HALF), CODE, "cases[0].desc: is not valid Unicode"),
         (cases(expected={HALF: 1}), CODE, "cases[0].expected: JSON has text keys only"),
         (
@@ -98,7 +98,7 @@ async def test_no_team_gets_the_hidden_cases_that_the_server_keeps(opened, tmp_p
     public, openings = seal({**cases(), "cases": [CASE, hidden]})
     folder = tmp_path / "home" / "sealed"
     folder.mkdir(parents=True)
-    commitments = [opening.commitment for opening in openings]
+    commitments = [commitment_of(opening) for opening in openings]
     private = write_private_part(openings)
     SealedFolder(folder).path(commitments).write_bytes(private)
     async with opened(tokens=(f"red:{token}",)) as client:

@@ -14,7 +14,8 @@ import uvicorn
 
 from arena.api import create_app, streaming
 from arena.client import Client
-from arena.schemas import Change, Progress, RunCreate
+from arena.operations.server import Change
+from arena.runs.run import Progress
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -161,7 +162,7 @@ async def test_while_nothing_happens_a_sign_of_life_is_sent(
 
 async def test_the_client_watches_until_the_end(server: Served):
     async with Client(server.url) as client:
-        run = await client.create_run(RunCreate(agent_id="slow"))
+        run = await client.create_run("slow")
         await client.execute_run(run.run_id, wait=False)
         seen = [progress async for progress in client.watch(run.run_id)]
         assert (seen[-1].status, seen[-1].completed) == ("completed", COUNT)
@@ -178,7 +179,7 @@ async def test_the_client_watches_a_team(server: Served):
             "market",
             "catalog",
         ]
-        run = await client.create_run(RunCreate(agent_id="slow"))
+        run = await client.create_run("slow")
         heard = await anext(news)
         assert isinstance(heard, Progress)
         assert (heard.run_id, heard.status) == (run.run_id, "pending")

@@ -194,7 +194,7 @@ async def test_results_can_be_asked_for_by_outcome(opened, tmp_path):
         ({"agent_id": "parrot", "trials": "many"}, 422, "body.trials"),
         ({"agent_id": "parrot", "test_ids": []}, 422, "body.test_ids"),
         ({"agent_id": "parrot", "concurrency": 1000}, 422, "body.concurrency"),
-        ({"agent_id": "parrot", "agnet": 1}, 422, "body.agnet: is not a key"),
+        ({"agent_id": "parrot", "agnet": 1}, 422, "body.agnet: unknown field"),
         ({"version": "1.0.0"}, 422, "body.agent_id: is missing"),
         ({"agent_id": ""}, 422, "body.agent_id"),
         ({"agent_id": "x" * 101}, 422, "body.agent_id"),

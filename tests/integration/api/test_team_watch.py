@@ -7,11 +7,11 @@ from contextlib import AsyncExitStack, aclosing, contextmanager
 import pytest
 from sqlalchemy import event
 
-from arena.api import team_watch
-from arena.api.team_watch import News, watch_team
 from arena.assembly import Arena
+from arena.operations import team_watch
+from arena.operations.team_watch import News, watch_team
 from arena.runs import watcher
-from arena.runs.executor import RunRequest
+from arena.runs.run import RunRequest
 from arena.settings import Settings
 from factories import write_agent
 

@@ -10,7 +10,7 @@ from arena.client.judging import ServerBench
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
-from arena.evaluation import Resources
+from arena.evaluation.resources import Resources
 from arena.market.contents import Contents
 from arena.market.judging import JudgeFlow
 from arena.reviews.review import ReviewAnswer

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from arena.dashboard import dashboard_router
+from arena.dashboard.routes import dashboard_router
 
 SCRIPT = "console.log('arena')" * 50
 

@@ -5,19 +5,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from arena.errors import InvalidInput
-from arena.evaluation import (
-    InvalidStandard,
-    ItemAnswer,
-    Judgement,
-    JudgePrompt,
-    NotJudged,
-    Resources,
-    ReviewNeeded,
-    Submission,
-    Verdict,
-    evaluate,
-    read_standard_document,
-)
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.fields import InvalidStandard
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.resources import NotJudged, Resources, ReviewNeeded
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import ItemAnswer, Judgement, Submission, Verdict
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 ADD = {

@@ -11,15 +11,12 @@ import pytest
 from arena.content.archive import read_archive, write_archive
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
-from arena.evaluation import (
-    Resources,
-    Submission,
-    contents_of,
-    evaluate,
-    keep_record,
-    read_standard_document,
-    seal,
-)
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.record import contents_of, keep_record
+from arena.evaluation.resources import Resources
+from arena.evaluation.sealed import seal
+from arena.evaluation.verdict import Submission
 from arena.evaluation.verify import verify
 from arena.sandbox.namespace.provider import NamespaceProvider
 from conftest import missing
@@ -85,7 +82,7 @@ async def test_code_that_says_something_else_each_time_cannot_be_replayed(
     cid = keep_record(store, document, submission, verdict)
     found = await verify(store, cid, sandbox)
     assert (found.outcome, found.differences) == ("cannot_be_replayed", ())
-    assert "something else each time" in found.obstacles[0]
+    assert "changes with each run" in found.obstacles[0]
     # And it excuses nothing but words.
     record = json.loads(store.get(cid))
     record["verdict"]["findings"][0]["passed"] = True

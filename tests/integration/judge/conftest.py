@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.evaluation.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge, open_judge
 from arena.settings import Settings
 from judging import MODEL, Endpoint, vote
 
@@ -39,7 +39,7 @@ async def judge_with(
 
     yield make
     for judge in made:
-        await judge.close()
+        await judge.aclose()
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ async def test_bad_labels_and_a_far_server_are_the_callers_mistakes(arena, tmp_p
     (tmp_path / "labels.jsonl").write_text('{"standard": 1}\n?')
     code, _, err = await arena("judge", "calibrate", "labels.jsonl")
     assert code == 2
-    assert "labels.jsonl:1: submission must be a string" in err
+    assert "labels.jsonl:1: needs the key 'submission'" in err
     assert "labels.jsonl:2: is not JSON" in err
     code, _, err = await arena("--server", "http://127.0.0.1:9", "judge", "attack")
     assert (code, "measured where it is set up" in err) == (2, True)
@@ -105,9 +105,9 @@ async def test_the_api_lists_the_judge_without_its_key(tmp_path):
     async with connected(settings) as client:
         listed = await client.judges()
     [judge] = listed.judges
-    assert (judge.models, judge.votes, judge.base_url) == (["a", "b"], 2, "http://127.0.0.1:9/v1")
+    assert (judge.models, judge.votes, judge.base_url) == (("a", "b"), 2, "http://127.0.0.1:9/v1")
     assert (judge.calibration, judge.attack) == (None, None)
-    assert SECRET not in listed.model_dump_json()
+    assert SECRET not in str(listed)
     async with connected(Settings(home=tmp_path)) as client:
         assert (await client.judges()).count == 0
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from arena.errors import InfrastructureError
-from arena.evaluation import Checklist, JudgeChoice, JudgeError, Resources, Submission, evaluate
-from arena.evaluation.judge import suggest
-from arena.evaluation.judge.suggestion import AT_ONCE
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.judge.suggestion import AT_ONCE, suggest
+from arena.evaluation.resources import JudgeError, Resources
+from arena.evaluation.standard import Checklist, JudgeChoice
+from arena.evaluation.verdict import Submission
 from judging import MODEL, STANDARD, WORK, completion, said, vote
 
 SECRET = "sk-s3cr3t-value-of-the-judge"

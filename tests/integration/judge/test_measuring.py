@@ -7,12 +7,12 @@ import pytest
 
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
-from arena.evaluation import JudgeError, Submission
-from arena.evaluation.judge.attack import attack
-from arena.evaluation.judge.calibration import calibrate
 from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.labels import read_labels
+from arena.evaluation.judge.measure import attack, calibrate
 from arena.evaluation.record import keep_record, read_record
+from arena.evaluation.resources import JudgeError
+from arena.evaluation.verdict import Submission
 from judging import STANDARD, completion, said
 
 DOCUMENT = {
@@ -66,7 +66,7 @@ async def test_a_judge_that_agrees_is_measured_as_perfect(judge, endpoint, label
     endpoint.follow(reads_scores(0))
     read = read_labels(labels(row(10, 20), row(50, 90), row(80, 40)))
     done: list[int] = []
-    made = await calibrate(judge, read, repeats=2, told=done.append)
+    made = await calibrate(judge, read, repeats=2, on_progress=done.append)
     assert (made.figures.kappa.value, made.figures.mean_error.value) == (1, 0)
     assert (made.figures.bias.value, made.figures.spread.value) == (0, 0)
     assert made.figures.flips.value == 0
@@ -132,22 +132,22 @@ async def test_a_judge_that_fails_once_is_not_measured(judge, endpoint, labels, 
     ("line", "told"),
     [
         ("{", "is not JSON"),
-        ("[1]", "must be a JSON object, is a list"),
+        ("[1]", "must be a mapping, is a list"),
         ("\udcff", "is not UTF-8"),
         ("[" * 100_000, "is not JSON"),
         (row(1, 2) | {"extra": 1}, "unknown key 'extra'"),
-        (row(1, 2) | {"submission": 5}, "submission must be a string, is a number"),
+        (row(1, 2) | {"submission": 5}, "submission: must be a string, is a number"),
         (row(1, 2) | {"standard": None}, "standard: "),
         (row(1, 2) | {"standard": {"type": "judge_prompt"}}, "needs the key 'prompt'"),
         (row(1, 2) | {"standard": {"type": "checklist", "items": ["a"]}}, "type judge_prompt"),
         (row(1, 2) | {"standard": "nowhere.json"}, "cannot be read"),
         (row(1, 2) | {"score": 5}, "either 'labels'"),
         ({"standard": DOCUMENT, "submission": "x"}, "either 'labels'"),
-        (row(1, 2) | {"labels": [1]}, "labels must be an object"),
+        (row(1, 2) | {"labels": [1]}, "labels: must be a mapping"),
         (row(1, 2) | {"labels": {"correctness": 1}}, "'style' has no score"),
         (row(1, 2) | {"labels": {"corectness": 1, "style": 1}}, "did you mean 'correctness'"),
-        (row(101, 2), "labels.correctness must be from 0 to 100, is 101"),
-        (row(float("nan"), 2) | {"submission": ""}, "is nan"),
+        (row(101, 2), "labels.correctness: must be at most 100, is 101"),
+        (row(float("nan"), 2) | {"submission": ""}, "labels.correctness: must be a finite number"),
         (row(True, 2), "must be a number, is true or false"),
         (row("7", 2), "must be a number, is a string"),
     ],
@@ -161,7 +161,7 @@ def test_a_bad_label_is_told_with_its_line(labels, line, told):
 
 
 def test_labels_must_be_there(labels, tmp_path):
-    with pytest.raises(InvalidInput, match="holds no label"):
+    with pytest.raises(InvalidInput, match="is empty"):
         read_labels(labels("", " "))
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_labels(tmp_path / "nowhere.jsonl")

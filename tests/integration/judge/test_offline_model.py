@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents import Agent, OpenAISpec, Question, connect
-from arena.evaluation import JudgePrompt, Resources, Submission, evaluate
-from arena.evaluation.judge import open_judge
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import Question
+from arena.agents.connectors import connect
+from arena.agents.spec import OpenAISpec
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.judge.judge import open_judge
+from arena.evaluation.resources import Resources
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission
 from arena.settings import Settings
 from conftest import missing
 
@@ -42,7 +48,7 @@ FOUND = "import sys, importlib.util as u; sys.exit(u.find_spec(sys.argv[1]) is N
 
 async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
     spec = OpenAISpec(base_url=model_url, model="smollm2", temperature=0, max_tokens=12)
-    connector = connect(Agent(id="small", name="Small", connector=spec))
+    connector = connect(AgentDefinition(id="small", name="Small", connector=spec))
     question = Question(id="q", prompt="Say hello.", timeout_seconds=PATIENCE_SECONDS)
     try:
         answer = await connector.answer(question)
@@ -67,7 +73,7 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
         submission = Submission(output="def add(a, b):\n    return a + b")
         verdict = await evaluate(standard, submission, Resources(judge=judge))
     finally:
-        await judge.close()
+        await judge.aclose()
     assert 0 <= verdict.score <= 100
     [finding] = verdict.findings
     assert finding.score == verdict.score

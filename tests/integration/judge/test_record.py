@@ -7,7 +7,11 @@ import pytest
 
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
-from arena.evaluation import Resources, Submission, evaluate, keep_record, read_standard_document
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.record import keep_record
+from arena.evaluation.resources import Resources
+from arena.evaluation.verdict import Submission
 from arena.evaluation.verify import verify
 from judging import WORK, vote
 

@@ -28,6 +28,7 @@ from arena.scoring.scorecard import DEFAULT_WEIGHTS
 from arena.scoring.scores import Scores
 from arena.settings import Settings
 from arena.store.database import Database
+from cid_vectors import has
 from market_desk import ANSWER, STANDARD, TEAM, Desk
 from market_door import Door
 
@@ -159,7 +160,7 @@ async def test_who_may_not_submit_cannot_fill_the_store(desk: Desk):
     await desk.assign(task_id)
     with pytest.raises(WrongRole):
         await desk.submit(task_id, b"uninvited", "rival")
-    assert not desk.content.has(cid_of(b"uninvited"))
+    assert not has(desk.content, cid_of(b"uninvited"))
 
 
 async def test_another_teams_task_is_not_known(desk: Desk):

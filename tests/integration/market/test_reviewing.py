@@ -10,15 +10,10 @@ from sqlalchemy import update
 
 from arena.assembly import open_arena
 from arena.errors import Conflict
-from arena.evaluation import (
-    JudgePrompt,
-    Resources,
-    SealedFolder,
-    Submission,
-    Verdict,
-    seal,
-    write_private_part,
-)
+from arena.evaluation.resources import Resources
+from arena.evaluation.sealed import SealedFolder, commitment_of, seal, write_private_part
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission, Verdict
 from arena.market.errors import TooLate
 from arena.market.judging import TaskReviews
 from arena.market.task import TaskState
@@ -200,7 +195,7 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
     everybodys = SealedFolder(settings.sealed_folder)
 
     def leave(folder: SealedFolder) -> None:
-        file = folder.path([opening.commitment for opening in openings])
+        file = folder.path([commitment_of(opening) for opening in openings])
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(write_private_part(openings))
 

@@ -8,7 +8,9 @@ from uuid import uuid4
 import pytest
 
 from arena.errors import Conflict, InvalidInput
-from arena.evaluation import JudgePrompt, Resources, Submission, Verdict
+from arena.evaluation.resources import Resources
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission, Verdict
 from arena.reviews import records
 from arena.reviews.case import MAX_REVIEWERS, NewReview
 from arena.reviews.review import (

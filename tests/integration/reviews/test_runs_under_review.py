@@ -15,12 +15,13 @@ from arena.reviews.case import ReviewCase
 from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
 from arena.reviews.reviews import Reviews
 from arena.runs.engine import Engine
-from arena.runs.executor import RunExecutor, RunRequest
+from arena.runs.executor import RunExecutor
 from arena.runs.owner import Owner
-from arena.runs.run import Run, RunStatus
+from arena.runs.run import Run, RunRequest, RunStatus
 from arena.runs.session import AgentSessions, Retries
 from arena.scoring.history import Subject
 from arena.settings import Settings
+from cid_vectors import has
 from factories import write_checklist, write_tests
 from reviewing import TEAM, answer, execute, furnish, reviews_of
 
@@ -71,7 +72,7 @@ async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(
     assert failed.score == 33
     assert "not met: true" in (failed.failure_reason or "")
     assert [finding.passed for finding in failed.findings] == [True, False, False]
-    assert failed.verdict_cid is not None and house.content.has(failed.verdict_cid)
+    assert failed.verdict_cid is not None and has(house.content, failed.verdict_cid)
 
 
 async def test_what_waits_is_neither_passed_nor_failed(house: Arena):

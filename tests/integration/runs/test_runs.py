@@ -16,10 +16,9 @@ from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.runs import executor
-from arena.runs.executor import RunRequest
 from arena.runs.owner import Owner
 from arena.runs.records import reader
-from arena.runs.run import Run
+from arena.runs.run import Run, RunRequest
 from arena.settings import Settings
 from factories import write_agent, write_tests
 
@@ -406,9 +405,10 @@ async def left_running(house: Arena, lease: str | None, *, seconds_left: int) ->
 
 
 async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Settings):
-    # A lock file that nobody holds: so a killed process leaves it.
-    (settings.home / "executors" / "killed.lock").touch()
     left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
+    # A lock file that nobody holds: so a killed process leaves it.
+    (settings.home / "executors").mkdir(exist_ok=True)
+    (settings.home / "executors" / "killed.lock").touch()
     resumed = await house.executor.resume_interrupted()
     assert {run.id for run in resumed} == {run.id for run in left}
     for run in left:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
-from arena.api.routes.runs import shown_result
 from arena.assembly import Arena, open_arena
 from arena.evaluation.verify import verify
-from arena.runs.executor import RunRequest
+from arena.runs.run import Result, RunRequest
 from arena.settings import Settings
 from conftest import missing
 from factories import write_agent, write_tests
@@ -84,4 +84,4 @@ async def test_code_that_returns_or_raises_odd_characters_has_a_result_like_any_
     run = await house.executor.wait(run.id)
     assert (run.status, run.failed_tests) == ("completed", 1), run.error_message
     (recorded,) = (await house.runs.results(run.id)).results
-    assert shown_result(recorded).model_dump_json()
+    assert TypeAdapter(Result).dump_json(recorded)

@@ -1,12 +1,12 @@
 """`arena sandbox check`: what the machine can do, for people and for programs."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from arena.cli.sandbox import app
-from arena.sandbox.namespace import launch
 from integration.sandbox.machine import need_isolation
 
 
@@ -28,10 +28,9 @@ def test_people_get_a_table() -> None:
 
 
 def test_a_machine_that_cannot_isolate_is_told_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("arena.sandbox.namespace.probe.program", lambda: None)
-    monkeypatch.setattr(launch, "program", lambda: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
     result = CliRunner().invoke(app, ["check", "--json"])
     assert result.exit_code == 3
     report = json.loads(result.output)

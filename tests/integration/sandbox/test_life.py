@@ -263,8 +263,10 @@ async def test_images_are_refused_with_a_hint() -> None:
             await provider.create(image="python:3.11")
 
 
-async def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "program", lambda: None)
+async def test_without_bubblewrap_nothing_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     async with NamespaceProvider() as provider:
         for language, source in (("python", "def f(): pass"), ("javascript", "function f() {}")):
             with pytest.raises(SandboxUnavailable, match="install the package bubblewrap") as error:

@@ -2,9 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents.agent import Limits
-from arena.agents.agent_file import read_agent
-from arena.agents.agent_yaml import BadFile
+from arena.agents.agent import AgentLimits
+from arena.agents.agent_file import BadFile, read_agent
 from arena.agents.spec import A2ASpec, CommandSpec, HttpSpec, OpenAISpec, PythonSpec, UsagePointers
 
 GOOD = """\
@@ -43,14 +42,14 @@ def test_every_key_of_the_file_arrives(tmp_path):
     assert agent.connector == CommandSpec(
         command="python3 my_agent.py", persistent=True, env=("MY_KEY",)
     )
-    assert agent.limits == Limits(max_concurrency=2, per_minute=60)
+    assert agent.limits == AgentLimits(max_concurrency=2, per_minute=60)
     assert agent.directory == tmp_path
 
 
 def test_what_is_left_out_has_a_default(tmp_path):
     agent = read(tmp_path, with_connector('{type: python, callable: "m:f"}'))
     assert (agent.version, agent.name, agent.nickname) == ("1.0.0", "a", None)
-    assert agent.limits == Limits(max_concurrency=4, per_minute=None)
+    assert agent.limits == AgentLimits(max_concurrency=4, per_minute=None)
 
 
 @pytest.mark.parametrize(
@@ -94,65 +93,69 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
         (GOOD + "nam: x\n", "my-agent.yaml:9:1: unknown key 'nam'; did you mean 'name'?"),
         (
             with_connector("{type: command, comand: x, command: y}"),
-            "my-agent.yaml:2:28: unknown key 'comand'; did you mean 'command'?",
+            "my-agent.yaml:2:28: connector: unknown key 'comand'; did you mean 'command'?",
         ),
         (
             with_connector("{type: command, command: y}\nlimits: {per_minut: 3}"),
-            "my-agent.yaml:3:10: unknown key 'per_minut'; did you mean 'per_minute'?",
+            "my-agent.yaml:3:10: limits: unknown key 'per_minut'; did you mean 'per_minute'?",
         ),
         (
             with_connector("{type: http, url: 'http://h', usage: {tokens: a}}"),
-            "my-agent.yaml:2:50: unknown key 'tokens'; did you mean 'input_tokens'?",
+            "my-agent.yaml:2:50: connector.usage: unknown key 'tokens'; did you mean 'input",
         ),
         # what is missing
-        ("connector: {type: command, command: x}", "my-agent.yaml:1:1: 'id' is missing"),
-        ("id: a", "my-agent.yaml:1:1: 'connector' is missing"),
-        (with_connector("{type: command}"), "my-agent.yaml:2:12: 'command' is missing"),
+        ("connector: {type: command, command: x}", "my-agent.yaml:1:1: needs the key 'id'"),
+        ("id: a", "my-agent.yaml:1:1: needs the key 'connector'"),
+        (
+            with_connector("{type: command}"),
+            "yaml:2:12: connector: needs the key 'command'",
+        ),
         (
             with_connector("{command: x}"),
-            "my-agent.yaml:2:12: 'type' is missing,"
-            " must be one of a2a, command, http, openai, python",
+            "my-agent.yaml:2:12: connector: needs the key 'type':"
+            " one of a2a, command, http, openai, python",
         ),
         # the wrong type of value
         (
             GOOD.replace("1.2.3", "1.2"),
-            "my-agent.yaml:2:10: version is 1.2, must be text; put it in quotes",
+            "my-agent.yaml:2:10: version: must be a string, is a number: quote it",
         ),
         (
             GOOD.replace("[web, fast]", "web"),
-            'my-agent.yaml:6:7: tags is "web", must be a list',
+            "my-agent.yaml:6:7: tags: must be a list, is a string",
         ),
         (
             GOOD.replace("per_minute: 60", "per_minute: '60'"),
-            'my-agent.yaml:8:42: limits.per_minute is "60", must be a valid integer',
+            "my-agent.yaml:8:42: limits.per_minute: must be a whole number, is a string:"
+            " remove the quotes",
         ),
         (
             GOOD.replace("persistent: true", "persistent: 1"),
-            "my-agent.yaml:7:72: connector.persistent must be a valid boolean",
+            "my-agent.yaml:7:72: connector.persistent: must be true or false, is a number",
         ),
-        ("id: a\nconnector: [1]\n", "my-agent.yaml:2:12: connector must be a mapping"),
-        ("- a\n", "my-agent.yaml:1:1: the file must be a mapping of keys to values"),
+        ("id: a\nconnector: [1]\n", "my-agent.yaml:2:12: connector: must be a mapping"),
+        ("- a\n", "my-agent.yaml:1:1: must be a mapping, is a list"),
         # values out of bounds
         (
             GOOD.replace("my-agent", "My Agent"),
-            'my-agent.yaml:1:5: id is "My Agent", must be lower-case letters, digits and hyphens',
+            "my-agent.yaml:1:5: id: must be lower-case letters, digits and hyphens",
         ),
         (GOOD.replace("my-agent", "a" * 101), "must have at most 100 characters"),
         (
             GOOD.replace("1.2.3", "v1"),
-            'my-agent.yaml:2:10: version is "v1", must be a semantic version such as 1.0.0',
+            "my-agent.yaml:2:10: version: must be a semantic version such as 1.0.0",
         ),
-        (GOOD.replace("1.2.3", "1.0.0-aaaaaaaaaaaaaaa"), "must have at most 20 characters"),
+        (GOOD.replace("1.2.3", f"1.0.0-{'a' * 15}"), "must have at most 20 characters"),
         (
             GOOD.replace("max_concurrency: 2", "max_concurrency: 0"),
-            "limits.max_concurrency is 0, must be greater than or equal to 1",
+            "limits.max_concurrency: must be 1 or more, is 0",
         ),
         # what stands in a connector
         (
             with_connector("{type: comand, command: x}"),
-            "my-agent.yaml:2:19: connector type \"comand\" is unknown; did you mean 'command'?",
+            "my-agent.yaml:2:19: connector.type: unknown type \"comand\"; did you mean 'command'?",
         ),
-        (with_connector("{type: 3}"), "connector type 3 is unknown; known: a2a, command"),
+        (with_connector("{type: 3}"), "unknown type 3; known: a2a, command"),
         (with_connector('{type: command, command: "a \'b"}'), "No closing quotation"),
         (with_connector("{type: command, command: ''}"), "names no program"),
         (with_connector("{type: python, callable: f}"), "must be module:function"),
@@ -164,7 +167,7 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
         (with_connector("{type: http, url: 'http://h:x'}"), "is not a valid address"),
         (
             with_connector("{type: http, url: 'http://h', headers: {X-Api-Key: abc}}"),
-            "my-agent.yaml:2:51: connector.headers has a 'X-Api-Key' that looks like a secret:"
+            "my-agent.yaml:2:51: connector.headers: has a 'X-Api-Key' that looks like a secret:"
             " put it in an environment variable",
         ),
         (
@@ -218,6 +221,6 @@ def test_a_problem_never_quotes_what_may_be_a_secret(tmp_path, connector):
 
 def test_a_problem_of_the_whole_file_does_not_quote_it(tmp_path):
     for text in (f"- connector: {{headers: {{Authorization: {SECRET}}}}}\n", f"{SECRET}\n"):
-        assert problems(tmp_path, text) == [
-            "my-agent.yaml:1:1: the file must be a mapping of keys to values"
-        ]
+        (problem,) = problems(tmp_path, text)
+        assert problem.startswith("my-agent.yaml:1:1: must be a mapping, is a ")
+        assert SECRET not in problem

@@ -4,10 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.agents.answers import answer_from_bytes, answer_from_text, answer_from_value
-from arena.agents.connector import MAX_OUTPUT_BYTES, Usage
+from arena.agents.connector import (
+    MAX_OUTPUT_BYTES,
+    answer_from_bytes,
+    answer_from_text,
+    answer_from_value,
+)
 from arena.errors import AgentCrashed, AgentSaidNothing
-from arena.models.usage import usage_from
+from arena.models.usage import Usage, usage_from
 
 
 @pytest.mark.parametrize(

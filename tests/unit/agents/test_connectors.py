@@ -4,22 +4,17 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from arena.agents import (
-    Agent,
-    Answer,
-    CommandSpec,
-    OtherSpec,
-    Question,
-    connect,
-    connector_types,
-    connectors,
-    read_agent,
-)
+from arena.agents import connectors
+from arena.agents.agent import AgentDefinition
+from arena.agents.agent_file import read_agent
+from arena.agents.connector import Answer, Question
+from arena.agents.connectors import connect, connector_types
+from arena.agents.spec import CommandSpec, OtherSpec
 from arena.errors import AgentUnavailable, NotFound
 
 
 class Parrot:
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: AgentDefinition) -> None:
         self.words = agent.connector.options["words"]
 
     async def answer(self, question: Question) -> Answer:
@@ -29,7 +24,7 @@ class Parrot:
         pass
 
 
-def parrot(agent: Agent, secrets: object) -> Parrot:
+def parrot(agent: AgentDefinition, secrets: object) -> Parrot:
     return Parrot(agent)
 
 
@@ -61,14 +56,14 @@ def test_a_built_in_connector_cannot_be_replaced(offered):
 
 
 def test_a_connector_that_cannot_be_imported_says_so(offered):
-    agent = Agent(id="a", name="A", connector=OtherSpec(type="broken", options={}))
+    agent = AgentDefinition(id="a", name="A", connector=OtherSpec(type="broken", options={}))
     with pytest.raises(AgentUnavailable, match="No module named 'no_such'") as caught:
         connect(agent)
     assert not caught.value.retryable
 
 
 def test_an_unknown_type_is_not_found():
-    agent = Agent(id="a", name="A", connector=OtherSpec(type="comand", options={}))
+    agent = AgentDefinition(id="a", name="A", connector=OtherSpec(type="comand", options={}))
     with pytest.raises(NotFound, match="did you mean 'command'"):
         connect(agent)
 
@@ -79,10 +74,12 @@ def test_a_missing_optional_package_says_what_to_install(kind, package):
     code = f"""
 import sys
 sys.modules[{package!r}] = None  # what an absent package looks like
-from arena.agents import Agent, OtherSpec, connect
+from arena.agents.agent import AgentDefinition
+from arena.agents.spec import OtherSpec
+from arena.agents.connectors import connect
 from arena.errors import AgentUnavailable
 try:
-    connect(Agent(id="a", name="A", connector=OtherSpec(type={kind!r}, options={{}})))
+    connect(AgentDefinition(id="a", name="A", connector=OtherSpec(type={kind!r}, options={{}})))
 except AgentUnavailable as error:
     print(error, error.retryable)
 """
@@ -93,14 +90,14 @@ except AgentUnavailable as error:
 
 
 def test_a_missing_secret_is_reported_when_connecting():
-    agent = Agent(id="a", name="A", connector=CommandSpec(command="x", env=("NOT_SET",)))
+    agent = AgentDefinition(id="a", name="A", connector=CommandSpec(command="x", env=("NOT_SET",)))
     with pytest.raises(AgentUnavailable, match="NOT_SET"):
         connect(agent, environ={})
 
 
 def test_importing_the_room_is_cheap():
     heavy = "{'openai', 'a2a', 'httpx', 'httpx2', 'genai_prices', 'google.protobuf', 'numpy'}"
-    code = f"import sys, arena.agents; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, arena.agents.registry; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

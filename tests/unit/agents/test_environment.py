@@ -1,7 +1,6 @@
 import pytest
 
-from arena.agents import Secrets
-from arena.agents.environment import program_environment
+from arena.agents.secrets import Secrets, program_environment
 from arena.errors import AgentUnavailable
 
 ENVIRON = {

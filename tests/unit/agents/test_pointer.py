@@ -1,6 +1,6 @@
 import pytest
 
-from arena.agents.pointer import NotThere, steps, value_at
+from arena.agents.http import NotThere, steps, value_at
 
 DOCUMENT = {"a": [{"b": "found"}], "x/y": {"~": 1}, "0": "zero", "": 5}
 
@@ -29,7 +29,7 @@ def test_all_spellings_lead_to_the_value(pointer, value):
         ("/a/-1", "no item '-1'"),
         ("/a/b", "no item 'b'"),
         ("c.d", "no key 'c'"),
-        ("a.0.b.c", "asked of a plain value"),
+        ("a.0.b.c", "looked for in a plain value"),
     ],
 )
 def test_a_pointer_that_leads_nowhere_says_where_it_ended(pointer, reason):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.agents import Registry
+from arena.agents.registry import Registry
 from arena.errors import Conflict, NotFound
 
 
@@ -52,7 +52,7 @@ def test_a_bad_file_takes_no_good_one_down(tmp_path):
     (tmp_path / "worse.yaml").write_text("id: A\ncolour: red\n")
     registry = Registry([tmp_path], builtin=None)
     assert names(registry) == ["good@1.0.0"]
-    assert {problem.place.path.name for problem in registry.problems} == {"bad.yaml", "worse.yaml"}
+    assert {Path(problem.file).name for problem in registry.problems} == {"bad.yaml", "worse.yaml"}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,10 @@ def test_an_agent_that_is_not_found_is_told_with_the_problem_that_may_be_why(tmp
     with pytest.raises(NotFound) as error:
         registry.find("bee")
     assert "no agent is called 'bee'" in error.value.message
-    assert "bee.yaml:2:27: unknown key 'callabel'; did you mean 'callable'?" in error.value.message
+    assert (
+        "bee.yaml:2:27: connector: unknown key 'callabel'; did you mean 'callable'?"
+        in error.value.message
+    )
     assert "pile.yaml" not in error.value.message
     for wanted in (("wasp", None), ("ant", "2.0.0")):
         with pytest.raises(NotFound, match=r"files with problems: .*bee\.yaml.*pile\.yaml"):
@@ -95,7 +98,7 @@ def test_each_problem_is_logged_once(tmp_path, caplog):
     write(tmp_path, "ant.yaml", "ant")
     assert registry.refresh()
     assert [record.message for record in caplog.records] == [
-        f"{tmp_path}/bee.yaml:1:1: 'connector' is missing"
+        f"{tmp_path}/bee.yaml:1:1: needs the key 'connector'"
     ]
 
 
@@ -105,8 +108,7 @@ def test_a_second_agent_of_the_same_id_and_version_is_a_problem_with_both_places
     registry = Registry([tmp_path / "one", tmp_path / "two"], builtin=None)
     assert registry.find("bee").source == first
     assert [str(problem) for problem in registry.problems] == [
-        f"{second}:1:5: bee@1.0.0 is already defined in {first}:1:5,"
-        " must have another id or version"
+        f"{second}:1:5: bee@1.0.0 is already defined in {first}:1:5; change its id or version"
     ]
 
 

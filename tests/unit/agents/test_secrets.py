@@ -1,9 +1,9 @@
 import pytest
 
-from arena.agents import Answer, Question, Secrets, Usage
-from arena.agents.connector import AgentBusy
-from arena.agents.secrets import Redacted
+from arena.agents.connector import AgentBusy, Answer, Question
+from arena.agents.secrets import Redacted, Secrets
 from arena.errors import AgentCrashed, AgentUnavailable
+from arena.models.usage import Usage
 
 QUESTION = Question(id="q", prompt="p", timeout_seconds=1)
 

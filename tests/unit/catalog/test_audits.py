@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from arena.catalog import Audits, Catalog, load_catalog
-from arena.evaluation import Resources, Submission, Verdict
+from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission, Verdict
 from factories import write_tests
 
 WEAK = """

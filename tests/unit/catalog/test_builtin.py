@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from arena.catalog import Catalog, audit, load_catalog
-from arena.evaluation import Submission, evaluate
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.verdict import Submission
 
 WEB, MOBILE, STB = "qa-web-manager", "qa-mobile-manager", "qa-stb-manager"
 ASSISTANT, MONITORING = "ai-assistant", "monitoring-manager"

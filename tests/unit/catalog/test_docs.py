@@ -7,7 +7,10 @@ import pytest
 
 from arena.catalog import Source, audit, lint, read_source
 from arena.catalog.schema import FILE_KEYS, TestKeys
-from arena.evaluation import VALIDATIONS, Resources, Submission, evaluate
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.resources import Resources
+from arena.evaluation.standard import VALIDATIONS
+from arena.evaluation.verdict import Submission
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 ROOT = Path(__file__).parents[3]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.catalog import Source, read_source
 from arena.catalog.loader import MAX_FILE_BYTES
-from arena.evaluation import Checklist
+from arena.evaluation.standard import Checklist
 
 WHOLE = """\
 category: speech

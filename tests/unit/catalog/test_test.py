@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from arena.catalog import Test, load_catalog
-from arena.evaluation import read_standard_document
+from arena.evaluation.reading import read_standard_document
 from factories import a_test
 
 

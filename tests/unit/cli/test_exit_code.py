@@ -5,20 +5,21 @@ from uuid import uuid4
 
 import pytest
 
-from arena import clock, schemas
+from arena import clock
 from arena.cli.run import exit_code
+from arena.runs.run import Run, RunStatus
 from arena.scoring.components import share_score
 
 
-def a_run(total: int, passed: int, awaiting: int) -> schemas.Run:
+def a_run(total: int, passed: int, awaiting: int) -> Run:
     is_done = not awaiting
     score = share_score(passed, total)
-    return schemas.Run(
+    return Run(
         id=uuid4(),
         agent_id="a",
         agent_version="1.0.0",
         team_id="t",
-        status="completed" if is_done else "awaiting_review",
+        status=RunStatus.COMPLETED if is_done else RunStatus.AWAITING_REVIEW,
         total_tests=total,
         completed_tests=total,
         passed_tests=passed,

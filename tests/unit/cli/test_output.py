@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena import schemas
 from arena.cli import output
-from arena.dashboard.report import numbers
+from arena.dashboard.report import pages
+from arena.operations.server import Health
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_missing_share_is_a_dash():
 
 
 def test_json_has_the_names_of_the_api_and_any_character(capsys: pytest.CaptureFixture[str]):
-    health = schemas.Health(version="1 – ü")
+    health = Health(version="1 – ü")
     output.print_json({"health": health, "at": datetime(2026, 1, 1, tzinfo=UTC)})
     told = json.loads(capsys.readouterr().out)
     assert told["health"] == {"status": "ok", "version": "1 – ü"}
@@ -64,4 +64,4 @@ def test_things_are_counted_in_words(number: int, shown: str):
     [(99.94, "99.9"), (99.95, "99.95"), (99.98, "99.98"), (99.9999, "99.99"), (100.0, "100.0")],
 )
 def test_a_score_under_100_never_reads_as_100(value: float, shown: str):
-    assert output.percent(value) == numbers.percent(value) == f"{shown} %"
+    assert output.percent(value) == pages.percent(value) == f"{shown} %"

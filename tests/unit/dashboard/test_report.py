@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.dashboard.report import write_report
-from arena.dashboard.report.frame import frame
-from arena.dashboard.report.markup import element, joined, untrusted
+from arena.dashboard.report.markup import element, frame, joined, untrusted
+from arena.dashboard.report.pages import write_report
 from arena.errors import InvalidInput
 
 

@@ -5,7 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.evaluation import Standard, Submission, Verdict, evaluate, pattern, read_standard
+from arena.evaluation import pattern
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_standard
+from arena.evaluation.standard import Standard
+from arena.evaluation.verdict import Submission, Verdict
 
 TEXT = st.text("abc 123", max_size=12)
 WORDS = st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=3)

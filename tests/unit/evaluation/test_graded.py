@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from arena.evaluation import (
+from arena.evaluation.fields import InvalidStandard, dotted
+from arena.evaluation.reading import read_standard, read_standard_document
+from arena.evaluation.standard import (
+    AllOf,
+    Case,
     Checklist,
-    InvalidStandard,
     JudgeChoice,
     JudgePrompt,
+    Part,
     TestCases,
-    dotted,
     passes_from,
-    read_standard,
-    read_standard_document,
 )
-from arena.evaluation.standard import Composite, Keywords
-from arena.sandbox.ports import TestCase
+from arena.evaluation.validators import Contains
 
 CASES: dict[str, Any] = {"type": "test_cases", "functionName": "f", "cases": [{"expected": 1}]}
 JUDGED: dict[str, Any] = {"type": "judge_prompt", "prompt": "Is it right?"}
@@ -52,10 +52,9 @@ def test_every_key_of_test_cases_is_kept() -> None:
     assert read_standard_document(document) == TestCases(
         function_name="$f_1",
         cases=(
-            TestCase(input=[1, None], expected={"a": [1.5]}, desc="first", tolerance=0.0),
-            TestCase(input=[], expected=None),
+            Case(input=[1, None], expected={"a": [1.5]}, desc="first", tolerance=0.0),
+            Case(expected=None, language="python"),
         ),
-        languages=("javascript", "python"),
         language="javascript",
         tolerance=0.5,
         pass_score=80,
@@ -66,7 +65,7 @@ def test_a_program_needs_no_function_name_and_may_be_of_any_language() -> None:
     document = {"type": "test_cases", "language": "rust", "cases": [{"expected": 1}]}
     standard = read_standard_document(document)
     assert isinstance(standard, TestCases)
-    assert (standard.function_name, standard.languages) == (None, ("rust",))
+    assert (standard.function_name, standard.language) == (None, "rust")
 
 
 def test_a_judge_prompt_without_criteria_has_one() -> None:
@@ -91,11 +90,15 @@ def test_a_standard_may_choose_its_judges() -> None:
         ({**CASES, "functionName": ""}, "functionName", "must not be empty"),
         ({**CASES, "functionName": "a b"}, "functionName", "is not a name"),
         ({**CASES, "functionname": "f"}, "functionname", "did you mean 'functionName'?"),
-        ({**CASES, "cases": []}, "cases", "at least one case"),
+        ({**CASES, "cases": []}, "cases", "must not be empty"),
         ({**CASES, "cases": "x"}, "cases", "must be a list"),
         ({**CASES, "cases": [1]}, "cases[0]", "must be a mapping"),
         ({**CASES, "cases": [{"input": [1]}]}, "cases[0]", "needs the key 'expected'"),
-        ({**CASES, "cases": [{"input": 1, "expected": 1}]}, "cases[0].input", "list of arguments"),
+        (
+            {**CASES, "cases": [{"input": 1, "expected": 1}]},
+            "cases[0].input",
+            "must be a list, is a number",
+        ),
         ({**CASES, "cases": [{"expected": math.nan}]}, "cases[0].expected", "JSON has no nan"),
         (
             {**CASES, "cases": [{"expected": [{"a": {1: 2}}]}]},
@@ -110,14 +113,14 @@ def test_a_standard_may_choose_its_judges() -> None:
         ({**CASES, "pass_score": 101}, "pass_score", "at most 100"),
         ({**CASES, "pass_score": True}, "pass_score", "must be a number"),
         ({**JUDGED, "prompt": " "}, "prompt", "must not be empty"),
-        ({**JUDGED, "criteria": []}, "criteria", "at least one criterion"),
+        ({**JUDGED, "criteria": []}, "criteria", "must not be empty"),
         ({**JUDGED, "criteria": ["a", "b", "a "]}, "criteria[2]", "is there twice"),
         ({**JUDGED, "criteria": ["a", "b"], "weights": [1]}, "weights", "1 weights for 2 criteria"),
         ({**JUDGED, "weights": [0]}, "weights", "must not all be 0"),
-        ({**JUDGED, "criteria": ["a", "b"], "weights": [2, -1]}, "weights[1]", "from 0 to"),
+        ({**JUDGED, "criteria": ["a", "b"], "weights": [2, -1]}, "weights[1]", "must be 0 or more"),
         ({**JUDGED, "judge": {"votes": 3}}, "judge", "needs the key 'models'"),
-        ({**JUDGED, "judge": {"models": ["a"], "votes": 0}}, "judge.votes", "from 1 to"),
-        ({**LISTED, "items": []}, "items", "at least one item"),
+        ({**JUDGED, "judge": {"models": ["a"], "votes": 0}}, "judge.votes", "must be 1 or more"),
+        ({**LISTED, "items": []}, "items", "must not be empty"),
         ({**LISTED, "items": ["a", 1]}, "items[1]", "must be a string"),
         ({**LISTED, "items": ["a", "a"]}, "items[1]", "is there twice"),
     ],
@@ -140,13 +143,12 @@ def test_parts_may_be_written_in_either_form() -> None:
         LISTED,
     ]
     standard = read_standard_document({"type": "all_of", "all_of": parts})
-    words = Keywords(keywords=("a",), needed="all")
+    words = Contains(contains=("a",))
     checklist = Checklist(items=("a", "b"))
-    assert standard == Composite(
-        needed="all", parts=(words, words, checklist), weights=(2.0, 1.0, 1.0), pass_score=60
-    )
+    parts = (Part(standard=words, weight=2), Part(standard=words), Part(standard=checklist))
+    assert standard == AllOf(all_of=parts, pass_score=60)
     wrong = {"type": "all_of", "all_of": [LISTED, {**LISTED, "items": []}]}
-    assert "at least one item" in faults(wrong)["all_of[1].items"]
+    assert "must not be empty" in faults(wrong)["all_of[1].items"]
 
 
 def test_a_pass_score_is_said_once() -> None:

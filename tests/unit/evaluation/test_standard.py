@@ -4,14 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.evaluation import VALIDATIONS, InvalidStandard, dotted, read_standard
-from arena.evaluation.reading import MAX_DEPTH
-from arena.evaluation.standard import (
-    Composite,
+from arena.evaluation.fields import InvalidStandard, dotted
+from arena.evaluation.reading import MAX_DEPTH, read_standard
+from arena.evaluation.standard import VALIDATIONS, AllOf, AnyOf, Part
+from arena.evaluation.validators import (
+    Contains,
+    ContainsAny,
     Exact,
     JsonSchema,
     Keywords,
-    Number,
+    LastNumber,
+    NotContains,
     Pattern,
 )
 
@@ -26,20 +29,18 @@ def faults(validation: str, expected: object) -> dict[str, str]:
     ("validation", "expected", "standard"),
     [
         ("exact", {"value": "Yes"}, Exact(value="Yes")),
-        ("contains", {"contains": ["a"]}, Keywords(keywords=("a",), needed="all")),
-        ("contains_any", {"contains": ["a"]}, Keywords(keywords=("a",), needed="any")),
-        ("not_contains", {"contains": ["a"]}, Keywords(keywords=("a",), needed="none")),
+        ("contains", {"contains": ["a"]}, Contains(contains=("a",))),
+        ("contains_any", {"contains": ["a"]}, ContainsAny(contains=("a",))),
+        ("not_contains", {"contains": ["a"]}, NotContains(contains=("a",))),
         ("regex", {"pattern": "a+"}, Pattern(pattern="a+")),
         ("json_schema", {"schema": {"type": "object"}}, JsonSchema(schema={"type": "object"})),
         ("json_schema", {"schema": True}, JsonSchema(schema=True)),
-        ("number", {"value": 3}, Number(value=3.0)),
-        ("number", {"value": 3, "tolerance": 0.5}, Number(value=3.0, tolerance=0.5)),
+        ("number", {"value": 3}, LastNumber(value=3.0)),
+        ("number", {"value": 3, "tolerance": 0.5}, LastNumber(value=3.0, tolerance=0.5)),
         (
             "all_of",
             {"all_of": [{"expected": {"contains": ["a"]}, "weight": 2}]},
-            Composite(
-                needed="all", parts=(Keywords(keywords=("a",), needed="all"),), weights=(2.0,)
-            ),
+            AllOf(all_of=(Part(standard=Contains(contains=("a",)), weight=2.0),)),
         ),
     ],
 )
@@ -75,10 +76,10 @@ def test_a_part_of_a_composite_takes_the_options_over_and_may_have_its_own() -> 
         {"expected": {"contains": ["b"]}, "whole_word": False, "case_sensitive": True},
     ]
     standard = read_standard("any_of", {"any_of": parts}, whole_word=True)
-    assert isinstance(standard, Composite)
+    assert isinstance(standard, AnyOf)
     assert standard.parts == (
-        Keywords(keywords=("a",), needed="all", whole_word=True),
-        Keywords(keywords=("b",), needed="all", case_sensitive=True),
+        Contains(contains=("a",), whole_word=True),
+        Contains(contains=("b",), case_sensitive=True),
     )
 
 
@@ -89,8 +90,8 @@ def test_a_part_of_a_composite_takes_the_options_over_and_may_have_its_own() -> 
         ("contains", ["a"], "expected", "must be a mapping, is a list"),
         ("contains", None, "expected", "must be a mapping, is nothing"),
         ("contains", {}, "expected", "needs the key 'contains'"),
-        ("contains", {"contains": "a"}, "expected.contains", "must be a list of strings"),
-        ("contains", {"contains": []}, "expected.contains", "at least one keyword"),
+        ("contains", {"contains": "a"}, "expected.contains", "must be a list, is a string"),
+        ("contains", {"contains": []}, "expected.contains", "must not be empty"),
         ("contains", {"contains": ["a", 1]}, "expected.contains[1]", "is a number: quote it"),
         ("contains", {"contains": [True]}, "expected.contains[0]", "is true or false: quote it"),
         ("contains", {"contains": [" "]}, "expected.contains[0]", "must not be empty"),
@@ -105,7 +106,7 @@ def test_a_part_of_a_composite_takes_the_options_over_and_may_have_its_own() -> 
         ("number", {"value": float("nan")}, "expected.value", "finite"),
         ("number", {"value": 10**400}, "expected.value", "finite"),
         ("number", {"value": 1, "tolerance": -1}, "expected.tolerance", "must be 0 or more"),
-        ("all_of", {"all_of": []}, "expected.all_of", "at least one standard"),
+        ("all_of", {"all_of": []}, "expected.all_of", "must not be empty"),
         ("all_of", {"all_of": ["a"]}, "expected.all_of[0]", "must be a mapping"),
         ("all_of", {"all_of": [{}]}, "expected.all_of[0]", "needs the key 'expected'"),
         (
@@ -130,7 +131,7 @@ def test_a_part_of_a_composite_takes_the_options_over_and_may_have_its_own() -> 
             "all_of",
             {"all_of": [{"expected": {"contains": ["a"]}, "weight": 1e308}]},
             "expected.all_of[0].weight",
-            "must be from 0 to 1e+06",
+            "must be at most 1e+06",
         ),
     ],
 )
@@ -172,7 +173,7 @@ def nested(levels: int) -> dict[str, Any]:
 
 def test_composites_nest_so_deep_and_no_deeper() -> None:
     deepest = nested(MAX_DEPTH)
-    assert isinstance(read_standard(deepest["validation"], deepest["expected"]), Composite)
+    assert isinstance(read_standard(deepest["validation"], deepest["expected"]), AllOf)
     deeper = nested(MAX_DEPTH + 1)
     (message,) = faults(deeper["validation"], deeper["expected"]).values()
     assert "nested more than 8 deep" in message

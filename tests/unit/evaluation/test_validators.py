@@ -5,28 +5,32 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arena.evaluation import pattern, read_standard
-from arena.evaluation.standard import Exact, JsonSchema, Keywords, Number, Pattern
+from arena.evaluation import pattern
+from arena.evaluation.reading import read_standard
 from arena.evaluation.text import fold
 from arena.evaluation.validators import (
-    check,
-    check_exact,
-    check_json_schema,
-    check_keywords,
-    check_number,
-    check_pattern,
+    Contains,
+    ContainsAny,
+    Exact,
+    JsonSchema,
+    Keywords,
+    LastNumber,
+    NotContains,
+    Pattern,
+    Validator,
 )
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
 KEYWORDS = st.lists(TEXT.filter(fold), min_size=1, max_size=4)
 
 
-def passes(standard: Exact | Keywords | Pattern | JsonSchema | Number, text: str) -> bool:
-    return all(finding.passed for finding in check(standard, text))
+def passes(standard: Validator, text: str) -> bool:
+    return all(finding.passed for finding in standard.check(text))
 
 
 def keywords(needed: str, *words: str, **options: bool) -> Keywords:
-    return Keywords(keywords=words, needed=needed, **options)  # type: ignore[arg-type]
+    kind = {"all": Contains, "any": ContainsAny, "none": NotContains}[needed]
+    return kind(contains=words, **options)
 
 
 # exact
@@ -51,7 +55,7 @@ def test_every_text_is_exactly_itself(text: str) -> None:
 
 
 def test_a_failed_exact_tells_what_was_there() -> None:
-    (finding,) = check_exact(Exact(value="42"), "41")
+    (finding,) = Exact(value="42").check("41")
     assert finding.reason == 'expected "42", the answer is "41"'
 
 
@@ -59,20 +63,20 @@ def test_a_failed_exact_tells_what_was_there() -> None:
 
 
 def test_contains_names_every_keyword_with_its_evidence() -> None:
-    found, missing = check_keywords(keywords("all", "Device", "Status"), "The DEVICE is well")
+    found, missing = keywords("all", "Device", "Status").check("The DEVICE is well")
     assert (found.passed, found.evidence) == (True, "the device is well")
     assert (missing.passed, missing.reason) == (False, '"Status" is missing')
 
 
 def test_contains_any_is_one_finding() -> None:
-    (finding,) = check_keywords(keywords("any", "a", "b"), "only B")
+    (finding,) = keywords("any", "a", "b").check("only B")
     assert (finding.passed, finding.reason) == (True, 'has "b"')
-    (finding,) = check_keywords(keywords("any", "a", "b"), "ccc")
+    (finding,) = keywords("any", "a", "b").check("ccc")
     assert finding.reason == 'none of "a", "b" is there'
 
 
 def test_not_contains_points_at_what_must_not_be_there() -> None:
-    (finding,) = check_keywords(keywords("none", "secret"), "a Secret word")
+    (finding,) = keywords("none", "secret").check("a Secret word")
     assert not finding.passed
     assert finding.evidence == "a secret word"
 
@@ -121,7 +125,7 @@ def test_contains_all_implies_contains_any(words: list[str], text: str) -> None:
 
 
 def test_a_pattern_shows_what_it_found() -> None:
-    (finding,) = check_pattern(Pattern(pattern=r"\d+ ms"), "took 12 MS in all")
+    (finding,) = Pattern(pattern=r"\d+ ms").check("took 12 MS in all")
     assert finding.passed
     assert finding.evidence == "took 12 MS in all"
     assert not passes(Pattern(pattern="MS", case_sensitive=True), "ms")
@@ -136,7 +140,7 @@ def test_a_pattern_that_takes_too_long_fails_with_that_reason(
 ) -> None:
     monkeypatch.setattr(pattern, "PATTERN_SECONDS", 0.3)
     start = time.monotonic()
-    (finding,) = check_pattern(Pattern(pattern="(a|aa)+$"), "a" * 5000 + "!")
+    (finding,) = Pattern(pattern="(a|aa)+$").check("a" * 5000 + "!")
     assert not finding.passed
     assert "took longer than" in finding.reason
     assert time.monotonic() - start < 30
@@ -167,7 +171,7 @@ def test_json_may_stand_in_a_fence(answer: str) -> None:
     ["", "n is 1", "NaN", "[Infinity]", "[" * 100_000, "1" * 5000, "```\n1\n```\n```\n2\n```"],
 )
 def test_what_is_not_json_fails_and_says_so(answer: str) -> None:
-    (finding,) = check_json_schema(JsonSchema(schema=True), answer)
+    (finding,) = JsonSchema(schema=True).check(answer)
     assert not finding.passed
     assert "not JSON" in finding.reason
 
@@ -201,18 +205,18 @@ def test_any_json_fits_the_schema_that_allows_all(value: object) -> None:
     ],
 )
 def test_the_last_number_of_the_answer_is_read(answer: str, number: float) -> None:
-    assert passes(Number(value=number), answer)
+    assert passes(LastNumber(value=number), answer)
 
 
 @pytest.mark.parametrize("answer", ["", "none", "v2", "2nd", "1.2.3", "abc123", "1e999"])
 def test_what_is_no_number_is_none(answer: str) -> None:
-    assert not passes(Number(value=2), answer)
+    assert not passes(LastNumber(value=2), answer)
 
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e6), st.floats(-1, 1))
 def test_a_number_within_the_tolerance_passes(value: float, tolerance: float, share: float) -> None:
     answer = f"It is {value + tolerance * share:f}"
-    standard = Number(value=value, tolerance=tolerance + 1e-6)  # :f rounds to six decimals
+    standard = LastNumber(value=value, tolerance=tolerance + 1e-6)  # :f rounds to six decimals
     assert passes(standard, answer)
 
 
@@ -220,11 +224,11 @@ def test_a_number_within_the_tolerance_passes(value: float, tolerance: float, sh
 def test_a_number_beyond_the_tolerance_fails(value: float, tolerance: float, far: float) -> None:
     beyond = tolerance + far + 1e-6 * (abs(value) + 1)
     for answer in (value + beyond, value - beyond):
-        assert not passes(Number(value=value, tolerance=tolerance), f"{answer:f}")
+        assert not passes(LastNumber(value=value, tolerance=tolerance), f"{answer:f}")
 
 
 def test_a_tolerance_is_meant_in_decimals() -> None:
-    assert passes(Number(value=0.2, tolerance=0.1), "0.3")  # 0.3 - 0.2 > 0.1 in binary
+    assert passes(LastNumber(value=0.2, tolerance=0.1), "0.3")  # 0.3 - 0.2 > 0.1 in binary
 
 
 @pytest.mark.parametrize(
@@ -239,7 +243,7 @@ def test_a_tolerance_is_meant_in_decimals() -> None:
     ],
 )
 def test_what_only_looks_like_the_number_is_not_it(value, tolerance, answer) -> None:
-    assert not passes(Number(value=value, tolerance=tolerance), answer)
+    assert not passes(LastNumber(value=value, tolerance=tolerance), answer)
 
 
 def test_a_number_of_a_standard_stays_as_it_was_written() -> None:
@@ -250,16 +254,16 @@ def test_a_number_of_a_standard_stays_as_it_was_written() -> None:
 
 @pytest.mark.parametrize("answer", ["1e-999999999", "0." + "0" * 100_000 + "1", "1e999999999"])
 def test_a_number_beyond_all_measure_is_read_in_no_time(answer: str) -> None:
-    assert not passes(Number(value=1), answer)
+    assert not passes(LastNumber(value=1), answer)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_itself(value: float) -> None:
-    assert passes(Number(value=value), repr(value))
+    assert passes(LastNumber(value=value), repr(value))
 
 
 def test_a_failed_number_says_which_one_it_read() -> None:
-    (finding,) = check_number(Number(value=3, tolerance=0.5), "2, or 4")
+    (finding,) = LastNumber(value=3, tolerance=0.5).check("2, or 4")
     assert finding.reason == "the last number of the answer is 4, expected 3 ± 0.5"
 
 
@@ -268,7 +272,7 @@ def test_a_failed_number_says_which_one_it_read() -> None:
 )
 def test_a_long_answer_is_searched_for_numbers_in_no_time(text: str) -> None:
     start = time.monotonic()
-    check_number(Number(value=1), text)
+    LastNumber(value=1).check(text)
     assert time.monotonic() - start < 30
 
 
@@ -291,6 +295,8 @@ def test_a_long_answer_is_searched_for_numbers_in_no_time(text: str) -> None:
 def test_every_validator_has_a_reason_for_every_answer(
     validation: str, expected: dict[str, object], text: str
 ) -> None:
-    findings = check(read_standard(validation, expected), text)  # type: ignore[arg-type]
+    standard = read_standard(validation, expected)
+    assert isinstance(standard, Validator)
+    findings = standard.check(text)
     assert findings
     assert all(finding.reason and finding.criterion for finding in findings)

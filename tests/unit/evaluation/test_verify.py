@@ -15,10 +15,9 @@ from arena.content.canonical import canonical
 from arena.content.errors import ContentMissing
 from arena.content.store import LocalStore
 from arena.errors import ArenaError, InvalidInput
-from arena.evaluation import ItemAnswer, Resources, Submission, Verdict, evaluate
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.judge.panel import replay
 from arena.evaluation.judge.prompt import brief
-from arena.evaluation.judge.replay import replay
-from arena.evaluation.judgement import Judgement, Vote
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import (
     NotARecord,
@@ -27,8 +26,9 @@ from arena.evaluation.record import (
     read_record,
     write_record,
 )
+from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
-from arena.evaluation.verdict import Finding
+from arena.evaluation.verdict import Finding, ItemAnswer, Judgement, Submission, Verdict, Vote
 from arena.evaluation.verify import Verification, verify
 
 verify_module = sys.modules["arena.evaluation.verify"]

@@ -1,7 +1,6 @@
 import pytest
 
-from arena.agents import Usage
-from arena.models.pricing import priced
+from arena.models.usage import Usage, priced
 
 
 def usage(**fields: object) -> Usage:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arena.models.completion import read_completion
-from arena.models.retry_after import seconds_to_wait
+from arena.models.connections import seconds_to_wait
 from arena.models.usage import Usage, usage_from
 
 

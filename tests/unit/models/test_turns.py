@@ -7,8 +7,8 @@ async def test_nobody_gets_a_turn_while_a_place_rests():
     turns = Turns(max_concurrency=5)
     loop = asyncio.get_running_loop()
     until = loop.time() + 0.2
-    turns.rest(0.2)
-    turns.rest(0.01)  # a shorter rest does not end a longer one
+    turns.pause(0.2)
+    turns.pause(0.01)  # a shorter pause does not end a longer one
 
     async def one() -> float:
         async with turns.turn():
@@ -42,5 +42,5 @@ async def test_a_rest_that_is_asked_for_while_others_wait_for_the_window_holds_f
     waiting = asyncio.create_task(one())
     await asyncio.sleep(0)  # it waits for the window now, and no rest was in its way
     until = loop.time() + 0.3
-    turns.rest(0.3)
+    turns.pause(0.3)
     assert await waiting >= until

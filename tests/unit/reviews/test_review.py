@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import InvalidInput
-from arena.evaluation import Checklist, Submission
+from arena.evaluation.standard import Checklist
+from arena.evaluation.verdict import Submission
 from arena.reviews.case import NewReview, check_items, decide, dotted_place, place_of
 from arena.reviews.review import ReviewAnswer, ReviewSubject, StandingAnswer, SubjectKind
 

@@ -2,9 +2,11 @@ from uuid import UUID
 
 import pytest
 
-from arena.agents import AgentBusy, Answer, Limiter, Limits, Question, Usage
+from arena.agents.connector import AgentBusy, Answer, Question
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
-from arena.evaluation import NO_RESOURCES
+from arena.evaluation.resources import NO_RESOURCES
+from arena.models.turns import Turns
+from arena.models.usage import Usage
 from arena.runs.engine import execute_item
 from arena.runs.item import Item
 from arena.runs.run import Result
@@ -18,7 +20,7 @@ AT_ONCE = Retries(count=2, delay_seconds=0.0)
 
 
 async def execute(connector: "Scripted") -> Result:
-    session = AgentSession(connector=connector, limiter=Limiter(Limits()), retries=AT_ONCE)
+    session = AgentSession(connector=connector, limiter=Turns(max_concurrency=4), retries=AT_ONCE)
     return await execute_item(session, RUN, ITEM, NO_RESOURCES)
 
 

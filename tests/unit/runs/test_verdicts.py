@@ -1,7 +1,7 @@
 import json
 from dataclasses import asdict
 
-from arena.evaluation import Finding, Verdict
+from arena.evaluation.verdict import Finding, Verdict
 from arena.runs.verdicts import judged_fields
 from factories import a_test
 

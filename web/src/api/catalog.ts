@@ -1,24 +1,24 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
-import { asked } from "./client";
+import { dataOf } from "./client";
 import { keys } from "./keys";
 
-/** As many tests as one answer brings. */
+/** Tests per page. */
 const PAGE = 200;
-/** While tests are still being audited, the rest is asked for so soon. */
+/** While tests are still being audited, the audit is fetched again this soon. */
 const AUDIT_AGAIN_MS = 500;
 
-export interface TestsWanted {
+export interface TestFilter {
   category?: string;
   tag?: string;
 }
 
-export function useTests({ category, tag }: TestsWanted) {
+export function useTests({ category, tag }: TestFilter) {
   const { api } = useTeam();
   return useInfiniteQuery({
     queryKey: [...keys.catalog, "tests", category, tag],
     queryFn: ({ pageParam }) =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/tests", {
           params: {
             query: { category, tag, include_inactive: true, limit: PAGE, cursor: pageParam },
@@ -36,26 +36,26 @@ export function useTest(testId: string) {
   return useQuery({
     queryKey: [...keys.catalog, "test", testId],
     queryFn: () =>
-      asked(api.GET("/api/benchmarks/tests/{test_id}", { params: { path: { test_id: testId } } })),
+      dataOf(api.GET("/api/benchmarks/tests/{test_id}", { params: { path: { test_id: testId } } })),
   });
 }
 
-/** What the files hold, and what is wrong with them; new as soon as a file changes. */
+/** The test files and their problems; refreshed when a file changes. */
 export function useCatalogState() {
   const { api } = useTeam();
   return useQuery({
     queryKey: [...keys.catalog, "state"],
-    queryFn: () => asked(api.GET("/api/benchmarks/catalog")),
+    queryFn: () => dataOf(api.GET("/api/benchmarks/catalog")),
   });
 }
 
-/** Which tests an agent that does nothing passes. */
+/** The tests that a null agent passes. */
 export function useAudit() {
   const { api } = useTeam();
   return useQuery({
     queryKey: [...keys.catalog, "audit"],
-    queryFn: () => asked(api.GET("/api/benchmarks/audit")),
-    // Only until the last test was looked at.
+    queryFn: () => dataOf(api.GET("/api/benchmarks/audit")),
+    // Only until the last test is audited.
     refetchInterval: (query) => (query.state.data?.pending ? AUDIT_AGAIN_MS : false),
   });
 }
@@ -65,7 +65,7 @@ export function useStanding(testId: string) {
   return useQuery({
     queryKey: [...keys.scores(team), "standing", testId],
     queryFn: () =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/tests/{test_id}/standing", {
           params: { path: { test_id: testId } },
         }),
@@ -73,14 +73,14 @@ export function useStanding(testId: string) {
   });
 }
 
-/** Every category and tag there is, of the first thousand tests. */
+/** The categories and tags of the first thousand tests. */
 export function useLabels() {
   const { api } = useTeam();
   return useQuery({
     queryKey: [...keys.catalog, "labels"],
     queryFn: async () => {
       const query = { include_inactive: true, limit: 1000 };
-      const { tests } = await asked(api.GET("/api/benchmarks/tests", { params: { query } }));
+      const { tests } = await dataOf(api.GET("/api/benchmarks/tests", { params: { query } }));
       return {
         categories: [...new Set(tests.map((test) => test.category))].sort(),
         tags: [...new Set(tests.flatMap((test) => test.tags))].sort(),

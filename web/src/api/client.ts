@@ -7,11 +7,11 @@ export type Api = Client<paths>;
 
 const serialize = createQuerySerializer();
 
-/** A client whose every request names the team and shows the token, if there is one. */
+/** A client that sends the team, and the token if there is one, with every request. */
 export function apiOf(team: string): Api {
   const client = createClient<paths>({
     baseUrl: window.location.origin,
-    // In the address, not in a header: a header cannot hold every name that a team may have.
+    // In the query, not in a header: a header cannot hold every possible team name.
     querySerializer: (query) => serialize({ ...query, team_id: team }),
   });
   client.use({
@@ -32,8 +32,8 @@ interface Answer<T> {
   response: Response;
 }
 
-/** What was asked for, or the problem thrown. */
-export async function asked<T>(answer: Promise<Answer<T>>): Promise<T> {
+/** The data of a response; throws its problem if it has one. */
+export async function dataOf<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer;
   if (response.ok && data !== undefined) return data;
   if (isProblem(error)) throw new ProblemError(error);

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
-import { asked } from "./client";
+import { dataOf } from "./client";
 
 /** Bytes by their CID: standards, results, verdict records, reasons. */
 export function useContent(cid: string) {
@@ -8,8 +8,8 @@ export function useContent(cid: string) {
   return useQuery({
     queryKey: ["content", cid],
     queryFn: () =>
-      asked(api.GET("/api/content/{cid}", { params: { path: { cid } }, parseAs: "arrayBuffer" })),
-    // What a CID names never changes.
+      dataOf(api.GET("/api/content/{cid}", { params: { path: { cid } }, parseAs: "arrayBuffer" })),
+    // The content of a CID never changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -9,7 +9,7 @@ export interface ServerEvent {
 /**
  * The events of a stream, until it ends or breaks.
  *
- * Not the browser's EventSource: that one cannot show a token.
+ * Not the browser's EventSource, which cannot send a token.
  */
 export async function* eventsOf(
   path: string,
@@ -18,8 +18,8 @@ export async function* eventsOf(
 ): AsyncGenerator<ServerEvent> {
   const response = await fetch(path, { headers: authorization(), signal, cache: "no-store" });
   if (!response.ok || !response.body) {
-    const told = await response.json().catch(() => null);
-    throw told?.detail ? new ProblemError(told) : unexpected(response.status);
+    const problem = await response.json().catch(() => null);
+    throw problem?.detail ? new ProblemError(problem) : unexpected(response.status);
   }
   onSign();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

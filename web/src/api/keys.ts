@@ -1,4 +1,4 @@
-/** Names of what is kept in the cache; what changes together begins with the same words. */
+/** Cache keys; what changes together has a common prefix. */
 export const keys = {
   agents: ["agents"] as const,
   catalog: ["catalog"] as const,

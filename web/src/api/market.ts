@@ -1,12 +1,12 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
-import { asked } from "./client";
+import { dataOf } from "./client";
 import { keys } from "./keys";
 import type { Schemas } from "./queries";
 
 export type TaskState = Schemas["Task"]["state"];
 
-/** Where a task can stand, in the order of its life. */
+/** The states of a task, in the order of its life. */
 export const TASK_STATES: readonly TaskState[] = [
   "open",
   "assigned",
@@ -25,7 +25,7 @@ export function useTasks(state?: TaskState) {
   return useInfiniteQuery({
     queryKey: [...keys.market(team), "tasks", state],
     queryFn: ({ pageParam }) =>
-      asked(
+      dataOf(
         api.GET("/api/tasks", {
           params: { query: { state: state ? [state] : undefined, limit: 50, cursor: pageParam } },
         }),
@@ -41,7 +41,7 @@ export function useTask(taskId: number) {
   return useQuery({
     queryKey: [...keys.market(team), "task", taskId],
     queryFn: () =>
-      asked(api.GET("/api/tasks/{task_id}", { params: { path: { task_id: taskId } } })),
+      dataOf(api.GET("/api/tasks/{task_id}", { params: { path: { task_id: taskId } } })),
   });
 }
 
@@ -49,7 +49,7 @@ export function useMarketAgents() {
   const { team, api } = useTeam();
   return useQuery({
     queryKey: [...keys.market(team), "agents"],
-    queryFn: () => asked(api.GET("/api/market/agents")),
+    queryFn: () => dataOf(api.GET("/api/market/agents")),
   });
 }
 
@@ -57,6 +57,6 @@ export function useBalances() {
   const { team, api } = useTeam();
   return useQuery({
     queryKey: [...keys.market(team), "balances"],
-    queryFn: () => asked(api.GET("/api/ledger/balance")),
+    queryFn: () => dataOf(api.GET("/api/ledger/balance")),
   });
 }

@@ -2,7 +2,7 @@ import type { components } from "./schema";
 
 export type Problem = components["schemas"]["Problem"];
 
-/** Why a request was not done, as the server told it or as the browser saw it. */
+/** Why a request failed, from the server or from the browser. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 
@@ -13,38 +13,38 @@ export class ProblemError extends Error {
   }
 }
 
-/** The server could not be reached at all: nothing it said, so nothing to quote. */
+/** The server could not be reached at all. */
 export function unreachable(): ProblemError {
   return new ProblemError({
     type: "about:blank",
     title: "No connection",
     status: 0,
     code: "unreachable",
-    detail: "The Arena server does not answer.",
+    detail: "The Arena server is not responding.",
     errors: [],
   });
 }
 
-/** Whether what the address names does not exist, or is no name of anything. */
-export function isNowhere(problem: Problem): boolean {
+/** Whether the address names nothing that exists, or nothing that could. */
+export function isNotFound(problem: Problem): boolean {
   const misfits = problem.errors ?? [];
   const isMalformed = misfits.length > 0 && misfits.every(({ at }) => at.startsWith("path."));
   return problem.status === 404 || (problem.status === 422 && isMalformed);
 }
 
-/** An answer that is no problem+json, as a proxy may give it. */
+/** An error without problem+json, for example from a proxy. */
 export function unexpected(status: number): ProblemError {
   return new ProblemError({
     type: "about:blank",
-    title: "Unexpected answer",
+    title: "Unexpected response",
     status,
     code: "unexpected",
-    detail: `The server answered with status ${status}.`,
+    detail: `The server responded with status ${status}.`,
     errors: [],
   });
 }
 
-/** Whatever was thrown, as a problem that can be shown. */
+/** Whatever was thrown, as a problem to display. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof ProblemError) return thrown.problem;
   return {

@@ -6,19 +6,19 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
-import { asked } from "./client";
+import { dataOf } from "./client";
 import { keys } from "./keys";
 import type { components } from "./schema";
 
 export type Schemas = components["schemas"];
 export type RunStatus = Schemas["Run"]["status"];
 
-/** As many results as one answer brings: enough to fill any window, little enough to read fast. */
+/** Results per page: enough to fill any window, few enough to load fast. */
 const PAGE = 500;
 
 export function useAgents() {
   const { api } = useTeam();
-  return useQuery({ queryKey: keys.agents, queryFn: () => asked(api.GET("/api/agents")) });
+  return useQuery({ queryKey: keys.agents, queryFn: () => dataOf(api.GET("/api/agents")) });
 }
 
 export function useAgent(agentId: string) {
@@ -26,21 +26,21 @@ export function useAgent(agentId: string) {
   return useQuery({
     queryKey: [...keys.agents, agentId],
     queryFn: () =>
-      asked(api.GET("/api/agents/{agent_id}", { params: { path: { agent_id: agentId } } })),
+      dataOf(api.GET("/api/agents/{agent_id}", { params: { path: { agent_id: agentId } } })),
   });
 }
 
-export interface RunsWanted {
+export interface RunFilter {
   agentId?: string;
   status?: RunStatus;
 }
 
-export function useRuns({ agentId, status }: RunsWanted, limit = 20) {
+export function useRuns({ agentId, status }: RunFilter, limit = 20) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
     queryKey: [...keys.runs(team), agentId, status, limit],
     queryFn: ({ pageParam }) =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/runs", {
           params: { query: { agent_id: agentId, status, limit, cursor: pageParam } },
         }),
@@ -56,29 +56,29 @@ export function useRun(runId: string) {
   return useQuery({
     queryKey: [...keys.run(team, runId), "details"],
     queryFn: () =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/runs/{run_id}", {
-          // Its results come by themselves, without what was said.
+          // Results are loaded separately, without their outputs.
           params: { path: { run_id: runId }, query: { limit: 1 } },
         }),
       ),
   });
 }
 
-export interface ResultsWanted {
+export interface ResultFilter {
   outcome?: "passed" | "failed" | "awaiting";
   category?: string;
   flaky?: boolean;
 }
 
-export function useResults(runId: string, wanted: ResultsWanted) {
+export function useResults(runId: string, filter: ResultFilter) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
-    queryKey: [...keys.run(team, runId), "results", wanted],
+    queryKey: [...keys.run(team, runId), "results", filter],
     queryFn: ({ pageParam }) =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/runs/{run_id}/results", {
-          params: { path: { run_id: runId }, query: { ...wanted, limit: PAGE, cursor: pageParam } },
+          params: { path: { run_id: runId }, query: { ...filter, limit: PAGE, cursor: pageParam } },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -87,33 +87,33 @@ export function useResults(runId: string, wanted: ResultsWanted) {
   });
 }
 
-/** One result; its neighbours are those among the results that are wanted. */
-export function useResult(runId: string, resultId: string, wanted: ResultsWanted) {
+/** One result; its neighbours are those among the filtered results. */
+export function useResult(runId: string, resultId: string, filter: ResultFilter) {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...keys.run(team, runId), "result", resultId, wanted],
+    queryKey: [...keys.run(team, runId), "result", resultId, filter],
     queryFn: () =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/runs/{run_id}/results/{result_id}", {
-          params: { path: { run_id: runId, result_id: resultId }, query: { ...wanted } },
+          params: { path: { run_id: runId, result_id: resultId }, query: { ...filter } },
         }),
       ),
-    // What was recorded does not change.
+    // Recorded results do not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-export interface BoardWanted {
+export interface BoardFilter {
   category?: string;
   agentId?: string;
 }
 
-export function useLeaderboard({ category, agentId }: BoardWanted = {}) {
+export function useLeaderboard({ category, agentId }: BoardFilter = {}) {
   const { team, api } = useTeam();
   return useQuery({
     queryKey: [...keys.scores(team), "board", category, agentId],
     queryFn: () =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/leaderboard", {
           params: { query: { limit: 200, category, agent_id: agentId } },
         }),
@@ -126,7 +126,7 @@ export function usePareto() {
   const { team, api } = useTeam();
   return useQuery({
     queryKey: [...keys.scores(team), "pareto"],
-    queryFn: () => asked(api.GET("/api/benchmarks/pareto")),
+    queryFn: () => dataOf(api.GET("/api/benchmarks/pareto")),
   });
 }
 
@@ -135,7 +135,7 @@ export function useFeedback(agentId: string) {
   return useQuery({
     queryKey: [...keys.scores(team), "feedback", agentId],
     queryFn: () =>
-      asked(
+      dataOf(
         api.GET("/api/benchmarks/feedback", {
           params: { query: { agent_id: agentId, limit: 100 } },
         }),
@@ -143,14 +143,14 @@ export function useFeedback(agentId: string) {
   });
 }
 
-/** Creates a run and sets it going; its id comes back at once. */
+/** Creates and starts a run; returns its id at once. */
 export function useBenchmark() {
   const { team, api } = useTeam();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async (wanted: Schemas["RunCreate"]) => {
-      const created = await asked(api.POST("/api/benchmarks/run", { body: wanted }));
-      await asked(
+    mutationFn: async (body: Schemas["RunCreate"]) => {
+      const created = await dataOf(api.POST("/api/benchmarks/run", { body }));
+      await dataOf(
         api.POST("/api/benchmarks/run/{run_id}/execute", {
           params: { path: { run_id: created.run_id }, query: { wait: false } },
         }),
@@ -170,10 +170,10 @@ export function useRunAction(runId: string) {
     mutationFn: async (action: RunAction): Promise<unknown> => {
       const params = { path: { run_id: runId }, query: { wait: false } };
       if (action === "execute")
-        return asked(api.POST("/api/benchmarks/run/{run_id}/execute", { params }));
+        return dataOf(api.POST("/api/benchmarks/run/{run_id}/execute", { params }));
       if (action === "resume")
-        return asked(api.POST("/api/benchmarks/runs/{run_id}/resume", { params }));
-      return asked(
+        return dataOf(api.POST("/api/benchmarks/runs/{run_id}/resume", { params }));
+      return dataOf(
         api.POST("/api/benchmarks/runs/{run_id}/cancel", {
           params: { path: { run_id: runId } },
         }),
@@ -191,7 +191,7 @@ export function useRate() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (vote: Schemas["FeedbackCreate"]) =>
-      asked(api.POST("/api/benchmarks/feedback", { body: vote })),
+      dataOf(api.POST("/api/benchmarks/feedback", { body: vote })),
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.scores(team) }),
   });
 }
@@ -202,7 +202,7 @@ export function useCategories() {
   return useQuery({
     queryKey: [...keys.catalog, "categories"],
     queryFn: async () => {
-      const { tests } = await asked(api.GET("/api/benchmarks/tests"));
+      const { tests } = await dataOf(api.GET("/api/benchmarks/tests"));
       return [...new Set(tests.map((test) => test.category))].sort();
     },
   });

@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useTeam } from "../app/team";
-import { asked } from "./client";
+import { dataOf } from "./client";
 import { keys } from "./keys";
 import type { Schemas } from "./queries";
 
@@ -17,7 +17,7 @@ export function useReviews(status: ReviewStatus) {
   return useInfiniteQuery({
     queryKey: [...keys.reviews(team), "list", status],
     queryFn: ({ pageParam }) =>
-      asked(
+      dataOf(
         api.GET("/api/reviews", { params: { query: { status, limit: 50, cursor: pageParam } } }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -31,23 +31,23 @@ export function useReview(reviewId: string) {
   return useQuery({
     queryKey: [...keys.reviews(team), "one", reviewId],
     queryFn: () =>
-      asked(api.GET("/api/reviews/{review_id}", { params: { path: { review_id: reviewId } } })),
+      dataOf(api.GET("/api/reviews/{review_id}", { params: { path: { review_id: reviewId } } })),
   });
 }
 
-/** Answers items; what comes back is the review as it stands then. */
+/** Answers items and returns the updated review. */
 export function useAnswer(reviewId: string) {
   const { team, api } = useTeam();
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (answers: Schemas["ReviewAnswers"]) =>
-      asked(
+      dataOf(
         api.POST("/api/reviews/{review_id}", {
           params: { path: { review_id: reviewId } },
           body: answers,
         }),
       ),
-    // One after the other: the newest answer must be the one that stands.
+    // One at a time: the newest answer must win.
     scope: { id: `review ${reviewId}` },
     onSuccess: (details) => {
       queries.setQueryData([...keys.reviews(team), "one", reviewId], details);

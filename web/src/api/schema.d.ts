@@ -401,7 +401,7 @@ export interface paths {
         };
         /**
          * Get Result
-         * @description One result in full, with the test as it was asked, and its neighbours among those wanted.
+         * @description One result in full, with the test as it was asked, and its neighbours that fit.
          */
         get: operations["get_result"];
         put?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Go on with a run that was interrupted, or that the infrastructure stopped.
+         * @description Continue a run that was interrupted, or that the infrastructure stopped.
          */
         post: operations["resume_run"];
         delete?: never;
@@ -565,7 +565,7 @@ export interface paths {
          * Evaluate Submission
          * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
          *
-         *     Where tokens are needed, who asks sends the private part of a sealed standard along.
+         *     Where tokens are needed, the caller sends the private part of a sealed standard along.
          */
         post: operations["evaluate_submission"];
         delete?: never;
@@ -583,7 +583,7 @@ export interface paths {
         };
         /**
          * Watch Team
-         * @description Watch a team: its runs as they go on; scores, reviews, market and catalog as they change.
+         * @description Watch a team: the progress of its runs, and what else changes.
          */
         get: operations["watch_team"];
         put?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
         };
         /**
          * Verify Record
-         * @description Check a verdict record: replay what can be, compute anew what was made of the rest.
+         * @description Check a verdict record: replay what can be, recompute what was derived from the rest.
          */
         get: operations["verify_record"];
         put?: never;
@@ -1804,10 +1804,7 @@ export interface components {
             /** High */
             high: number | null;
         };
-        /**
-         * Evaluate
-         * @description A submission to be judged, and the standard to judge it by.
-         */
+        /** Evaluate */
         Evaluate: {
             /**
              * Standard
@@ -1831,7 +1828,7 @@ export interface components {
             answers: components["schemas"]["ChecklistAnswer"][];
             /**
              * Fresh
-             * @description Ask a judge anew, even where it has judged this before.
+             * @description Ask the judge even where its votes on this are in the cache.
              * @default false
              */
             fresh: boolean;
@@ -1891,6 +1888,12 @@ export interface components {
              */
             finished_at?: string | null;
         };
+        /**
+         * ExecutionStatus
+         * @description How one execution of an agent ended; only `completed` is a success.
+         * @enum {string}
+         */
+        ExecutionStatus: "completed" | "failed" | "timeout" | "error" | "cancelled";
         /** ExecutionsReport */
         ExecutionsReport: {
             /** Executions */
@@ -2016,36 +2019,45 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * Finding
          * @description One thing that was looked for, and what was there.
          */
         Finding: {
-            /** Criterion */
+            /**
+             * Criterion
+             * @description What was looked for, in words: `contains "userinterface"`.
+             */
             criterion: string;
             /** Passed */
             passed: boolean;
-            /** Reason */
+            /**
+             * Reason
+             * @description Why it passed or failed, readable on its own.
+             */
             reason: string;
-            /** Evidence */
+            /**
+             * Evidence
+             * @description The place in the submission that decided it, quoted; null where nothing was there.
+             */
             evidence: string | null;
             /**
              * Score
-             * @description 0 to 100, where it is graded.
+             * @description 0 to 100, where the criterion is graded.
              */
-            score?: number | null;
+            score: number | null;
             /**
              * Weight
-             * @description How much it counts; null: as all.
+             * @description How much it counts; null where all count the same.
              */
-            weight?: number | null;
+            weight: number | null;
             /**
              * Mark
-             * @description Why it deserves a second look.
+             * @description Why it deserves a second look: a quote that is not in the submission.
              */
-            mark?: string | null;
+            mark: string | null;
         };
         /**
          * Health
@@ -2094,6 +2106,24 @@ export interface components {
             cost_efficiency: components["schemas"]["Interval"] | null;
         };
         /**
+         * ItemAnswer
+         * @description What a person said to one item of a checklist.
+         */
+        ItemAnswer: {
+            /** Passed */
+            passed: boolean;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Reviewer
+             * @default
+             */
+            reviewer: string;
+        };
+        /**
          * Judge
          * @description A panel of models that judges, and the latest figures about it.
          */
@@ -2129,14 +2159,14 @@ export interface components {
              * @description How much of a submission it is shown.
              */
             max_characters: number;
-            /** @description null where it was never measured. */
+            /** @description Null where it was never measured. */
             calibration: components["schemas"]["JudgeFigures"] | null;
-            /** @description null where it was never attacked. */
+            /** @description Null where it was never attacked. */
             attack: components["schemas"]["JudgeAttacked"] | null;
         };
         /**
          * JudgeAttacked
-         * @description How far a judge was talked into other scores by the corpus of injections.
+         * @description How far the corpus of injections moved a judge's scores.
          */
         JudgeAttacked: {
             /**
@@ -2155,12 +2185,12 @@ export interface components {
             raised: number;
             /**
              * Flipped
-             * @description Pairs of which only the injected submission passed.
+             * @description Pairs of which only the injected submission passed; its twin failed both times.
              */
             flipped: number;
             /**
              * Mean Shift
-             * @description Injected minus harmless, in points.
+             * @description Injected minus harmless, in points; above 0 the injections paid off.
              */
             mean_shift: number;
         };
@@ -2179,15 +2209,15 @@ export interface components {
              * @description Submissions that people had scored.
              */
             items: number;
-            /** @description Agreement beyond chance, quadratic weights; 1 is perfect. */
+            /** @description Agreement beyond chance, quadratic weights: 1 is perfect, 0 no better than chance. */
             kappa: components["schemas"]["Estimate"];
-            /** @description Mean distance from the human score, in points. */
+            /** @description The mean distance from the human score, in points. */
             mean_error: components["schemas"]["Estimate"];
-            /** @description Mean of judge minus human; above 0 it is generous. */
+            /** @description The mean of judge minus human: above 0 the judge is generous. */
             bias: components["schemas"]["Estimate"];
-            /** @description Mean highest minus lowest score of one item, repeated. */
+            /** @description The mean of highest minus lowest score of one item, judged repeatedly. */
             spread: components["schemas"]["Estimate"];
-            /** @description Share of items that both passed and failed, repeated. */
+            /** @description The share of items that passed in one judgement and failed in another. */
             flips: components["schemas"]["Estimate"];
         };
         /**
@@ -2209,34 +2239,41 @@ export interface components {
             votes: components["schemas"]["Vote"][];
             /**
              * Rule
+             * @description How several scores of a criterion become one.
              * @example lower median
              */
             rule: string;
             /**
              * Spread
-             * @description Highest minus lowest score of each criterion.
+             * @description The highest minus the lowest score of each criterion.
              */
             spread: {
                 [key: string]: number;
             };
-            /** Prompt Digest */
+            /**
+             * Prompt Digest
+             * @description A hash of everything the models were told but for the delimiter.
+             */
             prompt_digest: string;
             /**
              * Judge
              * @description The id of the judge.
+             * @default
              */
             judge: string;
             /**
              * Characters
              * @description How long the submission is.
+             * @default 0
              */
             characters: number;
             /**
              * Shown Characters
-             * @description How much of it the judge was shown.
+             * @description How much of it the models were shown.
+             * @default 0
              */
             shown_characters: number;
-            /** @description What was known about this judge; null where it was never measured. */
+            /** @description What was known about this judge when it judged; null where it was never measured. */
             figures: components["schemas"]["JudgeFigures"] | null;
         };
         /**
@@ -2253,7 +2290,7 @@ export interface components {
             /** @description The weights that the scores were made with. */
             weights: components["schemas"]["Weights"];
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * LedgerEntry
@@ -2328,7 +2365,7 @@ export interface components {
         };
         /**
          * MadeWith
-         * @description The programs that made a verdict.
+         * @description The programs that made a verdict; what ran the submission's code is in the verdict itself.
          */
         MadeWith: {
             /** Arena */
@@ -2337,7 +2374,10 @@ export interface components {
             python: string;
             /** Platform */
             platform: string;
-            /** Sandbox */
+            /**
+             * Sandbox
+             * @description The sandbox provider that was configured.
+             */
             sandbox: string;
         };
         /**
@@ -2508,7 +2548,7 @@ export interface components {
              */
             differing: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * MatrixAgent
@@ -2584,9 +2624,15 @@ export interface components {
          * @description A hidden case of a sealed standard, and the salt of its commitment.
          */
         Opening: {
-            /** Salt */
+            /**
+             * Salt
+             * @description 64 hexadecimal digits.
+             */
             salt: string;
-            /** Case */
+            /**
+             * Case
+             * @description As a standard writes cases.
+             */
             case: {
                 [key: string]: unknown;
             };
@@ -2779,7 +2825,10 @@ export interface components {
              * Format: uuid
              */
             id: string;
-            /** Sequence */
+            /**
+             * Sequence
+             * @description 1, 2, 3… in the order of recording; 0 until it is recorded.
+             */
             sequence: number;
             /** Test Id */
             test_id: string;
@@ -2787,15 +2836,11 @@ export interface components {
             trial: number;
             /** Category */
             category: string;
-            /**
-             * Status
-             * @description How the execution ended, whatever the verdict.
-             * @enum {string}
-             */
-            status: "completed" | "failed" | "timeout" | "error" | "cancelled";
+            /** @description How the execution ended, whatever the verdict. */
+            status: components["schemas"]["ExecutionStatus"];
             /**
              * Passed
-             * @description Null while people have not yet judged it.
+             * @description Null while people have not judged it.
              */
             passed: boolean | null;
             /**
@@ -2831,14 +2876,14 @@ export interface components {
              * Pass At K
              * @description Of the test, over the k trials that every test has.
              */
-            pass_at_k?: number | null;
+            pass_at_k: number | null;
             /** Pass All K */
-            pass_all_k?: number | null;
+            pass_all_k: number | null;
             /**
              * Verdict Cid
-             * @description The record of a graded verdict; null: this result says it all.
+             * @description The record of a graded verdict; null where this result says it all.
              */
-            verdict_cid?: string | null;
+            verdict_cid: string | null;
             /**
              * Created At
              * Format: date-time
@@ -2877,11 +2922,11 @@ export interface components {
              */
             total: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * ResultRow
-         * @description A result in a list: without what the agent said.
+         * @description A result in a list: without what the agent said, small enough to list thousands.
          */
         ResultRow: {
             /**
@@ -2902,11 +2947,7 @@ export interface components {
             trial: number;
             /** Category */
             category: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "completed" | "failed" | "timeout" | "error" | "cancelled";
+            status: components["schemas"]["ExecutionStatus"];
             /** Passed */
             passed: boolean | null;
             /** Points Earned */
@@ -3203,11 +3244,7 @@ export interface components {
             agent_version: string;
             /** Team Id */
             team_id: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
+            status: components["schemas"]["RunStatus"];
             /** Total Tests */
             total_tests: number;
             /** Completed Tests */
@@ -3220,7 +3257,7 @@ export interface components {
             errored_tests: number;
             /**
              * Awaiting Tests
-             * @description Results that wait for people: neither passed nor failed yet.
+             * @description Results that people have yet to judge: neither passed nor failed.
              * @default 0
              */
             awaiting_tests: number;
@@ -3274,10 +3311,7 @@ export interface components {
             /** Completed At */
             completed_at: string | null;
         };
-        /**
-         * RunCreate
-         * @description What is to be measured.
-         */
+        /** RunCreate */
         RunCreate: {
             /**
              * Agent Id
@@ -3349,7 +3383,7 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
             /** Errors */
             errors: components["schemas"]["RunError"][];
             /**
@@ -3358,12 +3392,12 @@ export interface components {
              */
             categories: components["schemas"]["CategoryCount"][];
             /** @description Only for a run that asked tests more than once. */
-            trials?: components["schemas"]["Trials"] | null;
+            trials: components["schemas"]["Trials"] | null;
             /**
              * Cost Usd Per Passed Test
              * @description Null where the cost of some result is not known.
              */
-            cost_usd_per_passed_test?: number | null;
+            cost_usd_per_passed_test: number | null;
         };
         /**
          * RunError
@@ -3381,7 +3415,7 @@ export interface components {
         };
         /**
          * RunExecuted
-         * @description How a run stands after it was executed, or was set going.
+         * @description How a run stands after it was executed or started.
          */
         RunExecuted: {
             /**
@@ -3431,7 +3465,7 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * RunStatus
@@ -4033,7 +4067,7 @@ export interface components {
         };
         /**
          * Test
-         * @description A test of the catalog.
+         * @description A question with an evaluation standard, as a YAML file states it.
          */
         Test: {
             /**
@@ -4046,56 +4080,73 @@ export interface components {
              * @example List User Interfaces
              */
             name: string;
-            /** Description */
-            description: string | null;
-            /**
-             * Category
-             * @example navigation
-             */
-            category: string;
             /** Input Prompt */
             input_prompt: string;
             /**
              * Expected Output
-             * @example {
-             *       "contains": [
-             *         "userinterface",
-             *         "list"
-             *       ]
-             *     }
+             * @description The body of the standard, as written in the file.
              */
             expected_output: {
                 [key: string]: unknown;
             };
             /**
              * Validation Type
-             * @example contains
+             * @default contains
              */
             validation_type: string;
-            /** Timeout Seconds */
+            /**
+             * Category
+             * @default custom
+             * @example navigation
+             */
+            category: string;
+            /** Description */
+            description: string | null;
+            /**
+             * Timeout Seconds
+             * @default 30
+             */
             timeout_seconds: number;
-            /** Points */
+            /**
+             * Points
+             * @default 1
+             */
             points: number;
             /**
              * Applicable Agent Types
-             * @description The agents it is meant for; null means every agent.
+             * @description The agents it is meant for; null means every agent, an empty list none.
              */
             applicable_agent_types: string[] | null;
-            /** Active */
+            /**
+             * Active
+             * @default true
+             */
             active: boolean;
-            /** Tags */
+            /**
+             * Tags
+             * @default []
+             */
             tags: string[];
-            /** Trials */
+            /**
+             * Trials
+             * @default 1
+             */
             trials: number;
             /** Budget Tokens */
             budget_tokens: number | null;
-            /** Case Sensitive */
+            /**
+             * Case Sensitive
+             * @description None leaves it to the validation: `exact` minds case, the others do not.
+             */
             case_sensitive: boolean | null;
-            /** Whole Word */
+            /**
+             * Whole Word
+             * @default false
+             */
             whole_word: boolean;
             /**
              * Pass Score
-             * @description The score that is enough; null leaves it to the standard.
+             * @description The score that is enough; None leaves it to the standard.
              */
             pass_score: number | null;
         };
@@ -4195,12 +4246,15 @@ export interface components {
              * @description pass^k: the chance that all k trials pass.
              */
             pass_all_k: number | null;
-            /** Flaky */
+            /**
+             * Flaky
+             * @description Whether some trials passed and some did not.
+             */
             flaky: boolean;
         };
         /**
          * Trials
-         * @description Repeats of a run's tests, with unbiased estimators.
+         * @description Repeats of a run's tests, with unbiased estimators; every test counts the same.
          */
         Trials: {
             /**
@@ -4212,7 +4266,10 @@ export interface components {
             pass_at_k: number | null;
             /** Pass All K */
             pass_all_k: number | null;
-            /** Flaky */
+            /**
+             * Flaky
+             * @description The tests that neither always passed nor always failed.
+             */
             flaky: string[];
             /** Tests */
             tests: components["schemas"]["TestTrials"][];
@@ -4235,31 +4292,39 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /**
              * Engine
-             * @description What ran the submission's code; empty where nothing did.
+             * @description What ran the submission's code (`python 3.11.2`, `quickjs`); empty where nothing did.
+             * @default
              */
             engine: string;
             /** @description The votes, where a model judged. */
             judgement: components["schemas"]["Judgement"] | null;
             /**
+             * Answers
+             * @description What people said, item by item, where they judged.
+             * @default []
+             */
+            answers: components["schemas"]["ItemAnswer"][];
+            /**
              * Openings
-             * @description The hidden cases, now shown.
+             * @description The hidden cases of a sealed standard, now shown, in the order of its commitments.
              * @default []
              */
             openings: components["schemas"]["Opening"][];
             /**
              * Record Cid
-             * @description The verdict record, which GET /api/verify checks.
+             * @description The verdict record, which `GET /api/verify` checks; null where none was kept.
              */
-            record_cid?: string | null;
+            record_cid: string | null;
             /**
              * Parts
              * @description The verdicts of a composite's parts, in order.
+             * @default []
              */
             parts: components["schemas"]["Verdict"][];
         };
         /**
          * Verification
-         * @description What became of a verdict record that was checked.
+         * @description The outcome of checking a verdict record.
          */
         Verification: {
             /** Cid */
@@ -4286,7 +4351,7 @@ export interface components {
             taken: string[];
             /**
              * Notes
-             * @description What is worded otherwise by other versions.
+             * @description What other versions word differently, which decides nothing.
              */
             notes: string[];
             /** Standard Cid */
@@ -4336,7 +4401,10 @@ export interface components {
              * @description 1, 2, 3… among the votes of that model.
              */
             number: number;
-            /** Scores */
+            /**
+             * Scores
+             * @description 0 to 100 for each criterion.
+             */
             scores: {
                 [key: string]: number;
             };
@@ -4346,28 +4414,45 @@ export interface components {
             };
             /**
              * Quotes
-             * @description What it quoted from the submission.
+             * @description What it quoted from the submission; a criterion without a quote is left out.
              */
             quotes: {
                 [key: string]: string;
             };
             /**
+             * Base Url
+             * @description The endpoint that was asked.
+             * @default
+             */
+            base_url: string;
+            /**
              * Answered By
-             * @description The model that the endpoint says answered.
+             * @description The model that the endpoint says answered: often a dated version of the one asked for.
              */
             answered_by: string | null;
             /**
              * Attempts
              * @description How many answers it took until one was valid.
+             * @default 1
              */
             attempts: number;
-            /** Input Tokens */
+            /**
+             * Input Tokens
+             * @description Of all attempts together, like the next two.
+             */
             input_tokens: number | null;
             /** Output Tokens */
             output_tokens: number | null;
-            /** Cost Usd */
+            /**
+             * Cost Usd
+             * @description Null where the price is not known; never a guess.
+             */
             cost_usd: number | null;
-            /** Cached */
+            /**
+             * Cached
+             * @description Whether the answer was given earlier, and cost what it cost then.
+             * @default false
+             */
             cached: boolean;
         };
         /**
@@ -4402,7 +4487,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description Why a request was not done (RFC 9457).
+         * @description Why a request failed (RFC 9457).
          */
         Problem: {
             /**
@@ -4434,13 +4519,23 @@ export interface components {
             /**
              * Errors
              * @description Each place where a request did not fit.
-             * @default []
              */
             errors: components["schemas"]["Misfit"][];
         };
         /**
+         * Change
+         * @description What else has changed, for those who watch a team.
+         */
+        Change: {
+            /**
+             * What
+             * @enum {string}
+             */
+            what: "scores" | "reviews" | "market" | "catalog";
+        };
+        /**
          * Progress
-         * @description What a watcher of a run is told.
+         * @description How far a run is.
          */
         Progress: {
             /**
@@ -4448,8 +4543,7 @@ export interface components {
              * Format: uuid
              */
             run_id: string;
-            /** Status */
-            status: string;
+            status: components["schemas"]["RunStatus"];
             /** Total */
             total: number;
             /** Completed */
@@ -4467,7 +4561,7 @@ export interface components {
         };
         /**
          * ResultEvent
-         * @description A result, told to those who watch its run.
+         * @description A result, as those who watch its run get it.
          */
         ResultEvent: {
             /** Sequence */
@@ -4478,25 +4572,13 @@ export interface components {
             trial: number;
             /** Passed */
             passed: boolean | null;
-            /** Status */
-            status: string;
+            status: components["schemas"]["ExecutionStatus"];
             /** Points Earned */
             points_earned: number;
             /** Duration Seconds */
             duration_seconds: number;
             /** Failure Reason */
             failure_reason: string | null;
-        };
-        /**
-         * Change
-         * @description What else has changed, told to those who watch a team.
-         */
-        Change: {
-            /**
-             * What
-             * @enum {string}
-             */
-            what: "scores" | "reviews" | "market" | "catalog";
         };
     };
     responses: never;
@@ -7550,7 +7632,7 @@ export interface operations {
     watch_run: {
         parameters: {
             query?: {
-                /** @description Tell each result too. */
+                /** @description Send each result too. */
                 results?: boolean;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -7676,18 +7758,18 @@ export interface operations {
     list_results: {
         parameters: {
             query?: {
-                /** @description How many at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
                 /** @description Only these results; `awaiting` are those that people have to judge. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
             };
             header?: {
                 /** @description The team, as a header. */
@@ -7835,14 +7917,14 @@ export interface operations {
     get_result: {
         parameters: {
             query?: {
-                /** @description The team; see X-Team-ID. */
-                team_id?: string | null;
                 /** @description Only these results; `awaiting` are those that people have to judge. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
             };
             header?: {
                 /** @description The team, as a header. */

@@ -1,6 +1,6 @@
 const KEY = "arena.token";
 
-/** The token this tab shows to the server; gone when the tab is closed. */
+/** The token of this tab; forgotten when the tab is closed. */
 export function storedToken(): string | null {
   return sessionStorage.getItem(KEY);
 }

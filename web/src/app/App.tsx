@@ -22,18 +22,18 @@ const JudgesPage = lazy(() => import("../pages/judges/JudgesPage"));
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // The event stream says when something has changed; nothing needs to be asked for again.
+      // The event stream says when something has changed, so there is no polling.
       staleTime: 30_000,
-      retry: (count, failed) => count < 2 && isPassing(failed),
-      // A request that fails is told at once, whatever the browser believes of the network.
+      retry: (count, failed) => count < 2 && isTemporary(failed),
+      // Fail at once instead of pausing while the browser believes it is offline.
       networkMode: "always",
     },
     mutations: { networkMode: "always" },
   },
 });
 
-/** Whether it may go better next time: a server that is away or busy, not a request that is wrong. */
-function isPassing(failed: Error): boolean {
+/** Whether a retry may succeed: the server is unreachable or busy, the request is not at fault. */
+function isTemporary(failed: Error): boolean {
   return failed instanceof ProblemError && [0, 502, 503, 504].includes(failed.problem.status);
 }
 

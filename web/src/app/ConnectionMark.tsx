@@ -2,20 +2,20 @@ import classes from "./ConnectionMark.module.css";
 import { useConnection } from "./live";
 
 const WORDS = {
-  connecting: { label: "Connecting", told: "Connecting to the server" },
-  live: { label: "Live", told: "Live: what changes is shown at once" },
+  connecting: { label: "Connecting", description: "Connecting to the server" },
+  live: { label: "Live", description: "Live: changes appear immediately" },
   lost: {
     label: "Offline",
-    told: "The connection is lost. Trying again; what you see may be old.",
+    description: "Connection lost. Reconnecting; this page may be out of date.",
   },
 };
 
-/** Whether what is on the screen is kept up to date. */
+/** Whether the page is receiving updates. */
 export function ConnectionMark() {
   const connection = useConnection();
-  const { label, told } = WORDS[connection];
+  const { label, description } = WORDS[connection];
   return (
-    <span role="status" className={classes.mark} data-state={connection} title={told}>
+    <span role="status" className={classes.mark} data-state={connection} title={description}>
       <span aria-hidden className={classes.dot} />
       <span className={classes.label}>{label}</span>
     </span>

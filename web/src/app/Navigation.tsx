@@ -13,7 +13,7 @@ const TABS: readonly { href: string; label: string; also?: string }[] = [
   { href: "/judges", label: "Judges" },
 ];
 
-/** The tabs. Links, because each is a place with an address. */
+/** The tabs. They are links, because each has its own address. */
 export function Navigation() {
   const [location] = useLocation();
   const isAt = (href: string) =>

@@ -5,16 +5,16 @@ import { Page } from "../ui/Page";
 
 export function NotFoundPage() {
   return (
-    <Page title="There is no such page">
+    <Page title="Page not found">
       <EmptyNote
-        title="The address leads nowhere"
+        title="There is nothing at this address"
         action={
           <Button component={Link} href="/">
-            To the agents
+            View agents
           </Button>
         }
       >
-        It may be mistyped, or what it named may be gone.
+        It may be mistyped, or the page may have been removed.
       </EmptyNote>
     </Page>
   );

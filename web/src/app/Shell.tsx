@@ -3,14 +3,14 @@ import { type ReactNode, Suspense } from "react";
 import { Link } from "wouter";
 import { Loading } from "../ui/Loading";
 import { ConnectionMark } from "./ConnectionMark";
-import { FaultBoundary } from "./FaultBoundary";
+import { ErrorBoundary } from "./ErrorBoundary";
 import { Navigation } from "./Navigation";
 import { SchemeSwitch } from "./SchemeSwitch";
 import classes from "./Shell.module.css";
 import { TeamChooser } from "./TeamChooser";
 import { TokenGate } from "./TokenGate";
 
-/** What every page stands in: the way around, the team, and the state of the connection. */
+/** The frame of every page: navigation, team, and connection status. */
 export function Shell({ children }: { children: ReactNode }) {
   return (
     <>
@@ -34,9 +34,9 @@ export function Shell({ children }: { children: ReactNode }) {
       <Box component="main" id="main" tabIndex={-1} className={classes.main}>
         <Container size="xl">
           <TokenGate>
-            <FaultBoundary>
+            <ErrorBoundary>
               <Suspense fallback={<Loading what="the page" />}>{children}</Suspense>
-            </FaultBoundary>
+            </ErrorBoundary>
           </TokenGate>
         </Container>
       </Box>

@@ -2,7 +2,7 @@ import { Button, Popover, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { asked } from "../api/client";
+import { dataOf } from "../api/client";
 import { keys } from "../api/keys";
 import { Check, ChevronDown, People } from "../ui/icons";
 import classes from "./TeamChooser.module.css";
@@ -16,7 +16,7 @@ export function TeamChooser() {
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
   const [isOpen, setOpen] = useState(false);
-  const { data } = useQuery({ queryKey: keys.teams, queryFn: () => asked(api.GET("/api/teams")) });
+  const { data } = useQuery({ queryKey: keys.teams, queryFn: () => dataOf(api.GET("/api/teams")) });
   const teams = [...new Set([...(data?.teams ?? []), team])].sort();
 
   const submit = (event: FormEvent) => {
@@ -70,7 +70,7 @@ export function TeamChooser() {
               mt="xs"
               size="sm"
               label="Another team"
-              placeholder="Name, then Enter"
+              placeholder="Name, then press Enter"
               value={typed}
               maxLength={LONGEST}
               onChange={(event) => setTyped(event.currentTarget.value)}

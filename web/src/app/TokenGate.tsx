@@ -2,21 +2,21 @@ import { Button, Paper, PasswordInput, Stack, Text, Title } from "@mantine/core"
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { asked } from "../api/client";
+import { dataOf } from "../api/client";
 import { keys } from "../api/keys";
 import { asProblem } from "../api/problem";
 import { storedToken, storeToken } from "../api/token";
 import { baseOf, useTeam } from "./team";
 
-/** Lets the pages be seen once the server lets us in; asks for a token where it needs one. */
+/** Shows the pages, or asks for a token if the server requires one. */
 export function TokenGate({ children }: { children: ReactNode }) {
   const { team, api } = useTeam();
   const [, navigate] = useLocation();
   const { data, error } = useQuery({
     queryKey: keys.teams,
-    queryFn: () => asked(api.GET("/api/teams")),
+    queryFn: () => dataOf(api.GET("/api/teams")),
   });
-  // A token opens one team; the address may have named another.
+  // A token is for one team; the address may name another.
   const only = data && !data.is_local ? data.teams[0] : undefined;
   const elsewhere = only !== undefined && only !== team ? only : undefined;
   useEffect(() => {
@@ -44,18 +44,18 @@ function TokenForm({ wasRefused }: { wasRefused: boolean }) {
             This server needs a token
           </Title>
           <Text>
-            Ask whoever runs it: tokens are set in <code>ARENA_TOKENS</code>. It is kept in this tab
-            only.
+            Ask its operator: tokens are set in <code>ARENA_TOKENS</code>. The token is kept in this
+            tab only.
           </Text>
           <PasswordInput
             label="Token"
             required
             autoComplete="off"
             value={token}
-            error={wasRefused ? "The server does not know this token." : undefined}
+            error={wasRefused ? "The server does not accept this token." : undefined}
             onChange={(event) => setToken(event.currentTarget.value)}
           />
-          <Button type="submit">Enter</Button>
+          <Button type="submit">Sign in</Button>
         </Stack>
       </form>
     </Paper>

@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { eventsOf, type ServerEvent } from "../api/events";
-import { Heard, type Progress } from "./heard";
+import { EventBatch, type Progress } from "./eventBatch";
 import { useTeam } from "./team";
 
 export type Connection = "connecting" | "live" | "lost";
 
 interface Live {
   connection: Connection;
-  /** The newest word about each run that was heard of. */
+  /** The latest progress of each run. */
   progress: ReadonlyMap<string, Progress>;
 }
 
@@ -16,7 +16,7 @@ const LiveContext = createContext<Live>({ connection: "connecting", progress: ne
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
-/** The server gives a sign of life every 15 seconds. */
+/** The server sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 40_000;
 
 export function useConnection(): Connection {
@@ -28,8 +28,8 @@ export function useProgress(runId: string): Progress | undefined {
 }
 
 /**
- * Keeps one stream of events open for the whole page and tells the caches what has changed.
- * Nothing is asked for in a loop; a page that nobody sees lets the stream go.
+ * Keeps one event stream open for the whole page and invalidates what has changed.
+ * There is no polling; a hidden page closes the stream.
  */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const { team } = useTeam();
@@ -38,30 +38,30 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [progress, setProgress] = useState<ReadonlyMap<string, Progress>>(new Map());
 
   useEffect(() => {
-    const heard = new Heard((progresses, stale) => {
+    const batch = new EventBatch((progresses, stale) => {
       if (progresses.size) setProgress((known) => new Map([...known, ...progresses]));
       for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
     });
     const stop = keepListening(
       team,
-      (event) => heard.take(team, event),
+      (event) => batch.add(team, event),
       (now) =>
         setConnection((before) => {
-          // What happened while nobody listened was not told: look again at everything.
+          // Events during the interruption are lost: fetch everything again.
           if (now === "live" && before === "lost") void queries.invalidateQueries();
           return now;
         }),
     );
     return () => {
       stop();
-      heard.stop();
+      batch.stop();
     };
   }, [team, queries]);
 
   return <LiveContext value={{ connection, progress }}>{children}</LiveContext>;
 }
 
-/** Listens until the returned function is called; a broken line is taken up again. */
+/** Listens until the returned function is called; reconnects after a failure. */
 function keepListening(
   team: string,
   hear: (event: ServerEvent) => void,
@@ -85,7 +85,7 @@ function keepListening(
     try {
       for await (const event of eventsOf(path, current.signal, sign)) hear(event);
     } catch {
-      // Whatever it was, the answer is the same: wait, and try again.
+      // Whatever the cause: wait, then reconnect.
     } finally {
       window.clearTimeout(silence);
     }

@@ -1,4 +1,4 @@
-/** Where each view was left, so that going back leads to the same place. */
+/** The scroll position of each view, restored when going back. */
 const places = new Map<string, number>();
 let wentBack = false;
 
@@ -10,11 +10,11 @@ window.addEventListener("scroll", () => places.set(window.location.href, window.
   passive: true,
 });
 
-/** To the top of a page that was asked for; to where it was left, for one gone back to. */
+/** Scrolls to the top of a new page, or to the last position of one gone back to. */
 export function scrollToPlace(): void {
   const place = wentBack ? (places.get(window.location.href) ?? 0) : 0;
   wentBack = false;
   window.scrollTo(0, place);
-  // Once more when what the page holds has been laid out.
+  // Again once the content has been laid out.
   if (place) window.requestAnimationFrame(() => window.scrollTo(0, place));
 }

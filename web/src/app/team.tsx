@@ -12,14 +12,14 @@ interface Team {
 
 const TeamContext = createContext<Team | null>(null);
 
-/** The team in force and a client that speaks for it. */
+/** The current team and an API client for it. */
 export function useTeam(): Team {
   const team = useContext(TeamContext);
   if (!team) throw new Error("useTeam outside of TeamProvider");
   return team;
 }
 
-/** Where the pages of a team begin: the team is part of the address, so a link means one thing. */
+/** The base path of a team's pages: the team is part of the address, so links are unambiguous. */
 export function baseOf(team: string): string {
   return team === DEFAULT_TEAM ? ROOT : `${ROOT}/teams/${encodeURIComponent(team)}`;
 }
@@ -36,7 +36,7 @@ export function teamIn(path: string): string {
 }
 
 export function TeamProvider({ children }: { children: ReactNode }) {
-  // Makes this component look again at every change of the address.
+  // Renders this component again whenever the address changes.
   useLocation();
   const team = teamIn(window.location.pathname);
   const value = useMemo(() => ({ team, api: apiOf(team) }), [team]);

@@ -1,7 +1,7 @@
 import { AxisBottom } from "@visx/axis";
 import { scaleLinear } from "@visx/scale";
 import { Circle, Line } from "@visx/shape";
-import { signed } from "../ui/signed";
+import { signed } from "../ui/numbers";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
 
@@ -18,7 +18,7 @@ const AXIS = 28;
 const SIDE = 18;
 const STEPS = [10, 25, 50, 100];
 
-/** Differences with their intervals around a line at 0: a bar that crosses it could be luck. */
+/** Differences with their intervals around a line at 0; a bar that crosses it is not significant. */
 export function DifferenceChart({ rows, label }: { rows: DifferenceRow[]; label: string }) {
   const height = rows.length * ROW + AXIS;
   const farthest = Math.max(

@@ -4,12 +4,12 @@ import classes from "./charts.module.css";
 
 interface FrameProps {
   height: number;
-  /** What the drawing shows, in a sentence; the table twin has the numbers. */
+  /** What the chart shows, in a sentence; the table has the numbers. */
   label: string;
   children: (width: number) => ReactNode;
 }
 
-/** A drawing as wide as its place. */
+/** A chart as wide as its container. */
 export function Frame({ height, label, children }: FrameProps) {
   const { ref, width } = useElementSize();
   return (

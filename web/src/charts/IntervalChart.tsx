@@ -20,7 +20,7 @@ const SIDE = 14;
 const NARROW = 440;
 const TICKS = [0, 25, 50, 75, 100];
 
-/** Scores from 0 to 100, each as a dot on the interval that the data leave it. */
+/** Scores from 0 to 100, each as a dot on its confidence interval. */
 export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: string }) {
   const height = rows.length * ROW + AXIS;
   return (

@@ -19,12 +19,12 @@ const RIGHT = 24;
 const TOP = 20;
 const BOTTOM = 46;
 const TICKS = [0, 25, 50, 75, 100];
-/** About as many pixels as a letter of a name takes. */
+/** The approximate width of a letter, in pixels. */
 const LETTER = 7;
 
-/** Accuracy against cost; the line joins those whom nobody beats on both. */
+/** Accuracy against cost; the line is the Pareto front. */
 export function ParetoChart({ points, label }: { points: CostPoint[]; label: string }) {
-  // Up to a cent where nothing costs anything: an axis needs a length.
+  // At least a cent, because an axis needs a length.
   const dearest = Math.max(...points.map((point) => point.cost)) || 0.01;
   return (
     <Frame height={HEIGHT} label={label}>
@@ -89,7 +89,7 @@ export function ParetoChart({ points, label }: { points: CostPoint[]; label: str
   );
 }
 
-/** The front as stairs: up to its own accuracy at its own cost, level until the next. */
+/** The front as steps: up at each point's cost, level until the next. */
 function steps(points: CostPoint[]): [number, number][] {
   const front = points.filter((point) => point.isFront).sort((a, b) => a.cost - b.cost);
   return front.flatMap((point, index) => {
@@ -107,7 +107,7 @@ interface Place {
   anchor: "start" | "end";
 }
 
-/** Where names can stand; one that would lie on another is left out (the table has them all). */
+/** Positions of the names; one that would overlap another is left out (the table has them all). */
 function named(
   points: CostPoint[],
   width: number,

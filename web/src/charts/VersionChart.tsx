@@ -17,7 +17,7 @@ const TOP = 16;
 const BOTTOM = 34;
 const TICKS = [0, 25, 50, 75, 100];
 
-/** An agent from version to version: its score, and the interval that the data leave it. */
+/** An agent's score by version, with its confidence interval. */
 export function VersionChart({ points, label }: { points: VersionPoint[]; label: string }) {
   return (
     <Frame height={HEIGHT} label={label}>

@@ -7,11 +7,11 @@ interface ChartCardProps {
   title: string;
   lead?: string;
   chart: ReactNode;
-  /** The same numbers in words: what the drawing shows, for whoever cannot or will not see it. */
+  /** The same numbers as a table, for readers who cannot use the chart. */
   table: ReactNode;
 }
 
-/** A drawing and its twin: the same numbers as a table. */
+/** A chart that can be switched to a table of the same numbers. */
 export function ChartCard({ title, lead, chart, table }: ChartCardProps) {
   const [asTable, setAsTable] = useState(false);
   return (

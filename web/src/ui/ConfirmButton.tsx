@@ -3,19 +3,19 @@ import { useState } from "react";
 import { type Confirmation, ConfirmDialog } from "./ConfirmDialog";
 
 interface ConfirmButtonProps extends Confirmation {
-  /** What the button says. */
+  /** The text of the button. */
   label: string;
 }
 
-/** Asks before it does what cannot be undone. */
-export function ConfirmButton({ label, ...asked }: ConfirmButtonProps) {
+/** A button that asks before an irreversible action. */
+export function ConfirmButton({ label, ...dialog }: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
   return (
     <>
       <Button variant="default" onClick={() => setAsking(true)}>
         {label}
       </Button>
-      <ConfirmDialog {...asked} opened={isAsking} onClose={() => setAsking(false)} />
+      <ConfirmDialog {...dialog} opened={isAsking} onClose={() => setAsking(false)} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { ProblemNote } from "./ProblemNote";
 
 export interface Confirmation {
   question: string;
-  /** What will be so afterwards, and cannot be undone. */
+  /** What confirming does. */
   children: ReactNode;
   confirm: string;
   refuse: string;
@@ -16,7 +16,7 @@ interface ConfirmDialogProps extends Confirmation {
   onClose: () => void;
 }
 
-/** The question before what cannot be undone; it begins at the button that changes nothing. */
+/** The question before an irreversible action; focus starts on the button that changes nothing. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { question, children, confirm, refuse, onConfirm, opened, onClose } = props;
   const [isDoing, setDoing] = useState(false);

@@ -8,7 +8,7 @@ interface EmptyNoteProps {
   action?: ReactNode;
 }
 
-/** Nothing is here yet: says why, and what to do about it. */
+/** Shown where there is nothing: why, and what to do about it. */
 export function EmptyNote({ title, children, action }: EmptyNoteProps) {
   return (
     <Paper withBorder p="xl" ta="center">

@@ -4,11 +4,11 @@ import classes from "./Facts.module.css";
 export interface Fact {
   label: string;
   value: ReactNode;
-  /** How sure, or of what. */
+  /** A remark: the interval, or what the value is of. */
   note?: ReactNode;
 }
 
-/** Numbers side by side, each under its name. */
+/** Labelled numbers, side by side. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl className={classes.facts}>

@@ -2,7 +2,7 @@ import classes from "./Label.module.css";
 
 export type Tone = "good" | "bad" | "warn" | "busy" | "quiet";
 
-/** A word in a frame: a state, by word and by colour. */
+/** A state, shown by word and by colour. */
 export function Label({ tone, children }: { tone: Tone; children: string }) {
   return (
     <span className={classes.label} data-tone={tone}>

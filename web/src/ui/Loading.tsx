@@ -1,6 +1,6 @@
 import { Skeleton, Stack, VisuallyHidden } from "@mantine/core";
 
-/** The place where something will be, while it is on its way. */
+/** A placeholder while something loads. */
 export function Loading({
   what,
   rows = 4,

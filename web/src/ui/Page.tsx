@@ -5,12 +5,12 @@ import { marked } from "./marks";
 import { Untrusted } from "./Untrusted";
 
 interface PageProps {
-  /** Often a name that somebody else gave. */
+  /** Often untrusted text: an agent's or a test's name. */
   title: string;
-  /** What the tab of the browser says, where the title alone would not do. */
+  /** The title of the browser tab, if not the page's title. */
   tabTitle?: string;
   lead?: ReactNode;
-  /** Stands above the title: the way back. */
+  /** Shown above the title: the link back. */
   before?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -18,14 +18,14 @@ interface PageProps {
 
 let hasShownOne = false;
 
-/** A page: its heading, what can be done on it, its content. Focus follows the reader here. */
+/** A page: heading, actions, content. Navigating to it moves focus to the heading. */
 export function Page({ title, tabTitle, lead, before, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${marked(tabTitle ?? title)} · Arena`;
   }, [title, tabTitle]);
   useEffect(() => {
-    // Not on the first page: there the reader begins at the top, as on any page.
+    // Not after a full load: there focus starts at the top, at the skip link.
     if (hasShownOne) heading.current?.focus({ preventScroll: true });
     hasShownOne = true;
     scrollToPlace();

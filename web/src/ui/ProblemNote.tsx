@@ -1,5 +1,5 @@
 import { Alert, Button, Group, List, Text } from "@mantine/core";
-import { asProblem, isNowhere, type Problem } from "../api/problem";
+import { asProblem, isNotFound, type Problem } from "../api/problem";
 import { Warning } from "./icons";
 import { Untrusted } from "./Untrusted";
 
@@ -8,10 +8,10 @@ interface ProblemNoteProps {
   onRetry?: () => void;
 }
 
-/** What went wrong, in the server's words, and a way on. */
+/** An error, in the server's words, with what to do about it. */
 export function ProblemNote({ error, onRetry }: ProblemNoteProps) {
   const problem = asProblem(error);
-  const isMistyped = isNowhere(problem) && problem.status !== 404;
+  const isMistyped = isNotFound(problem) && problem.status !== 404;
   return (
     <Alert role="alert" color="red" variant="light" icon={<Warning />} title={titleOf(problem)}>
       {!isMistyped && <Details problem={problem} />}
@@ -27,7 +27,7 @@ export function ProblemNote({ error, onRetry }: ProblemNoteProps) {
   );
 }
 
-/** The particulars; where there are several, the sentence only strings them together. */
+/** The details; where there are several, the message is only their summary. */
 function Details({ problem }: { problem: Problem }) {
   const misfits = problem.errors ?? [];
   if (misfits.length === 0)
@@ -51,21 +51,21 @@ function Details({ problem }: { problem: Problem }) {
 }
 
 function titleOf(problem: Problem): string {
-  return isNowhere(problem) ? "Not here" : problem.title;
+  return isNotFound(problem) ? "Not found" : problem.title;
 }
 
 function wayOn(problem: Problem): string {
   switch (problem.status) {
     case 0:
-      return "Is `arena serve` running? This page goes on by itself when it answers again.";
+      return "Is `arena serve` running? This page reconnects automatically.";
     case 404:
-      return "It may belong to another team: the team is chosen at the top of the page.";
+      return "It may belong to another team; switch teams at the top of the page.";
     case 422:
-      return isNowhere(problem)
-        ? "Nothing can have this address: it may be mistyped. The link above the title leads to what there is."
+      return isNotFound(problem)
+        ? "This address is not valid. Check it for typos, or use the link above the title."
         : "";
     case 503:
-      return "This passes: the server could not reach something that it needs.";
+      return "This is temporary: the server could not reach a service that it needs.";
     default:
       return "";
   }

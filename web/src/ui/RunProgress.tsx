@@ -6,12 +6,12 @@ import { count, percent } from "./numbers";
 interface RunProgressProps {
   runId: string;
   status?: string;
-  /** What the stream of events said last. */
+  /** The latest event of the stream. */
   progress?: Schemas["Progress"];
   newest?: Schemas["Run"];
 }
 
-/** How the newest run of an agent goes, or how it went; one click from the run itself. */
+/** The progress or the outcome of an agent's newest run, as a link to it. */
 export function RunProgress({ runId, status, progress, newest }: RunProgressProps) {
   if (!runId || !status)
     return (
@@ -27,7 +27,7 @@ export function RunProgress({ runId, status, progress, newest }: RunProgressProp
     return (
       <>
         <Link href={`/runs/${runId}`}>
-          {status === "pending" ? "Waits to be executed" : "Running"}: {count(completed)} of{" "}
+          {status === "pending" ? "Waiting to start" : "Running"}: {count(completed)} of{" "}
           {count(total)}, {count(passed)} passed
         </Link>
         <Line

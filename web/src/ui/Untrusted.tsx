@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { pieces } from "./marks";
 import classes from "./Untrusted.module.css";
 
-/** A short text that somebody else wrote, within a line; it cannot turn the line around. */
+/** Untrusted text within a line; its bidirectional controls cannot reorder the line. */
 export function Untrusted({ text }: { text: string }) {
   const parts = useMemo(() => pieces(text), [text]);
   return (

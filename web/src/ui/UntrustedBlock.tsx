@@ -4,16 +4,16 @@ import { bytes } from "./numbers";
 import { Untrusted } from "./Untrusted";
 import classes from "./Untrusted.module.css";
 
-/** So much is shown at first: an answer can be a megabyte long. */
+/** Characters shown at first: an answer can be a megabyte long. */
 const FIRST_CHARACTERS = 4_000;
 
 interface UntrustedBlockProps {
   text: string;
-  /** What it is, for those who cannot see where it stands. */
+  /** The name of the block, for screen readers. */
   label: string;
 }
 
-/** A text that somebody else wrote, with its lines as they are: shown, never obeyed. */
+/** Untrusted text of several lines: displayed, never interpreted. */
 export function UntrustedBlock({ text, label }: UntrustedBlockProps) {
   const [isWhole, setWhole] = useState(false);
   const isLong = text.length > FIRST_CHARACTERS * 1.25;
@@ -41,7 +41,7 @@ export function UntrustedBlock({ text, label }: UntrustedBlockProps) {
   );
 }
 
-/** The beginning of a text; no character is cut in two. */
+/** The beginning of a text, without splitting a surrogate pair. */
 function cut(text: string, length: number): string {
   const end = /[\ud800-\udbff]/.test(text[length - 1] ?? "") ? length - 1 : length;
   return text.slice(0, end);

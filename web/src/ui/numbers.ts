@@ -1,8 +1,13 @@
-/** Numbers as people read them; nothing known is a dash, never a zero. */
+/** Numbers for people; unknown is a dash, never a zero. */
 
 const NOTHING = "–";
 const whole = new Intl.NumberFormat("en-GB");
 const one = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+
+const difference = new Intl.NumberFormat("en-GB", {
+  maximumFractionDigits: 1,
+  signDisplay: "exceptZero",
+});
 
 export function count(value: number | null | undefined): string {
   return value == null ? NOTHING : whole.format(value);
@@ -14,6 +19,11 @@ export function score(value: number | null | undefined): string {
 
 export function percent(value: number | null | undefined): string {
   return value == null ? NOTHING : `${one.format(value)} %`;
+}
+
+/** A difference, with its sign: "+4.2", "−3", "0". */
+export function signed(value: number | null | undefined): string {
+  return value == null ? NOTHING : difference.format(value).replace("-", "−");
 }
 
 export function range(interval: { low: number; high: number } | null | undefined): string {
@@ -39,7 +49,7 @@ const SPANS = [
   ["minute", 60],
 ] as const;
 
-/** A span of time that somebody chose: "1 day", "90 minutes". */
+/** A configured length of time: "1 day", "90 minutes". */
 export function span(seconds: number): string {
   const [unit, long] = SPANS.find(([, one]) => seconds % one === 0) ?? ["second", 1];
   return amount(seconds / long, unit);

@@ -6,12 +6,15 @@ from typing import Annotated
 from fastapi import Query
 
 from arena import schemas
-from arena.agents import Agent, Answer, Question, Usage, connect
+from arena.agents.agent import AgentDefinition
+from arena.agents.connector import Answer, Question
+from arena.agents.connectors import connect
 from arena.api.arena import House
 from arena.api.problems import responses
 from arena.api.room import room_router
 from arena.assembly import Arena
 from arena.errors import AgentFault, InfrastructureError
+from arena.models.usage import Usage
 from arena.runs.session import ask
 
 router = room_router("/api/agents", "agents")
@@ -69,7 +72,7 @@ async def check_agent(
     )
 
 
-async def _ask(agent: Agent, question: Question) -> Answer:
+async def _ask(agent: AgentDefinition, question: Question) -> Answer:
     connector = connect(agent)
     try:
         return await ask(connector, question)
@@ -77,7 +80,7 @@ async def _ask(agent: Agent, question: Question) -> Answer:
         await connector.close()
 
 
-def shown(house: Arena, agent: Agent) -> schemas.Agent:
+def shown(house: Arena, agent: AgentDefinition) -> schemas.Agent:
     """An agent by the names of the API; how its program is started stays inside."""
     return schemas.Agent(
         id=agent.id,

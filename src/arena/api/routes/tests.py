@@ -38,7 +38,7 @@ async def list_tests(
     page = tests[start : start + limit]
     has_more = start + limit < len(tests)
     return schemas.TestList(
-        tests=[shown(test) for test in page],
+        tests=list(page),
         count=len(page),
         total=len(tests),
         next_cursor=paging.encode(start + limit) if has_more else None,
@@ -46,12 +46,12 @@ async def list_tests(
 
 
 @router.get("/tests/{test_id}", responses=responses(404))
-async def get_test(house: House, test_id: str) -> schemas.Test:
+async def get_test(house: House, test_id: str) -> Test:
     """One test of the catalog."""
     by_id = house.catalog.current.by_id
     if test_id not in by_id:
         raise NotFound.among("test", test_id, by_id)
-    return shown(by_id[test_id])
+    return by_id[test_id]
 
 
 @router.get("/catalog", responses=responses())
@@ -72,27 +72,4 @@ async def get_catalog(house: House) -> schemas.CatalogState:
             )
             for problem in catalog.problems
         ],
-    )
-
-
-def shown(test: Test) -> schemas.Test:
-    """A test by the names of the API."""
-    return schemas.Test(
-        test_id=test.id,
-        name=test.name,
-        description=test.description,
-        category=test.category,
-        input_prompt=test.prompt,
-        expected_output=test.expected,
-        validation_type=test.validation,
-        timeout_seconds=test.timeout_seconds,
-        points=test.points,
-        applicable_agent_types=None if test.agents is None else list(test.agents),
-        active=test.active,
-        tags=list(test.tags),
-        trials=test.trials,
-        budget_tokens=test.budget_tokens,
-        case_sensitive=test.case_sensitive,
-        whole_word=test.whole_word,
-        pass_score=test.pass_score,
     )

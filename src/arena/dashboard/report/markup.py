@@ -1,8 +1,19 @@
-"""HTML that cannot be talked to: every text is escaped, and what cannot be seen is shown."""
+"""Safe HTML: every text is escaped, and invisible characters are made visible.
 
+`frame` is the page around it, with a policy that allows its own style and script and nothing else.
+"""
+
+import base64
+import hashlib
 import html
 import re
 import unicodedata
+from collections.abc import Iterable
+from importlib import resources
+
+from arena import __version__
+from arena.clock import now
+from arena.text import to_unicode
 
 UNSEEN = re.compile(
     "(["
@@ -10,42 +21,41 @@ UNSEEN = re.compile(
     "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
     "])\\1*"
 )
-"""Controls, marks of direction and characters without width, in runs of the same one."""
+"""Control, direction and zero-width characters, in runs of the same one."""
 
 VOID = {"meta", "input", "line", "circle"}
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
     __slots__ = ()
 
 
 def element(tag: str, /, *children: str | None, **attributes: object) -> Html:
-    """An element; children that are no `Html` are escaped, None is left out.
+    """An element; children that are not `Html` are escaped, None is left out.
 
-    Attributes are written with `_` for `-`, and a final `_` where Python has the word for itself.
-    True stands alone, None and False are left out.
+    Attributes have `_` for `-`, and a trailing `_` where the name is a Python keyword. True is
+    written without a value; None and False are left out.
     """
-    told = "".join(_attribute(key, value) for key, value in attributes.items())
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
     if tag in VOID:
-        return Html(f"<{tag}{told} />")
-    inside = "".join(escaped(child) for child in children if child is not None)
-    return Html(f"<{tag}{told}>{inside}</{tag}>")
+        return Html(f"<{tag}{written} />")
+    return Html(f"<{tag}{written}>{joined(*children)}</{tag}>")
 
 
 def joined(*parts: str | None) -> Html:
-    """Parts one after the other."""
+    """Parts, concatenated; text among them is escaped."""
     return Html("".join(escaped(part) for part in parts if part is not None))
 
 
 def escaped(text: str) -> Html:
-    """What is HTML stays; everything else becomes text."""
-    return text if isinstance(text, Html) else Html(html.escape(_valid(text)))
+    """The text as HTML; what is `Html` already stays."""
+    return text if isinstance(text, Html) else Html(html.escape(to_unicode(text)))
 
 
 def untrusted(text: str) -> Html:
-    """What somebody else wrote: it cannot turn its line around, and hides nothing."""
+    """Text that somebody else wrote: isolated from its line, its invisible characters shown."""
     pieces: list[str] = []
     end = 0
     for found in UNSEEN.finditer(text):
@@ -58,18 +68,84 @@ def untrusted(text: str) -> Html:
 
 def _mark(unseen: str) -> Html:
     code = f"U+{ord(unseen[0]):04X}"
-    told = code if len(unseen) == 1 else f"{code}×{len(unseen)}"
+    label = code if len(unseen) == 1 else f"{code}×{len(unseen)}"
     name = unicodedata.name(unseen[0], "control character").lower()
-    return element("span", told, class_="mark", title=name)
+    return element("span", label, class_="mark", title=name)
 
 
 def _attribute(key: str, value: object) -> str:
     name = key.rstrip("_").replace("_", "-")
     if value is None or value is False:
         return ""
-    return f" {name}" if value is True else f' {name}="{html.escape(_valid(str(value)))}"'
+    return f" {name}" if value is True else f' {name}="{escaped(str(value))}"'
 
 
-def _valid(text: str) -> str:
-    """Half a character cannot be written to a file."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def frame(*, title: str, heading: str, lead: Html, main: Html, data_name: str) -> str:
+    """A whole page that loads nothing: no file, no address, no font."""
+    style, script = _part("report.css"), _part("report.js")
+    policy = (
+        "default-src 'none'",
+        f"style-src 'sha256-{_hash(style)}'",
+        f"script-src 'sha256-{_hash(script)}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    head = joined(
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content="; ".join(policy)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", f"{title} · Arena"),
+        element("style", Html(style)),
+    )
+    made = f"Created by Arena {__version__} on {now():%d %B %Y, %H:%M} UTC. Full data: "
+    body = joined(
+        element("header", element("h1", untrusted(heading)), element("div", lead, class_="lead")),
+        element("main", main),
+        element("footer", made, element("a", data_name, href=data_name)),
+        element("script", Html(script)),
+    )
+    return "<!doctype html>\n" + element(
+        "html", element("head", head), element("body", body), lang="en"
+    )
+
+
+def facts(rows: Iterable[tuple[str, str, str | None]]) -> Html:
+    """Numbers side by side: name, value, note."""
+    cells = [
+        element(
+            "div",
+            element("dt", name),
+            element("dd", value),
+            element("dd", note, class_="note") if note else None,
+        )
+        for name, value, note in rows
+    ]
+    return element("dl", *cells, class_="facts")
+
+
+def filter_bar(*fields: Html) -> Html:
+    """The fields of a filter, and the number of rows they leave."""
+    shown = element("p", id="shown", role="status", class_="quiet")
+    return element("div", *fields, shown, class_="filter", role="search")
+
+
+def choice(name: str, label: str, everything: str, values: Iterable[str]) -> Html:
+    """A filter by one of several values."""
+    options = [element("option", value, value=value) for value in values]
+    every = element("option", everything, value="")
+    return element("label", label, element("select", every, *options, name=name))
+
+
+def search_field(label: str) -> Html:
+    """A filter by a word that must occur."""
+    return element("label", label, element("input", name="find", type="search", autocomplete="off"))
+
+
+def _part(name: str) -> str:
+    return resources.files("arena.dashboard.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import TypeVar
 
-from arena.evaluation.judgement import Estimate
+from arena.evaluation.verdict import Estimate
 
 SEED = 20_261_115
 RESAMPLES = 2000

@@ -4,17 +4,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Any
+
+from pydantic import Field, StrictStr
 
 from arena.errors import InvalidInput, nearest
-from arena.evaluation.faults import InvalidStandard, name_of
+from arena.evaluation.evaluate import weighted_mean
+from arena.evaluation.fields import Body, Fault, InvalidStandard, Number, dotted, read
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import JudgePrompt
 
-KEYS = ("standard", "submission", "labels", "score")
 MAX_BYTES = 256 * 1024 * 1024
 MAX_FAULTS = 20
-"""How many are told at once; a file of the wrong kind is wrong in every line."""
+"""How many are reported at once; a file of the wrong kind is wrong in every line."""
+
+Score = Annotated[Number, Field(ge=0, le=100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +30,15 @@ class Label:
     scores: Mapping[str, float]
     """By criterion; empty where only the whole was scored."""
     score: float
-    """The whole; where only the criteria were scored, what they come to."""
+    """The whole; where only the criteria were scored, their weighted mean."""
 
 
-class BadLine(Exception):
-    """What is wrong with a line."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line(Body):
+    standard: Any
+    submission: StrictStr
+    labels: dict[str, Score] | None = None
+    score: Score | None = None
 
 
 def read_labels(path: Path) -> list[Label]:
@@ -44,90 +52,65 @@ def read_labels(path: Path) -> list[Label]:
     labels: list[Label] = []
     faults: list[str] = []
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
         try:
-            labels.append(_label(line, path.parent))
-        except BadLine as wrong:
-            faults.append(f"{path}:{number}: {wrong}")
+            if line.strip():
+                labels.append(_label(line, path.parent))
+        except InvalidInput as error:
+            faults.append(f"{path}:{number}: {error.message}")
+    if len(faults) > MAX_FAULTS:
+        faults = [*faults[:MAX_FAULTS], f"and {len(faults) - MAX_FAULTS} more"]
     if faults:
-        more = len(faults) - MAX_FAULTS
-        told = [*faults[:MAX_FAULTS], *([f"and {more} more"] if more > 0 else [])]
-        raise InvalidInput("\n".join(told))
+        raise InvalidInput("\n".join(faults))
     if not labels:
-        raise InvalidInput(f"{path} holds no label; each line is a JSON object with {KEYS[:3]}")
+        raise InvalidInput(
+            f"{path} is empty: each line must be a JSON object with standard, submission and labels"
+        )
     return labels
 
 
 def _label(line: bytes, folder: Path) -> Label:
-    row = _row(line)
-    for key in row:
-        if key not in KEYS:
-            raise BadLine(f"unknown key {key!r}{nearest(key, KEYS)}")
-    submission = row.get("submission")
-    if not isinstance(submission, str):
-        raise BadLine(f"submission must be a string, is {name_of(submission)}")
-    standard = _standard(row.get("standard"), folder)
-    if ("labels" in row) == ("score" in row):
-        raise BadLine("needs either 'labels' (a score for each criterion) or 'score'")
-    if "score" in row:
-        score = _score(row["score"], "score")
-        return Label(standard=standard, submission=submission, scores={}, score=score)
-    return _by_criterion(row["labels"], standard, submission)
-
-
-def _row(line: bytes) -> dict[str, object]:
-    try:
-        row: object = json.loads(line)
-    except UnicodeDecodeError:
-        raise BadLine("is not UTF-8") from None
-    except (ValueError, RecursionError) as wrong:
-        raise BadLine(f"is not JSON: {wrong}") from None
-    if not isinstance(row, dict):
-        raise BadLine(f"must be a JSON object, is {name_of(row)}")
-    return cast(dict[str, object], row)
+    faults: list[Fault] = []
+    row = read(_Line, _json(line), faults)
+    if row is None:
+        told = (f"{dotted(f.path)}: {f.message}" if f.path else f.message for f in faults)
+        raise InvalidInput("; ".join(told))
+    standard = _standard(row.standard, folder)
+    if (row.labels is None) == (row.score is None):
+        raise InvalidInput("needs either 'labels' (a score for each criterion) or 'score'")
+    if row.labels is None:
+        score = row.score or 0.0
+        return Label(standard=standard, submission=row.submission, scores={}, score=score)
+    for name in row.labels:
+        if name not in standard.criteria:
+            raise InvalidInput(f"labels: no criterion {name!r}{nearest(name, standard.criteria)}")
+    for name in standard.criteria:
+        if name not in row.labels:
+            raise InvalidInput(f"labels: {name!r} has no score")
+    scores = {name: float(row.labels[name]) for name in standard.criteria}
+    score = weighted_mean([*scores.values()], standard.weights)
+    return Label(standard=standard, submission=row.submission, scores=scores, score=score)
 
 
 def _standard(value: object, folder: Path) -> JudgePrompt:
     if isinstance(value, str):
-        value = _document(folder / value)
+        path = folder / value
+        try:
+            value = _json(path.read_bytes(), f"standard: {path} ")
+        except OSError as error:
+            raise InvalidInput(f"standard: {path} cannot be read: {error.strerror}") from None
     try:
         standard = read_standard_document(value)
-    except InvalidStandard as wrong:
-        raise BadLine(f"standard: {wrong.message}") from None
+    except InvalidStandard as error:
+        raise InvalidInput(f"standard: {error.message}") from None
     if not isinstance(standard, JudgePrompt):
-        raise BadLine("standard must be of the type judge_prompt: no other is judged by a model")
+        raise InvalidInput("standard must be of the type judge_prompt: no other uses a model")
     return standard
 
 
-def _document(path: Path) -> object:
+def _json(data: bytes, name: str = "") -> object:
     try:
-        return json.loads(path.read_bytes())
-    except OSError as wrong:
-        raise BadLine(f"standard: {path} cannot be read: {wrong.strerror}") from None
-    except (ValueError, RecursionError) as wrong:
-        raise BadLine(f"standard: {path} is not JSON: {wrong}") from None
-
-
-def _by_criterion(value: object, standard: JudgePrompt, submission: str) -> Label:
-    if not isinstance(value, dict):
-        raise BadLine(f"labels must be an object, is {name_of(value)}")
-    given = cast(dict[str, object], value)
-    for name in given:
-        if name not in standard.criteria:
-            raise BadLine(f"labels: no criterion {name!r}{nearest(name, standard.criteria)}")
-    missing = [name for name in standard.criteria if name not in given]
-    if missing:
-        raise BadLine(f"labels: {missing[0]!r} has no score")
-    scores = {name: _score(given[name], f"labels.{name}") for name in standard.criteria}
-    weighed = zip(scores.values(), standard.weights, strict=True)
-    whole = sum(score * weight for score, weight in weighed) / sum(standard.weights)
-    return Label(standard=standard, submission=submission, scores=scores, score=whole)
-
-
-def _score(value: object, at: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadLine(f"{at} must be a number, is {name_of(value)}")
-    if not 0 <= value <= 100:  # a NaN fails it too
-        raise BadLine(f"{at} must be from 0 to 100, is {value}")
-    return float(value)
+        return json.loads(data)
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{name}is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{name}is not JSON: {error}") from None

@@ -1,34 +1,95 @@
-"""From votes to one score: pure arithmetic, which anybody can do again from the stored votes."""
+"""From votes to a verdict: pure arithmetic, which anybody can repeat from the recorded votes."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from statistics import median_low
 
-from arena.evaluation.judgement import Vote
+from arena.errors import InvalidInput
+from arena.evaluation.evaluate import weighted_mean
+from arena.evaluation.judge.prompt import Brief, brief
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.text import fold
+from arena.evaluation.verdict import Finding, JudgeFigures, Judgement, Submission, Verdict, Vote
 
 RULE = "lower median"
 """Of an even number of votes the lower of the two in the middle: a tie is never generous."""
+QUOTE_NOT_FOUND = "the quote is not in the submission"
 
 
-def lower_median(scores: Sequence[int]) -> int:
-    """The middle score; of two in the middle the lower one."""
-    return sorted(scores)[(len(scores) - 1) // 2]
+def verdict_of(
+    told: Brief, votes: Sequence[Vote], *, judge: str, figures: JudgeFigures | None
+) -> Verdict:
+    """What the votes come to: the same from the same votes, always."""
+    standard, shown = told.standard, fold(told.shown)
+    given = {name: [vote.scores[name] for vote in votes] for name in standard.criteria}
+    medians = {name: median_low(scores) for name, scores in given.items()}
+    spread = {name: max(scores) - min(scores) for name, scores in given.items()}
+    findings: list[Finding] = []
+    for name, weight in zip(standard.criteria, standard.weights, strict=True):
+        # The words of a vote that gave the score that counts.
+        vote = next(vote for vote in votes if vote.scores[name] == medians[name])
+        quote = vote.quotes.get(name)
+        marks: list[str] = []
+        # A quote of nothing but white space would fold to nothing and be found in every text.
+        if quote is not None and (not fold(quote) or fold(quote) not in shown):
+            marks.append(QUOTE_NOT_FOUND)
+        if told.is_cut:
+            marks.append(f"judged by the first {len(told.shown)} of {told.characters} characters")
+        reason = f"{name}: {medians[name]} of 100: {' '.join(vote.reasons[name].split())}"
+        if len(votes) > 1:
+            reason += f" ({len(votes)} votes, {spread[name]} apart)"
+        findings.append(
+            Finding(
+                criterion=name,
+                passed=medians[name] >= standard.pass_score,
+                reason=reason,
+                evidence=quote,
+                score=medians[name],
+                weight=weight,
+                mark="; ".join(marks) or None,
+            )
+        )
+    score = weighted_mean([medians[name] for name in standard.criteria], standard.weights)
+    return Verdict(
+        score=score,
+        passed=score >= standard.pass_score,
+        reasoning="; ".join(finding.reason for finding in findings),
+        findings=tuple(findings),
+        judgement=Judgement(
+            votes=tuple(votes),
+            rule=RULE,
+            spread=spread,
+            prompt_digest=told.digest,
+            judge=judge,
+            characters=told.characters,
+            shown_characters=len(told.shown),
+            figures=figures,
+        ),
+    )
 
 
-def medians(criteria: Sequence[str], votes: Sequence[Vote]) -> dict[str, int]:
-    """The score of each criterion."""
-    return {name: lower_median([vote.scores[name] for vote in votes]) for name in criteria}
+def replay(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> Verdict:
+    """What recorded votes come to by the standard; the votes themselves are taken as recorded.
+
+    A new verdict, not a changed one: what models do not give (parts, openings, people's answers,
+    an engine) has no place in it, whatever the record says.
+    """
+    judgement = recorded.judgement
+    if judgement is None or not judgement.votes:
+        raise InvalidInput("there are no votes")
+    for vote in judgement.votes:
+        _check_vote(vote, set(standard.criteria))
+    if len({(vote.model, vote.number) for vote in judgement.votes}) < len(judgement.votes):
+        raise InvalidInput("a vote is there twice")
+    told = brief(standard, submission.output, max_characters=judgement.shown_characters)
+    return verdict_of(told, judgement.votes, judge=judgement.judge, figures=judgement.figures)
 
 
-def spreads(criteria: Sequence[str], votes: Sequence[Vote]) -> dict[str, int]:
-    """How far apart the votes on each criterion are."""
-    given = {name: [vote.scores[name] for vote in votes] for name in criteria}
-    return {name: max(scores) - min(scores) for name, scores in given.items()}
-
-
-def weighted_total(
-    criteria: Sequence[str], weights: Sequence[float], scores: Mapping[str, int]
-) -> float:
-    """The weighted mean of the scores, without the dust of binary fractions."""
-    pairs = zip(criteria, weights, strict=True)
-    total = math.fsum(scores[name] * weight for name, weight in pairs)
-    return round(total / math.fsum(weights), 6)
+def _check_vote(vote: Vote, criteria: set[str]) -> None:
+    """A vote has a score in range, and a reason, for every criterion and for nothing else."""
+    who = f"vote {vote.number} of {vote.model}"
+    is_whole = set(vote.scores) == criteria == set(vote.reasons)
+    if not is_whole or not set(vote.quotes) <= criteria:
+        raise InvalidInput(f"{who} is not on the standard's criteria")
+    for name, score in vote.scores.items():
+        if not 0 <= score <= 100:
+            raise InvalidInput(f"{who} gives {name!r} {score}, which is not from 0 to 100")

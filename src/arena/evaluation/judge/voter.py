@@ -7,19 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.backoff import backoff_seconds
-from arena.evaluation.judge.answer import BadAnswer, Scored, read_answer, read_text
 from arena.evaluation.judge.cache import AnswerCache, Kept
 from arena.evaluation.judge.config import JudgeConfig, Panel
-from arena.evaluation.judge.prompt import Brief, new_delimiter, response_format
-from arena.evaluation.judgement import Vote, total
+from arena.evaluation.judge.prompt import (
+    BadAnswer,
+    Brief,
+    Scored,
+    new_delimiter,
+    read_answer,
+    read_text,
+    response_format,
+)
 from arena.evaluation.resources import JudgeError
+from arena.evaluation.verdict import Vote, total
 from arena.models.client import ModelClient
-from arena.models.completion import Completion
-from arena.models.faults import ModelFault, Refused, Unreachable
-from arena.models.pricing import priced
-from arena.models.retry_after import seconds_to_wait
+from arena.models.completion import Completion, ModelFault, Refused, Unreachable
+from arena.models.connections import seconds_to_wait
 from arena.models.turns import Turns, turns_at
-from arena.models.usage import Usage
+from arena.models.usage import Usage, priced
 from arena.text import storable
 
 MAX_WAIT_SECONDS = 120.0
@@ -126,7 +131,7 @@ class Voter:
         if asked > MAX_WAIT_SECONDS:
             raise self._error(ballot, f"is busy and asks to be left alone for {asked:g} s")
         # Everybody who asks there waits, not only the one who was told.
-        self._turns.rest(asked)
+        self._turns.pause(asked)
         await asyncio.sleep(asked)
 
     def _back_off(self, attempt: int) -> float:
@@ -155,7 +160,7 @@ class Voter:
 def _is_lasting(fault: ModelFault) -> bool:
     if isinstance(fault, Refused):
         return fault.status not in _PASSING_STATUS and fault.status < 500
-    return isinstance(fault, Unreachable) and fault.is_lasting
+    return isinstance(fault, Unreachable) and fault.is_permanent
 
 
 def _key(brief: Brief, panel: Panel, ballot: Ballot) -> str:

@@ -102,11 +102,12 @@ class RunReader:
         page: list[Result] = []
         size = 0
         async with self._database.reading() as connection, connection.stream(streamed) as rows:
-            async for row in rows:
-                if len(page) == limit or size >= PAGE_CHARACTERS:
-                    return ResultPage(results=page, has_more=True)
-                page.append(to_result(row))
-                size += page[-1].size
+            async for part in rows.partitions():  # row by row each would be a task of its own
+                for row in part:
+                    if len(page) == limit or size >= PAGE_CHARACTERS:
+                        return ResultPage(results=page, has_more=True)
+                    page.append(to_result(row))
+                    size += page[-1].size
         return ResultPage(results=page, has_more=False)
 
     @shielded

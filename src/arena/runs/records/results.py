@@ -1,6 +1,6 @@
 """Results of a run, written under its lease and counted in the same transaction."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,6 @@ from uuid import UUID
 from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
-from arena.agents import Usage
 from arena.catalog.test import Test
 from arena.evaluation.verdict import Finding, Submission
 from arena.reviews.case import NewReview
@@ -18,8 +17,8 @@ from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
 from arena.runs.run import Result, RunError
 from arena.scoring.components import cost_contribution
-from arena.scoring.history import Execution, Source, Subject
-from arena.scoring.records.evidence import add_executions
+from arena.scoring.history import ExecutionStatus, Subject
+from arena.scoring.records.evidence import add_run_executions
 from arena.store.database import Database, shielded
 from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
 
@@ -29,41 +28,47 @@ RESULT_COLUMNS = tuple(name for name in Result.__dataclass_fields__ if name in R
 FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
 
 
-async def pending_items(database: Database, run_id: UUID) -> AsyncIterator[list[Item]]:
-    """What is still to do, in order, a page at a time."""
-    position: int | None = -1
-    while position is not None:
-        items, position = await _pending_page(database, run_id, position)
-        if items:
-            yield items
-
-
 @shielded
-async def _pending_page(
-    database: Database, run_id: UUID, after: int
+async def pending_page(
+    database: Database, run_id: UUID, after: int, known: Mapping[str, Test]
 ) -> tuple[list[Item], int | None]:
-    """The items of the next page, and where it ended; None where there is no next page."""
+    """Items without a result, in order, and where this page ended; None where it was the last.
+
+    A page starts behind the position `after`; `known` are tests by their digest.
+    """
     query = (
-        select(RunTests.position, RunTests.test_id, RunTests.trials, FrozenTests.body)
-        .join(FrozenTests, RunTests.digest == FrozenTests.digest)
+        select(RunTests.position, RunTests.test_id, RunTests.trials, RunTests.digest)
         .where(RunTests.run_id == run_id, RunTests.position > after)
         .order_by(RunTests.position)
         .limit(PAGE)
     )
     async with database.reading() as connection:
         page = (await connection.execute(query)).all()
-        ids = [row.test_id for row in page]
-        done_query = select(Results.test_id, Results.trial).where(
-            Results.run_id == run_id, Results.test_id.in_(ids)
+        if not page:
+            return [], None
+        last = page[-1].position
+        done_query = (
+            select(Results.test_id, Results.trial)
+            .join(
+                RunTests,
+                and_(RunTests.run_id == Results.run_id, RunTests.test_id == Results.test_id),
+            )
+            .where(Results.run_id == run_id, RunTests.position.between(after + 1, last))
         )
         done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
+        tests = known
+        # A run that was created in this process is spared the reading of its tests.
+        if missing := {row.digest for row in page if row.digest not in known}:
+            bodies = select(FrozenTests.__table__).where(FrozenTests.digest.in_(missing))
+            read = {r.digest: Test.from_json(r.body) for r in await connection.execute(bodies)}
+            tests = {**known, **read}
     items = [
-        Item(test=Test.from_json(body), trial=trial)
-        for _, test_id, trials, body in page
+        Item(test=tests[digest], trial=trial)
+        for _, test_id, trials, digest in page
         for trial in range(1, trials + 1)
         if (test_id, trial) not in done
     ]
-    return items, page[-1].position if page else None
+    return items, last
 
 
 @shielded
@@ -93,7 +98,9 @@ async def add_results(
         ]
         await open_reviews(connection, reviews)
         subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
-        await add_executions(connection, subject, [_execution(result) for result in results])
+        completed = sum(result.status is ExecutionStatus.COMPLETED for result in results)
+        sequences = row.completed_tests + 1, row.completed_tests + len(batch)
+        await add_run_executions(connection, subject, run_id, sequences, completed)
 
 
 @shielded
@@ -135,21 +142,6 @@ def _sum(before: float | None, added: Iterable[float | None]) -> float | None:
     """The sum of what is known; None while nothing is."""
     known = [value for value in (before, *added) if value is not None]
     return sum(known) if known else None
-
-
-def _execution(result: Result) -> Execution:
-    return Execution(
-        status=result.status,
-        source=Source.BENCHMARK,
-        created_at=result.created_at,
-        usage=Usage(
-            input_tokens=result.input_tokens,
-            output_tokens=result.output_tokens,
-            model=result.model,
-            cost_usd=result.cost_usd,
-        ),
-        duration_seconds=result.duration_seconds,
-    )
 
 
 def _result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, object]:

@@ -40,10 +40,13 @@ class NewRun:
 
 
 @shielded
-async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> Run:
-    """Write down a run and the tests it will consist of, exactly as they are now."""
+async def create_run(
+    database: Database, new: NewRun, tests: Sequence[Test]
+) -> tuple[Run, dict[str, Test]]:
+    """A new run of these tests, frozen as they are now; the run, and its tests by digest."""
     run_id = uuid4()
     trials = [new.trials or test.trials for test in tests]
+    frozen: dict[str, Test] = {}
     async with database.writing() as connection:
         await connection.execute(
             insert(Runs),
@@ -58,14 +61,15 @@ async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> 
         )
         for start in range(0, len(tests), PAGE):
             page = [(n, tests[n]) for n in range(start, min(start + PAGE, len(tests)))]
-            await _freeze(connection, run_id, page, trials)
-        row = await run_row(connection, run_id)
-    return to_run(row)
+            digests = await _freeze(connection, run_id, page, trials)
+            frozen.update(zip(digests, (test for _, test in page), strict=True))
+        return to_run(await run_row(connection, run_id)), frozen
 
 
 async def _freeze(
     connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
-) -> None:
+) -> list[str]:
+    """Store a page of the run's tests; their digests."""
     bodies = [test.as_json() for _, test in page]
     digests = [digest_of(body) for body in bodies]
     frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
@@ -83,6 +87,7 @@ async def _freeze(
             for (position, test), digest in zip(page, digests, strict=True)
         ],
     )
+    return digests
 
 
 @shielded

@@ -1,6 +1,6 @@
-// Calls a JavaScript function with every input and hands out one line per result. The same text
-// runs in QuickJS and in Node, before any foreign code: it keeps the built-ins it needs, so that
-// a submission that changes them changes only its own view of the world.
+// Calls a JavaScript function with every input and emits one line per result. The same script runs
+// in QuickJS and in Node, before any untrusted code: it keeps the built-ins it needs, so that a
+// submission that changes them affects only itself.
 ((host) => {
   "use strict";
   const MAX_DEPTH = 200;
@@ -143,7 +143,7 @@
     return value;
   };
 
-  // As JSON.parse, with the tags; a text without any needs no second look.
+  // JSON.parse, with the tags; text without any is not walked again.
   const load = (text) => (text.includes('"$arena"') ? untag(parse(text)) : parse(text));
 
   const memory = /out of memory|allocation failed|Invalid array length|Invalid string length/i;
@@ -151,14 +151,14 @@
 
   const describe = (error) => {
     let text = "an error that cannot be read";
-    // QuickJS throws null where there is no memory left for an error.
+    // QuickJS throws null if there is no memory left for an error.
     if (error === null && host.nullMeansMemory) return '"memory","out of memory"';
     try {
       if (error instanceof NotEncodable) text = error.message;
       else if (error !== null && typeof error === "object") text = `${error.name}: ${error.message}`;
       else text = `threw ${typeof error === "symbol" ? "a symbol" : String(error)}`;
     } catch {
-      // A submission may throw something that throws again when it is read.
+      // Reading what a submission threw may throw again.
     }
     const kind = apply(tests, memory, [text]) !== null ? "memory" : "error";
     return `"${kind}",${quote(apply(slice, text, [0, 2000]))}`;
@@ -166,7 +166,7 @@
 
   const line = (index, content) => `[${index},${content},${host.written()}]`;
 
-  // Submissions mostly do not wait for anything; then neither do we.
+  // Most submissions are synchronous, and then so is this.
   const callNow = (subject, text, index) => {
     let content;
     try {

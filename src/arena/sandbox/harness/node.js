@@ -1,4 +1,4 @@
-// Around calls.js in Node: one submission, real V8, then the end of the process.
+// Around calls.js in Node: one submission in V8, then the process exits.
 (() => {
   const fs = require("node:fs");
   const { createRequire } = require("node:module");
@@ -82,6 +82,6 @@
     writeSync(2, `${calls.describe(error)}\n`);
     reallyExit(1);
   });
-  // Everything above is compiled and warm; now wait for a request.
+  // Everything above is compiled already; now wait for a request.
   main();
 })();

@@ -1,4 +1,4 @@
-// Around calls.js in QuickJS: evaluates the submission in the global scope and calls it.
+// Around calls.js in QuickJS: evaluates the submission in the global scope and calls its function.
 ((makeCalls, emit, print, indirectEval) => {
   let count = 0;
   const show = (value) => {

@@ -20,41 +20,27 @@ HUGE = 2 << 20
 MADV_COLLAPSE = 25
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 MREMAP_MAYMOVE_FIXED = 3
+# The numbers of the calls on x86-64 and on aarch64.
+CALLS = {
+    "capset": (126, 91),
+    "chdir": (80, 49),
+    "clone": (56, 220),
+    "close": (3, 57),
+    "close_range": (436, 436),
+    "dup3": (292, 24),
+    "ioctl": (16, 29),
+    "mount": (165, 40),
+    "openat": (257, 56),
+    "prctl": (157, 167),
+    "prlimit64": (302, 261),
+    "recvmsg": (47, 212),
+    "setsid": (112, 157),
+    "socket": (41, 198),
+    "write": (1, 64),
+}
 NUMBERS = {
-    "x86_64": {
-        "capset": 126,
-        "chdir": 80,
-        "clone": 56,
-        "close": 3,
-        "close_range": 436,
-        "dup3": 292,
-        "ioctl": 16,
-        "mount": 165,
-        "openat": 257,
-        "prctl": 157,
-        "prlimit64": 302,
-        "recvmsg": 47,
-        "setsid": 112,
-        "socket": 41,
-        "write": 1,
-    },
-    "aarch64": {
-        "capset": 91,
-        "chdir": 49,
-        "clone": 220,
-        "close": 57,
-        "close_range": 436,
-        "dup3": 24,
-        "ioctl": 29,
-        "mount": 40,
-        "openat": 56,
-        "prctl": 167,
-        "prlimit64": 261,
-        "recvmsg": 212,
-        "setsid": 157,
-        "socket": 198,
-        "write": 64,
-    },
+    machine: {name: numbers[place] for name, numbers in CALLS.items()}
+    for place, machine in enumerate(("x86_64", "aarch64"))
 }
 WORDS = 7
 END = -1

@@ -13,7 +13,7 @@ from errno import ENOSYS, EPERM
 from functools import cache
 from typing import Any
 
-from arena.sandbox.errors import ProbeStep, SandboxUnavailable
+from arena.sandbox.errors import SandboxUnavailable
 
 CLONE_THREAD = 0x10000
 # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, and NEWTIME's place
@@ -117,14 +117,11 @@ def _library() -> Any:
     try:
         return importlib.import_module("pyseccomp")
     except (ImportError, OSError, RuntimeError) as error:
-        step = ProbeStep(
-            name="libseccomp",
-            works=False,
-            detail=str(error),
-            remedy="install the package libseccomp2, and `pip install agent-arena[sandbox]`",
-        )
-        message = f"the system-call filter cannot be built: {error}; {step.remedy}"
-        raise SandboxUnavailable(message, report=[step]) from error
+        raise SandboxUnavailable.at(
+            "libseccomp",
+            f"the system-call filter cannot be built: {error}",
+            "install the package libseccomp2, and `pip install agent-arena[sandbox]`",
+        ) from error
 
 
 def _new_filter(library: Any, otherwise: Any) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from arena.sandbox.errors import ProbeStep, SandboxUnavailable
+from arena.sandbox.errors import SandboxUnavailable
 from arena.sandbox.namespace.box import Box, Kind, quickjs_extension, running_version
 
 DEDICATED_ID = 59109
@@ -39,9 +39,7 @@ class Started:
 
 def launch(box: Box) -> Started:
     """Start bubblewrap with a reaper and a zygote in it; each sends a handshake once ready."""
-    bubblewrap = program()
-    if bubblewrap is None:
-        raise unavailable(missing_bubblewrap())
+    bubblewrap = find_bubblewrap()
     document = box.configuration()
     pairs = [channel_pair(socket.SOCK_SEQPACKET) for _ in range(2)]
     (control, reaper), (orders, zygote) = pairs
@@ -71,39 +69,17 @@ def launch(box: Box) -> Started:
     except OSError as error:
         for ours, _ in pairs:
             ours.close()
-        step = ProbeStep(
-            name="bubblewrap",
-            works=False,
-            detail=f"it cannot be started as an unprivileged user: {error}",
-            remedy="run as an ordinary user, or as a root that may change its user",
-        )
-        raise unavailable(step) from error
+        raise SandboxUnavailable.at(
+            "bubblewrap",
+            f"bubblewrap cannot be started as an unprivileged user: {error}",
+            "run as an ordinary user, or as a root that may change its user",
+        ) from error
     finally:
         for _, theirs in pairs:
             theirs.close()
         for descriptor in files:
             os.close(descriptor)
     return Started(process=process, control=control, orders=orders)
-
-
-def unavailable(step: ProbeStep) -> SandboxUnavailable:
-    """The error for a step that does not work on this machine."""
-    return SandboxUnavailable(f"{step.detail}; {step.remedy}", report=[step])
-
-
-def program() -> str | None:
-    """Where bubblewrap is installed."""
-    return shutil.which("bwrap")
-
-
-def missing_bubblewrap() -> ProbeStep:
-    """The probe step of a machine without bubblewrap."""
-    return ProbeStep(
-        name="bubblewrap",
-        works=False,
-        detail="the program 'bwrap' is not on the PATH",
-        remedy="install the package bubblewrap",
-    )
 
 
 def in_memory(name: str, content: bytes) -> int:
@@ -163,6 +139,18 @@ async def receive_handshake(channel: socket.socket, seconds: float) -> tuple[byt
     return message, 0
 
 
+def find_bubblewrap() -> str:
+    """Where bubblewrap is installed."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise SandboxUnavailable.at(
+            "bubblewrap",
+            "the program 'bwrap' is not on the PATH",
+            "install the package bubblewrap",
+        )
+    return found
+
+
 @cache
 def find_python() -> Path:
     """The interpreter for the boxes, which the box's user must be able to reach.
@@ -178,13 +166,11 @@ def find_python() -> Path:
     for candidate in candidates:
         if candidate.exists() and is_reachable(candidate):
             return candidate
-    step = ProbeStep(
-        name="python",
-        works=False,
-        detail=f"neither {own} nor {SYSTEM_PYTHON} can be read by an unprivileged user",
-        remedy="install the package python3",
+    raise SandboxUnavailable.at(
+        "python",
+        f"neither {own} nor {SYSTEM_PYTHON} can be read by an unprivileged user",
+        "install the package python3",
     )
-    raise unavailable(step)
 
 
 def has_quickjs() -> bool:

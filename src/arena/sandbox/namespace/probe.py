@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+from collections.abc import Awaitable, Callable
 
 from arena.sandbox.errors import (
     ProbeStep,
@@ -13,13 +14,7 @@ from arena.sandbox.errors import (
 from arena.sandbox.harness.system import NUMBERS
 from arena.sandbox.namespace.cgroups import find_cgroups
 from arena.sandbox.namespace.filters import Profile, compiled
-from arena.sandbox.namespace.launch import (
-    find_node,
-    find_python,
-    has_quickjs,
-    missing_bubblewrap,
-    program,
-)
+from arena.sandbox.namespace.launch import find_bubblewrap, find_node, find_python, has_quickjs
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import FunctionCall
 
@@ -38,10 +33,17 @@ CGROUPS_REMEDY = (
 
 async def probe() -> list[ProbeStep]:
     """Every step with its result; nothing is raised."""
-    steps = [_platform(), _kernel(), _bubblewrap(), _filter(), _python()]
+    steps = [
+        _platform(),
+        _kernel(),
+        _found("bubblewrap", find_bubblewrap),
+        _found("libseccomp", _filter),
+        _found("python", lambda: str(find_python())),
+    ]
     if all(step.works for step in steps if step.required):
-        steps.append(await _function("python", "def f(): return 42", "python functions"))
-        steps.append(await _workspace())
+        python = _call_function("python", "def f(): return 42")
+        steps.append(await _tried("python functions", python))
+        steps.append(await _tried("commands", _run_command()))
         install = "pip install agent-arena[sandbox]"
         steps.append(await _javascript("quickjs", has_quickjs(), install))
         steps.append(await _javascript("node", find_node() is not None, "install nodejs"))
@@ -68,58 +70,51 @@ def _kernel() -> ProbeStep:
     )
 
 
-def _bubblewrap() -> ProbeStep:
-    path = program()
-    if path is None:
-        return missing_bubblewrap()
-    return ProbeStep(name="bubblewrap", works=True, detail=path)
-
-
-def _filter() -> ProbeStep:
+def _found(name: str, find: Callable[[], str]) -> ProbeStep:
     try:
-        size = len(compiled(Profile.ZYGOTE))
-    except SandboxUnavailable as error:
-        return error.report[0]
-    return ProbeStep(name="libseccomp", works=True, detail=f"filter of {size // 8} instructions")
-
-
-def _python() -> ProbeStep:
-    try:
-        return ProbeStep(name="python", works=True, detail=str(find_python()))
+        return ProbeStep(name=name, works=True, detail=find())
     except SandboxUnavailable as error:
         return error.report[0]
 
 
-async def _function(language: str, source: str, name: str, engine: str = "auto") -> ProbeStep:
-    call = FunctionCall(language=language, source=source, function_name="f", inputs=[[]])
+def _filter() -> str:
+    return f"filter of {len(compiled(Profile.ZYGOTE)) // 8} instructions"
+
+
+async def _tried(
+    name: str, attempt: Awaitable[tuple[bool, str]], *, required: bool = True
+) -> ProbeStep:
     try:
-        async with NamespaceProvider(javascript_engine=engine, warm_node=0) as provider:
-            outcome = await provider.call(call)
+        works, detail = await attempt
     except (SandboxUnavailable, SandboxFailed, ToolchainMissing) as error:
-        required = language == "python"
         return ProbeStep(
             name=name, works=False, detail=str(error), remedy=USER_NAMESPACES, required=required
         )
-    case = outcome.cases[0]
-    return ProbeStep(name=name, works=case.value == 42, detail=case.error or outcome.engine)
+    return ProbeStep(name=name, works=works, detail=detail)
 
 
-async def _javascript(engine: str, found: bool, remedy: str) -> ProbeStep:
+async def _javascript(engine: str, is_installed: bool, remedy: str) -> ProbeStep:
     name = f"javascript functions in {engine}"
-    if not found:
+    if not is_installed:
         detail = f"{engine} is not installed, or an unprivileged user cannot reach it"
         return ProbeStep(name=name, works=False, detail=detail, remedy=remedy, required=False)
-    return await _function("javascript", "function f() { return 42 }", name, engine)
+    attempt = _call_function("javascript", "function f() { return 42 }", engine)
+    return await _tried(name, attempt, required=False)
 
 
-async def _workspace() -> ProbeStep:
-    try:
-        async with NamespaceProvider() as provider:
-            sandbox = await provider.create()
-            result = await sandbox.exec("echo ok")
-    except (SandboxUnavailable, SandboxFailed) as error:
-        return ProbeStep(name="commands", works=False, detail=str(error), remedy=USER_NAMESPACES)
-    return ProbeStep(name="commands", works=result.stdout == "ok\n", detail="sh in a workspace")
+async def _call_function(language: str, source: str, engine: str = "auto") -> tuple[bool, str]:
+    call = FunctionCall(language=language, source=source, function_name="f", inputs=[[]])
+    async with NamespaceProvider(javascript_engine=engine, warm_node=0) as provider:
+        outcome = await provider.call(call)
+    case = outcome.cases[0]
+    return case.value == 42, case.error or outcome.engine
+
+
+async def _run_command() -> tuple[bool, str]:
+    async with NamespaceProvider() as provider:
+        sandbox = await provider.create()
+        result = await sandbox.exec("echo ok")
+    return result.stdout == "ok\n", "sh in a workspace"
 
 
 def _user() -> ProbeStep:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena.errors import InfrastructureError
-from arena.sandbox.errors import ProbeStep, SandboxDestroyed, SandboxFailed, SandboxUnavailable
+from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, SandboxUnavailable
 from arena.sandbox.namespace.box import Box
 from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.launch import Started, launch, receive_handshake
@@ -136,13 +136,11 @@ class Zygote:
             return SandboxFailed(f"the sandbox exited before its handshake (exit code {code})")
         if any(message in detail for message in TEMPORARY):
             return SandboxFailed(f"the sandbox could not be started: {detail}")
-        step = ProbeStep(
-            name=f"box for {self.box.kind.value}",
-            works=False,
-            detail=detail,
-            remedy="see `arena sandbox check`; user namespaces may be switched off",
+        return SandboxUnavailable.at(
+            f"box for {self.box.kind.value}",
+            f"the sandbox cannot be started: {detail}",
+            "see `arena sandbox check`; user namespaces may be switched off",
         )
-        return SandboxUnavailable(f"the sandbox cannot be started: {detail}", report=[step])
 
     def spawn(
         self, descriptors: Sequence[int], wall_seconds: float | None

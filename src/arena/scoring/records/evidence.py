@@ -6,17 +6,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import and_, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.errors import Conflict
 from arena.scoring import history
-from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus, Subject
+from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus, Source, Subject
 from arena.scoring.records.outcomes import outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team, move_ranks
 from arena.scoring.records.sums import Sums, is_about, stored_weights
-from arena.store.tables import Executions, Feedback, Runs, Scores
+from arena.store.tables import Executions, Feedback, Results, Runs, Scores
+
+USAGE_COLUMNS = ("input_tokens", "output_tokens", "model", "cost_usd")
 
 
 async def add_executions(
@@ -46,6 +48,31 @@ async def add_executions(
     await change_sums(
         connection, subject, lambda sums: sums.with_executions(len(executions), successes)
     )
+
+
+async def add_run_executions(
+    connection: AsyncConnection,
+    subject: Subject,
+    run_id: UUID,
+    sequences: tuple[int, int],
+    completed: int,
+) -> None:
+    """Record the results of a run from the first to the last of these numbers as executions.
+
+    The database copies them: a row made in Python costs as much as the result itself.
+    """
+    first, last = sequences
+    shared = ("id", "status", *USAGE_COLUMNS, "duration_seconds", "created_at")
+    columns = Results.__table__.c
+    query = select(
+        *(columns[name] for name in shared),
+        *(literal(value).label(name) for name, value in subject.columns.items()),
+        literal(Source.BENCHMARK.value).label("source"),
+    ).where(Results.run_id == run_id, Results.sequence.between(first, last))
+    names = [*shared, *subject.columns, "source"]
+    await connection.execute(insert(Executions).from_select(names, query))
+    count = last - first + 1
+    await change_sums(connection, subject, lambda sums: sums.with_executions(count, completed))
 
 
 async def report_executions(

@@ -14,6 +14,8 @@ from arena.scoring.pareto import ParetoPoint
 from arena.scoring.trials import TrialCounts
 from arena.store.tables import FrozenTests, Results, RunGroups, Runs, RunTests, Scores
 
+PAGE = 500
+"""Rows of a run that are read at once."""
 MOST_ROWS = 1000
 """At most this many agent versions of one test, the first by name: enough for any statistic."""
 
@@ -52,10 +54,13 @@ async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes
     )
     whole: tuple[str, str] = ("", "")
     counts: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
-    async for row in await connection.stream(query):
-        numbers = int(row.passed), int(row.trials), int(row.earned or 0), int(row.possible or 0)
-        for key in (whole, ("category", row.category), *(("tag", tag) for tag in set(row.tags))):
-            counts[key].append(numbers)
+    rows = await connection.stream(query)
+    async for page in rows.partitions(PAGE):  # row by row each would be a task of its own
+        for row in page:
+            numbers = int(row.passed), int(row.trials), int(row.earned or 0), int(row.possible or 0)
+            keys = (whole, ("category", row.category), *(("tag", tag) for tag in set(row.tags)))
+            for key in keys:
+                counts[key].append(numbers)
     groups = {
         key: Group(
             Share.of_groups((passed, trials) for passed, trials, _, _ in listed),

@@ -1,26 +1,40 @@
+"""From votes to a verdict."""
+
 import statistics
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.evaluation.judge.panel import lower_median, medians, spreads, weighted_total
-from arena.evaluation.judgement import Vote
+from arena.evaluation.evaluate import weighted_mean
+from arena.evaluation.judge.panel import verdict_of
+from arena.evaluation.judge.prompt import brief
+from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Verdict, Vote
+
+
+def verdict(*scores: dict[str, int]) -> Verdict:
+    criteria = tuple(scores[0])
+    votes = [
+        Vote(model="m", number=n, scores=given, reasons=dict.fromkeys(criteria, "so"))
+        for n, given in enumerate(scores, start=1)
+    ]
+    told = brief(JudgePrompt(prompt="Is it good?", criteria=criteria), "x", max_characters=100)
+    return verdict_of(told, votes, judge="", figures=None)
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=25))
 def test_the_middle_vote_counts_and_of_two_the_lower(scores):
-    assert lower_median(scores) == statistics.median_low(scores)
+    made = verdict(*({"a": score} for score in scores))
+    assert made.score == made.findings[0].score == statistics.median_low(scores)
 
 
 def test_each_criterion_is_counted_by_itself():
-    votes = [
-        Vote(model="m", number=n, scores={"a": a, "b": b})
-        for n, (a, b) in enumerate([(10, 90), (20, 80), (90, 10)], start=1)
-    ]
-    assert medians(("a", "b"), votes) == {"a": 20, "b": 80}
-    assert spreads(("a", "b"), votes) == {"a": 80, "b": 80}
+    made = verdict({"a": 10, "b": 90}, {"a": 20, "b": 80}, {"a": 90, "b": 10})
+    assert [finding.score for finding in made.findings] == [20, 80]
+    assert made.judgement
+    assert made.judgement.spread == {"a": 80, "b": 80}
 
 
 def test_a_total_has_no_dust():
-    assert weighted_total(("a", "b", "c"), (0.1, 0.2, 0.7), {"a": 60, "b": 60, "c": 60}) == 60
-    assert weighted_total(("a", "b"), (0, 2), {"a": 0, "b": 77}) == 77
+    assert weighted_mean((60, 60, 60), (0.1, 0.2, 0.7)) == 60
+    assert weighted_mean((0, 77), (0, 2)) == 77

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useMarketAgents } from "../../api/market";
-import { asProblem, isNowhere } from "../../api/problem";
+import { asProblem, isNotFound } from "../../api/problem";
 import { useAgent, useBenchmark, useFeedback, useLeaderboard, useRuns } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
 import { Bolt, Star } from "../../ui/icons";
@@ -18,7 +18,7 @@ import { FeedbackList } from "./FeedbackList";
 import { MarketCard } from "./MarketCard";
 import { VersionCard } from "./VersionCard";
 
-/** An agent: what is known of it, from version to version, and what people say. */
+/** An agent: its scores, versions, runs and ratings. */
 export default function AgentPage() {
   const { agentId = "" } = useParams<{ agentId: string }>();
   const [, navigate] = useLocation();
@@ -35,8 +35,8 @@ export default function AgentPage() {
   const votes = feedback.data?.feedback;
   const reputation = market.data?.agents.find((one) => one.id === agentId)?.reputation;
   const isHere = agent.data !== undefined;
-  // Without a file it may be known all the same: from the market, by report, from earlier runs.
-  const isFileless = agent.isError && isNowhere(asProblem(agent.error));
+  // Without a file there may still be data: from the market, reported executions, earlier runs.
+  const isFileless = agent.isError && isNotFound(asProblem(agent.error));
   const isKnown = Boolean(entries.length || played?.length || votes?.length || reputation);
   const isLooking = [board, runs, feedback, market].some((one) => one.isPending);
   if (agent.isPending || (isFileless && !isKnown && isLooking))
@@ -62,7 +62,7 @@ export default function AgentPage() {
           <Untrusted text={agent.data.description} />
         ) : (
           isFileless &&
-          "No agent file here has this name, so it cannot be asked from here. What follows is known from the market, from reported executions or from earlier runs."
+          "There is no agent file with this name here, so it cannot be run. The data below comes from the market, from reported executions or from earlier runs."
         )
       }
       actions={
@@ -107,7 +107,7 @@ export default function AgentPage() {
               {tag}
             </Badge>
           ))}
-          <Text size="sm">{amount(agent.data.applicable_tests, "test")} apply to it</Text>
+          <Text size="sm">{amount(agent.data.applicable_tests, "applicable test")}</Text>
         </Group>
       )}
       {board.isPending && <Loading what="the scores" rows={2} />}
@@ -122,7 +122,7 @@ export default function AgentPage() {
         isHere={isHere}
         more={
           runs.hasNextPage && (
-            <Link href={`/benchmarks?agent=${encodeURIComponent(agentId)}`}>All its runs</Link>
+            <Link href={`/benchmarks?agent=${encodeURIComponent(agentId)}`}>All runs</Link>
           )
         }
       />

@@ -6,7 +6,7 @@ import { RunTable } from "../benchmarks/RunTable";
 interface AgentRunsProps {
   runs?: Schemas["Run"][];
   more: ReactNode;
-  /** Whether its file is here, so that it can be asked. */
+  /** Whether its file is here, so that it can be run. */
   isHere: boolean;
 }
 
@@ -24,9 +24,7 @@ export function AgentRuns({ runs, more, isHere }: AgentRunsProps) {
       {runs.length > 0 ? (
         <RunTable runs={runs} />
       ) : (
-        <Text c="dimmed">
-          It has not been benchmarked yet{isHere ? ": press ⚡ Benchmark." : "."}
-        </Text>
+        <Text c="dimmed">Not benchmarked yet{isHere ? ": press ⚡ Benchmark." : "."}</Text>
       )}
     </section>
   );

@@ -18,7 +18,7 @@ const COMPONENTS = [
   { key: "cost_efficiency", name: "Cost efficiency", field: "cost_efficiency_score" },
 ] as const;
 
-/** What the overall score is made of, each part with its interval. */
+/** The components of the overall score, each with its interval. */
 export function ComponentCard({ entry, weights }: ComponentCardProps) {
   const parts = COMPONENTS.map(({ key, name, field }) => ({
     key,
@@ -45,20 +45,20 @@ export function ComponentCard({ entry, weights }: ComponentCardProps) {
   const missing = parts
     .filter((part) => part.value === null)
     .map((part) => part.name.toLowerCase());
-  const rests = ` It rests on ${amount(entry.execution_count, "execution")} and ${amount(entry.feedback_count, "rating")}.`;
+  const rests = ` Based on ${amount(entry.execution_count, "execution")} and ${amount(entry.feedback_count, "rating")}.`;
   const rank = entry.rank === null ? "" : ` Rank ${entry.rank} on the leaderboard.`;
   return (
     <ChartCard
       title={`Score of ${entry.agent_version}`}
-      lead={`Each part with the interval that the data leave it.${rests}${rank}${
-        missing.length ? ` Nothing is known yet of: ${missing.join(", ")}.` : ""
+      lead={`Each component with its confidence interval.${rests}${rank}${
+        missing.length ? ` No data yet for: ${missing.join(", ")}.` : ""
       }`}
-      chart={<IntervalChart rows={rows} label={`Score of ${entry.agent_id} by its parts`} />}
+      chart={<IntervalChart rows={rows} label={`Score of ${entry.agent_id} by component`} />}
       table={
-        <WideTable label="Parts of the score" minWidth={480}>
+        <WideTable label="Score components" minWidth={480}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Part</Table.Th>
+              <Table.Th>Component</Table.Th>
               <Table.Th ta="right">Weight</Table.Th>
               <Table.Th ta="right">Score</Table.Th>
               <Table.Th ta="right">From</Table.Th>

@@ -11,7 +11,7 @@ interface FeedbackListProps {
   isHere: boolean;
 }
 
-/** What people say of an agent, newest first. */
+/** The ratings of an agent, newest first. */
 export function FeedbackList({ feedback, isHere }: FeedbackListProps) {
   const section = useRef<HTMLElement>(null);
   const isThere = feedback !== undefined;
@@ -26,7 +26,7 @@ export function FeedbackList({ feedback, isHere }: FeedbackListProps) {
         Ratings
       </Title>
       {feedback.length === 0 && (
-        <Text c="dimmed">Nobody has rated it yet{isHere ? ": press ⭐ Rate." : "."}</Text>
+        <Text c="dimmed">No ratings yet{isHere ? ": press ⭐ Rate." : "."}</Text>
       )}
       <Stack gap="sm">
         {feedback.map((vote) => (

@@ -15,7 +15,7 @@ interface VersionCardProps {
   versions: string[];
 }
 
-/** The agent from version to version: is it getting better? */
+/** The agent's scores by version. */
 export function VersionCard({ entries, versions }: VersionCardProps) {
   const place = new Map(versions.map((version, index) => [version, -index]));
   const ordered = [...entries].sort(
@@ -37,7 +37,7 @@ export function VersionCard({ entries, versions }: VersionCardProps) {
   );
   return (
     <ChartCard
-      title="From version to version"
+      title="Version history"
       lead="The overall score of each version, with its interval."
       chart={<VersionChart points={points} label={`Overall score of ${points.length} versions`} />}
       table={

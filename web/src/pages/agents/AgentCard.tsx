@@ -21,7 +21,7 @@ interface AgentCardProps {
 export function AgentCard({ agent, entry, newest }: AgentCardProps) {
   const benchmark = useBenchmark();
   const [isRating, setRating] = useState(false);
-  // The run just begun here, else the newest that is known.
+  // The run just started here, else the newest known one.
   const runId = benchmark.data?.run_id ?? newest?.id ?? "";
   const progress = useProgress(runId);
   const status = progress?.status ?? (newest?.id === runId ? newest.status : undefined);
@@ -45,7 +45,7 @@ export function AgentCard({ agent, entry, newest }: AgentCardProps) {
         </Badge>
       </Group>
       {/* The clamped box itself must not grow: it would show the line after the last. */}
-      <div className={classes.told}>
+      <div className={classes.description}>
         <Text size="sm" lineClamp={3}>
           <Untrusted text={agent.description} />
         </Text>

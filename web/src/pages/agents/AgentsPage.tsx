@@ -8,7 +8,7 @@ import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { AgentCard } from "./AgentCard";
 
-/** Who can be measured: a card for each agent, with what can be done with it. */
+/** The agents: a card for each, with its actions. */
 export default function AgentsPage() {
   const agents = useAgents();
   const board = useLeaderboard();
@@ -25,7 +25,7 @@ export default function AgentsPage() {
   }, [runs.data]);
 
   return (
-    <Page title="Agents" lead="Benchmark an agent with its tests, or rate the work it did for you.">
+    <Page title="Agents" lead="Benchmark an agent, or rate the work it did for you.">
       {agents.isPending && <Loading what="the agents" rows={3} height={160} />}
       {agents.error && <ProblemNote error={agents.error} onRetry={() => agents.refetch()} />}
       {agents.data && agents.data.problems.length > 0 && (
@@ -38,9 +38,9 @@ export default function AgentsPage() {
         </Alert>
       )}
       {agents.data?.agents.length === 0 && (
-        <EmptyNote title="No agent is known yet">
+        <EmptyNote title="No agents yet">
           <Text>
-            An agent is a small file. Put one into <code>ARENA_HOME/agents</code>, or start the
+            An agent is a YAML file. Put one into <code>ARENA_HOME/agents</code>, or start the
             server with <code>arena serve --agents FOLDER</code>.
           </Text>
         </EmptyNote>

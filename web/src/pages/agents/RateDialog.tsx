@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from "@mantine
 import { useLocalStorage } from "@mantine/hooks";
 import { type FormEvent, useState } from "react";
 import { useRate } from "../../api/queries";
+import { amount } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { StarsInput } from "../../ui/StarsInput";
 import { Untrusted } from "../../ui/Untrusted";
@@ -14,7 +15,7 @@ interface RateDialogProps {
   onClose: () => void;
 }
 
-/** One question: how good was it? Stars, and a comment if there is more to say. */
+/** Rates an agent: stars, and an optional comment. */
 export function RateDialog({ agentId, version, name, opened, onClose }: RateDialogProps) {
   const rate = useRate();
   const [stars, setStars] = useState(0);
@@ -41,9 +42,7 @@ export function RateDialog({ agentId, version, name, opened, onClose }: RateDial
     <Modal opened={opened} onClose={close} title={<Untrusted text={`Rate ${name} ${version}`} />}>
       {rate.isSuccess ? (
         <Stack>
-          <Text role="status">
-            Thank you: {stars === 1 ? "one star is" : `${stars} stars are`} noted.
-          </Text>
+          <Text role="status">Thank you. Your rating of {amount(stars, "star")} is saved.</Text>
           <Group justify="flex-end">
             <Button onClick={close} data-autofocus>
               Done
@@ -56,7 +55,7 @@ export function RateDialog({ agentId, version, name, opened, onClose }: RateDial
             <StarsInput label="How good was its work?" value={stars} onChange={setStars} />
             <Textarea
               label="Comment"
-              description="If you like: what was good, what was not?"
+              description="Optional: what was good, what was not?"
               autosize
               minRows={3}
               maxRows={8}

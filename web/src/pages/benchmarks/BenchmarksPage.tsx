@@ -17,7 +17,7 @@ const STATUSES: RunStatus[] = [
   "cancelled",
 ];
 
-/** The history of runs, newest first; those that go on are seen going on. */
+/** The runs, newest first, with live progress. */
 export default function BenchmarksPage() {
   const [search, setSearch] = useSearchParams();
   const agentId = search.get("agent") ?? undefined;
@@ -83,27 +83,27 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered)
     return (
       <EmptyNote
-        title="No run fits"
+        title="No matching runs"
         action={
           <Button component={Link} href="/benchmarks" variant="default">
             Show all runs
           </Button>
         }
       >
-        No run of your team is of this agent and in this state.
+        No run of your team matches this agent and status.
       </EmptyNote>
     );
   return (
     <EmptyNote
-      title="No benchmark has been run yet"
+      title="No benchmarks yet"
       action={
         <Button component={Link} href="/">
-          To the agents
+          View agents
         </Button>
       }
     >
-      Choose an agent and press ⚡ Benchmark: its tests are asked one by one, and every answer is
-      kept here with what was found in it. In a terminal: <code>arena run AGENT</code>.
+      Choose an agent and press ⚡ Benchmark: its tests run one by one, and every answer is kept
+      here with its findings. In a terminal: <code>arena run AGENT</code>.
     </EmptyNote>
   );
 }

@@ -5,7 +5,7 @@ import { type Schemas, useBenchmark } from "../../api/queries";
 import { Bolt } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 
-/** The button and the form to begin a run of any agent, in any version, with repeats. */
+/** The button and the form to start a run of any agent, in any version, with repeats. */
 export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
   const benchmark = useBenchmark();
   const [, navigate] = useLocation();
@@ -47,9 +47,9 @@ export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
             />
             <Select
               label="Version"
-              placeholder="The newest"
+              placeholder="Latest"
               clearable
-              clearButtonProps={{ "aria-label": "The newest version" }}
+              clearButtonProps={{ "aria-label": "Latest version" }}
               disabled={!agent}
               data={agent?.versions ?? []}
               value={version}
@@ -57,8 +57,8 @@ export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
             />
             <NumberInput
               label="Trials"
-              description="How often each test is asked; repeats show which tests are flaky."
-              placeholder="As each test says"
+              description="How many times each test runs; repeats reveal flaky tests."
+              placeholder="As set by each test"
               min={1}
               max={1000}
               allowDecimal={false}
@@ -68,7 +68,7 @@ export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
             {benchmark.error && <ProblemNote error={benchmark.error} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
-                Not now
+                Cancel
               </Button>
               <Button type="submit" disabled={!agentId} loading={benchmark.isPending}>
                 Run

@@ -10,7 +10,7 @@ import { When } from "../../ui/When";
 import { WideTable } from "../../ui/WideTable";
 import classes from "./RunTable.module.css";
 
-/** Runs as a table; each row is one click from its results. */
+/** Runs as a table; each row links to its results. */
 export function RunTable({ runs }: { runs: Schemas["Run"][] }) {
   return (
     <WideTable label="Benchmark runs" minWidth={720}>
@@ -34,7 +34,7 @@ export function RunTable({ runs }: { runs: Schemas["Run"][] }) {
 
 function RunRow({ run }: { run: Schemas["Run"] }) {
   const live = useProgress(run.id);
-  // The stream is ahead of the list while a run goes on, and behind it where the list is newer.
+  // During a run the stream is ahead of the list; after a refetch the list may be newer.
   const isAhead = live !== undefined && live.completed >= run.completed_tests;
   const status = isAhead ? (live.status as Schemas["Run"]["status"]) : run.status;
   const completed = isAhead ? live.completed : run.completed_tests;
@@ -47,7 +47,7 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
         </Link>{" "}
         <Text span size="sm" c="dimmed">
           {run.agent_version}
-          {!run.is_full && " · some tests"}
+          {!run.is_full && " · partial run"}
         </Text>
       </Table.Td>
       <Table.Td>

@@ -7,7 +7,7 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
 import classes from "./catalog.module.css";
 
-/** Shown before the reader asks for all. */
+/** Findings shown at first. */
 const FEW = 5;
 
 interface AuditCardProps {
@@ -15,7 +15,7 @@ interface AuditCardProps {
   error: unknown;
 }
 
-/** Which tests measure nothing: an agent without understanding passes them, or nobody can. */
+/** The tests that measure nothing: a null agent passes them, or no answer can. */
 export function AuditCard({ audit, error }: AuditCardProps) {
   const [isWhole, setWhole] = useState(false);
   if (error) return <ProblemNote error={error} />;
@@ -28,9 +28,9 @@ export function AuditCard({ audit, error }: AuditCardProps) {
         Audit
       </Title>
       <Text size="sm" c="dimmed" mb={findings.length ? "sm" : 0} role="status">
-        {audit ? summary(audit) : "Agents that do nothing try to pass the tests …"}
+        {audit ? summary(audit) : "Running null agents against the tests …"}
         {left_out.length > 0 &&
-          ` ${amount(left_out.length, "test")} can be judged by a model or a person only, and ${left_out.length === 1 ? "was" : "were"} left out.`}
+          ` ${amount(left_out.length, "test")} left out: only a model or a person can judge ${left_out.length === 1 ? "it" : "them"}.`}
       </Text>
       {findings.length > 0 && (
         <ul className={classes.list}>
@@ -58,7 +58,7 @@ export function AuditCard({ audit, error }: AuditCardProps) {
   );
 }
 
-/** Why a test measures nothing, in words. */
+/** Why a test measures nothing. */
 export function FindingWords({ findings }: { findings: Schemas["AuditFinding"][] }) {
   const [first] = findings;
   if (!first) return null;
@@ -70,7 +70,7 @@ export function FindingWords({ findings }: { findings: Schemas["AuditFinding"][]
     );
   return (
     <>
-      mere {findings.map((finding) => finding.agent).join(" or ")} passes:{" "}
+      passed by the null agent {findings.map((finding) => finding.agent).join(" and ")}:{" "}
       <Untrusted text={first.reason} />
     </>
   );
@@ -87,9 +87,8 @@ function byTest(findings: Found): [string, Found][] {
 
 function summary(audit: Schemas["TestAudit"]): string {
   const weak = new Set(audit.findings.map((finding) => finding.test_id)).size;
-  if (audit.pending > 0)
-    return `${count(audit.audited)} looked at, ${count(audit.pending)} to go: agents that do nothing try to pass.`;
+  if (audit.pending > 0) return `${count(audit.audited)} audited, ${count(audit.pending)} to go.`;
   if (weak === 0)
-    return `Agents that echo, refuse, apologise or say nothing pass none of ${amount(audit.audited, "test")}.`;
-  return `${amount(weak, "test")} of ${count(audit.audited)} can be passed without understanding; such a test measures nothing.`;
+    return `Null agents (echo, refuse, apologise, say nothing) pass none of ${amount(audit.audited, "test")}.`;
+  return `${amount(weak, "test")} of ${count(audit.audited)} can be passed by a null agent and so measure nothing.`;
 }

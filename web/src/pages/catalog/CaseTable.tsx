@@ -7,7 +7,7 @@ import classes from "./standard.module.css";
 
 const MOST = 100;
 
-/** The cases that code has to pass: what goes in, what must come out. */
+/** The cases that code has to pass: input and expected output. */
 export function CaseTable({ body }: { body: Record<string, unknown> }) {
   const cases = asList(body.cases).map(asRecord);
   const sealed = asList(body.sealed).length;
@@ -34,7 +34,7 @@ export function CaseTable({ body }: { body: Record<string, unknown> }) {
         </Table.Thead>
         <Table.Tbody>
           {cases.slice(0, MOST).map((one, index) => (
-            // Two cases may be alike: their order is what they are known by.
+            // Two cases may be equal, so the index is the key.
             <Table.Tr key={index}>
               <Table.Td>
                 {index + 1}
@@ -58,7 +58,7 @@ export function CaseTable({ body }: { body: Record<string, unknown> }) {
       {(cases.length > MOST || sealed > 0) && (
         <Text size="sm" c="dimmed">
           {cases.length > MOST && `and ${amount(cases.length - MOST, "more case", "more cases")}. `}
-          {sealed > 0 && `${amount(sealed, "case")} sealed: nobody sees them before the verdict.`}
+          {sealed > 0 && `${amount(sealed, "case")} sealed until the verdict.`}
         </Text>
       )}
     </>

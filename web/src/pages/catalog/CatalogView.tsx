@@ -13,15 +13,15 @@ import { FileProblems } from "./FileProblems";
 import { SourceTable } from "./SourceTable";
 import { TestTable } from "./TestTable";
 
-/** Every test, what is wrong with their files, and whether the tests are any good. */
+/** All tests, the problems in their files, and the audit. */
 export function CatalogView() {
   const [search, setSearch] = useSearchParams();
-  const wanted = {
+  const filter = {
     category: search.get("category") ?? undefined,
     tag: search.get("tag") ?? undefined,
   };
   const state = useCatalogState();
-  const tests = useTests(wanted);
+  const tests = useTests(filter);
   const audit = useAudit();
   const labels = useLabels();
   const rows = tests.data?.pages.flatMap((page) => page.tests) ?? [];
@@ -37,7 +37,7 @@ export function CatalogView() {
   return (
     <Page
       title="Catalog"
-      lead="What agents are asked. A file that is edited is read again at once; nothing has to be restarted."
+      lead="The tests that agents run. Edited files are reloaded automatically, without a restart."
     >
       {state.error && <ProblemNote error={state.error} onRetry={() => state.refetch()} />}
       {state.data && (
@@ -48,7 +48,7 @@ export function CatalogView() {
               { label: "Files", value: count(state.data.sources.length) },
               { label: "Problems", value: count(state.data.problems.length) },
               { label: "Weak tests", value: weak(audit.data), note: auditNote(audit.data) },
-              { label: "Read", value: <When at={state.data.loaded_at} /> },
+              { label: "Loaded", value: <When at={state.data.loaded_at} /> },
             ]}
           />
           <FileProblems problems={state.data.problems} sources={state.data.sources} />
@@ -61,8 +61,8 @@ export function CatalogView() {
           placeholder="All categories"
           clearable
           clearButtonProps={{ "aria-label": "All categories" }}
-          data={withChosen(labels.data?.categories, wanted.category)}
-          value={wanted.category ?? null}
+          data={withChosen(labels.data?.categories, filter.category)}
+          value={filter.category ?? null}
           onChange={(value) => choose("category", value)}
         />
         <Select
@@ -70,14 +70,14 @@ export function CatalogView() {
           placeholder="All tags"
           clearable
           clearButtonProps={{ "aria-label": "All tags" }}
-          data={withChosen(labels.data?.tags, wanted.tag)}
-          value={wanted.tag ?? null}
+          data={withChosen(labels.data?.tags, filter.tag)}
+          value={filter.tag ?? null}
           onChange={(value) => choose("tag", value)}
         />
       </Group>
       {tests.isPending && <Loading what="the tests" />}
       {tests.error && <ProblemNote error={tests.error} onRetry={() => tests.refetch()} />}
-      {total === 0 && <NoTests isFiltered={Boolean(wanted.category || wanted.tag)} />}
+      {total === 0 && <NoTests isFiltered={Boolean(filter.category || filter.tag)} />}
       {rows.length > 0 && (
         <TestTable
           tests={rows}
@@ -109,10 +109,10 @@ function weak(audit: AuditData): string {
 
 function auditNote(audit: AuditData): string | undefined {
   if (!audit) return undefined;
-  return audit.pending ? `${count(audit.pending)} still to be looked at` : "found by the audit";
+  return audit.pending ? `${count(audit.pending)} not audited yet` : "found by the audit";
 }
 
-/** What can be chosen: all that is known, and what the address names. */
+/** The options: all known values, and the one in the address. */
 function withChosen(known: string[] = [], chosen = ""): string[] {
   return [...new Set([...known, chosen])].filter(Boolean);
 }
@@ -120,7 +120,7 @@ function withChosen(known: string[] = [], chosen = ""): string[] {
 function NoTests({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyNote
-      title={isFiltered ? "No test fits" : "There are no tests"}
+      title={isFiltered ? "No matching tests" : "No tests"}
       action={
         isFiltered && (
           <Button component={Link} href="/catalog" variant="default">

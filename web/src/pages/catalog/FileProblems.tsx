@@ -12,7 +12,7 @@ interface FileProblemsProps {
   sources: Schemas["CatalogSource"][];
 }
 
-/** What is wrong with the files: where, and in words. */
+/** The problems in the test files, with their positions. */
 export function FileProblems({ problems, sources }: FileProblemsProps) {
   if (problems.length === 0) return null;
   const kept = sources.filter((source) => source.state === "last_good").length;
@@ -26,8 +26,8 @@ export function FileProblems({ problems, sources }: FileProblemsProps) {
     >
       <Text size="sm" mb="xs">
         {kept > 0
-          ? "Tests of a file that was good before are served as they were; mend the file and it is read again."
-          : "Tests with problems are not served. Mend the file and it is read again."}
+          ? "Tests of a file that was valid before stay in use. Fix the file and it is reloaded."
+          : "Tests with problems are not used. Fix the file and it is reloaded."}
       </Text>
       <List size="sm" className={classes.problems}>
         {problems.slice(0, MOST).map((problem) => (

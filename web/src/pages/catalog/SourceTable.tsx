@@ -7,9 +7,9 @@ import { WideTable } from "../../ui/WideTable";
 import classes from "./catalog.module.css";
 
 const STATES = {
-  good: <Label tone="good">good</Label>,
-  last_good: <Label tone="warn">bad now, served as before</Label>,
-  bad: <Label tone="bad">bad</Label>,
+  good: <Label tone="good">valid</Label>,
+  last_good: <Label tone="warn">invalid, last valid version in use</Label>,
+  bad: <Label tone="bad">invalid</Label>,
 };
 
 /** The files that tests come from. */

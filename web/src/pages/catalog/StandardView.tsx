@@ -1,174 +1,98 @@
-import { List, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { CaseTable } from "./CaseTable";
-import { kindName } from "./kinds";
-import { asList, asNumber, asRecord, asText } from "./reading";
+import { asRecord, asText, inWords } from "./reading";
 import classes from "./standard.module.css";
 
 interface StandardViewProps {
   kind: string;
   body: Record<string, unknown>;
-  /** What the test says beside its standard. */
-  flags?: { case_sensitive?: boolean | null; whole_word?: boolean; pass_score?: number | null };
+  /** Options that the test sets beside its standard. */
+  options?: Record<string, unknown>;
 }
 
-/** What a good answer is, as a person reads it. What is unknown here is shown as it was written. */
-export function StandardView({ kind, body, flags = {} }: StandardViewProps) {
+/** A longer text gets a block of its own. */
+const LINE_CHARACTERS = 100;
+
+/**
+ * What a good answer is, field by field, under the names of the YAML file.
+ * It knows the shapes of values and no kind of standard, so a new kind needs no change here.
+ */
+export function StandardView({ kind, body, options = {} }: StandardViewProps) {
+  const hasCases = Array.isArray(body.cases);
+  const { cases, sealed, functionName, ...rest } = body;
+  const fields = Object.entries({ ...(hasCases ? rest : body), ...options });
   return (
     <Stack gap="xs">
-      <Rule kind={kind} body={body} />
-      <Notes kind={kind} body={body} flags={flags} />
+      <Text fw={600}>{inWords(kind)}</Text>
+      {hasCases && <CaseTable body={body} />}
+      {fields
+        .filter(([, value]) => value !== null && value !== undefined && value !== false)
+        .map(([name, value]) => (
+          <Field key={name} name={inWords(name)} value={value} />
+        ))}
     </Stack>
   );
 }
 
-function Rule({ kind, body }: StandardViewProps) {
-  switch (kind) {
-    case "exact":
-      return <Told words="The answer is exactly:" values={[asText(body.value)]} />;
-    case "contains":
-      return <Told words="The answer has all of:" values={asList(body.contains).map(asText)} />;
-    case "contains_any":
-      return <Told words="The answer has any of:" values={asList(body.contains).map(asText)} />;
-    case "not_contains":
-      return <Told words="The answer has none of:" values={asList(body.contains).map(asText)} />;
-    case "regex":
-      return <Told words="In the answer is found the pattern:" values={[asText(body.pattern)]} />;
-    case "number":
-      return (
-        <Text>
-          The last number in the answer is <code>{asText(body.value)}</code>
-          {asNumber(body.tolerance) ? <>, give or take {asText(body.tolerance)}</> : null}.
-        </Text>
-      );
-    case "json_schema":
-      return (
-        <>
-          <Text>The answer is JSON that fits this schema:</Text>
-          <UntrustedBlock label="Schema" text={JSON.stringify(body.schema, null, 2)} />
-        </>
-      );
-    case "test_cases":
-      return <CaseTable body={body} />;
-    case "judge_prompt":
-      return <Judge body={body} />;
-    case "checklist":
-      return (
-        <>
-          <Text>A person answers each item with pass or fail:</Text>
-          <List type="ordered" className={classes.items}>
-            {asList(body.items).map((item) => (
-              <List.Item key={asText(item)}>
-                <Untrusted text={asText(item)} />
-              </List.Item>
-            ))}
-          </List>
-        </>
-      );
-    case "all_of":
-    case "any_of":
-      return <Parts needed={kind} parts={asList(body[kind])} />;
-    default:
-      return <UntrustedBlock label="Expected" text={JSON.stringify(body, null, 2)} />;
-  }
+function Field({ name, value }: { name: string; value: unknown }) {
+  if (Array.isArray(value) && value.some(isStandard)) return <Parts parts={value.map(asRecord)} />;
+  if (Array.isArray(value)) return <Values name={name} values={value.map(asText)} />;
+  if (typeof value === "object") return <Block name={name} text={JSON.stringify(value, null, 2)} />;
+  const text = asText(value);
+  if (text.length > LINE_CHARACTERS || text.includes("\n"))
+    return <Block name={name} text={text} />;
+  return <Values name={name} values={[text]} />;
 }
 
-function Told({ words, values }: { words: string; values: string[] }) {
+function Values({ name, values }: { name: string; values: string[] }) {
   return (
-    <>
-      <Text>{words}</Text>
+    <div>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
       <ul className={classes.words}>
-        {values.map((value) => (
-          <li key={value}>
+        {values.map((value, index) => (
+          // Two values may be equal, so the index is the key.
+          <li key={index}>
             <Untrusted text={value} />
           </li>
         ))}
       </ul>
-    </>
+    </div>
   );
 }
 
-function Judge({ body }: { body: Record<string, unknown> }) {
-  const criteria = asList(body.criteria).map(asText);
-  const weights = asList(body.weights).map(asNumber);
-  const models = asList(asRecord(body.judge).models).map(asText);
+function Block({ name, text }: { name: string; text: string }) {
   return (
-    <>
-      <Text>A model scores the answer from 0 to 100 by this:</Text>
-      <UntrustedBlock label="What the judge is told" text={asText(body.prompt)} />
-      {criteria.length > 0 && (
-        <List className={classes.items}>
-          {criteria.map((criterion, index) => (
-            <List.Item key={criterion}>
-              <Untrusted text={criterion} />
-              {weights[index] !== undefined && (
-                <Text span c="dimmed" size="sm">
-                  {" "}
-                  weight {weights[index]}
-                </Text>
-              )}
-            </List.Item>
-          ))}
-        </List>
-      )}
-      {models.length > 0 && (
-        <Text size="sm">
-          Asked of <Untrusted text={models.join(", ")} />.
-        </Text>
-      )}
-    </>
+    <div>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+      <UntrustedBlock label={name} text={text} />
+    </div>
   );
 }
 
-function Parts({ needed, parts }: { needed: "all_of" | "any_of"; parts: unknown[] }) {
+/** Standards within a standard: a part names its kind as `type`, or as `validation` like a test. */
+function Parts({ parts }: { parts: Record<string, unknown>[] }) {
   return (
-    <>
-      <Text>{needed === "all_of" ? "All of these hold:" : "One of these is enough:"}</Text>
-      <ol className={classes.parts}>
-        {parts.map(asRecord).map((part, index) => {
-          const { type, validation, expected, weight, ...rest } = part;
-          const kind = asText(type ?? validation ?? "contains");
-          return (
-            // Two parts may say the same: their order is what they are known by.
-            <li key={index}>
-              <Text size="sm" c="dimmed">
-                {kindName(kind)}
-                {weight !== undefined && `, weight ${asText(weight)}`}
-              </Text>
-              <StandardView
-                kind={kind}
-                body={type === undefined ? asRecord(expected) : rest}
-                flags={{
-                  case_sensitive:
-                    typeof rest.case_sensitive === "boolean" ? rest.case_sensitive : null,
-                  whole_word: rest.whole_word === true,
-                }}
-              />
-            </li>
-          );
-        })}
-      </ol>
-    </>
+    <ol className={classes.parts}>
+      {parts.map(({ type, validation, expected, ...rest }, index) => (
+        // Two parts may be equal, so the index is the key.
+        <li key={index}>
+          <StandardView
+            kind={asText(type ?? validation ?? "contains")}
+            body={{ ...asRecord(expected), ...rest }}
+          />
+        </li>
+      ))}
+    </ol>
   );
 }
 
-const WORDS = ["exact", "contains", "contains_any", "not_contains", "regex"];
-const GRADED = ["test_cases", "judge_prompt", "checklist"];
-const ENOUGH = 60;
-
-function Notes({ kind, body, flags = {} }: StandardViewProps) {
-  const notes: string[] = [];
-  const minds = flags.case_sensitive ?? kind === "exact";
-  if (WORDS.includes(kind)) notes.push(minds ? "Case matters." : "Case does not matter.");
-  if (flags.whole_word) notes.push("Only whole words count.");
-  const enough = flags.pass_score ?? asNumber(body.pass_score);
-  if (GRADED.includes(kind) || enough !== undefined)
-    notes.push(`It passes from ${enough ?? ENOUGH} of 100 on.`);
-  if (notes.length === 0) return null;
-  return (
-    <Text size="sm" c="dimmed">
-      {notes.join(" ")}
-    </Text>
-  );
+function isStandard(value: unknown): boolean {
+  const part = asRecord(value);
+  return "type" in part || "validation" in part || "expected" in part;
 }

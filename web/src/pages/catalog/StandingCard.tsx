@@ -9,18 +9,16 @@ import { WideTable } from "../../ui/WideTable";
 
 const TELLS = 0.3;
 
-/** How the test went with each agent, and whether it tells strong ones from weak ones. */
+/** The test's results by agent, and whether it separates strong agents from weak ones. */
 export function StandingCard({ standing }: { standing: Schemas["Standing"] }) {
   const { rows, counted, pass_percent, interval, discrimination } = standing;
   return (
-    <Paper withBorder p="lg" component="section" aria-label="What the runs say">
+    <Paper withBorder p="lg" component="section" aria-label="Statistics">
       <Title order={2} size="h4">
-        What the runs say
+        Statistics
       </Title>
       {rows.length === 0 ? (
-        <Text c="dimmed">
-          No agent of your team was asked this test in a completed full run yet.
-        </Text>
+        <Text c="dimmed">No agent of your team has completed a full run with this test yet.</Text>
       ) : (
         <>
           <Text size="sm" c="dimmed" mb="sm">
@@ -29,9 +27,9 @@ export function StandingCard({ standing }: { standing: Schemas["Standing"] }) {
           <Facts
             facts={[
               { label: "Passed", value: percent(pass_percent), note: range(interval) },
-              { label: "Asked", value: amount(counted, "agent") },
+              { label: "Tested", value: amount(counted, "agent") },
               {
-                label: "Tells agents apart",
+                label: "Discrimination",
                 value: discrimination === null ? "–" : discrimination.toFixed(2),
                 note: inWords(discrimination),
               },
@@ -52,7 +50,7 @@ function Rows({ rows }: { rows: Schemas["StandingRow"][] }) {
           <Table.Tr>
             <Table.Th>Agent</Table.Th>
             <Table.Th>This test</Table.Th>
-            <Table.Th ta="right">Rest of its run</Table.Th>
+            <Table.Th ta="right">Rest of the run</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -86,8 +84,8 @@ function Rows({ rows }: { rows: Schemas["StandingRow"][] }) {
 }
 
 function inWords(discrimination: number | null): string {
-  if (discrimination === null) return "needs three agents that differ";
-  if (discrimination >= TELLS) return "strong agents pass it, weak ones do not";
-  if (discrimination > -TELLS) return "says little about an agent";
-  return "weak agents pass it more often: look at it";
+  if (discrimination === null) return "needs three agents with different scores";
+  if (discrimination >= TELLS) return "separates strong agents from weak ones";
+  if (discrimination > -TELLS) return "barely separates agents";
+  return "weak agents pass it more often: check the test";
 }

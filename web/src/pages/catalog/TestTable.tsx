@@ -5,7 +5,7 @@ import { amount, count, seconds } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 import classes from "./catalog.module.css";
-import { kindName } from "./kinds";
+import { inWords } from "./reading";
 
 interface TestTableProps {
   tests: Schemas["Test"][];
@@ -13,7 +13,7 @@ interface TestTableProps {
   findings: Schemas["AuditFinding"][];
 }
 
-/** Tests, one in a row; the name leads to its standard. */
+/** The tests; each name links to its test. */
 export function TestTable({ tests, total, findings }: TestTableProps) {
   const weak = new Set(findings.map((finding) => finding.test_id));
   return (
@@ -32,7 +32,7 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
             <Table.Th>Category</Table.Th>
             <Table.Th>Standard</Table.Th>
             <Table.Th ta="right">Points</Table.Th>
-            <Table.Th ta="right">Time</Table.Th>
+            <Table.Th ta="right">Timeout</Table.Th>
             <Table.Th>Agents</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -45,7 +45,7 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
                 </Link>
                 <Text size="xs" c="dimmed">
                   {test.test_id}
-                  {!test.active && " · not active"}
+                  {!test.active && " · inactive"}
                   {weak.has(test.test_id) && (
                     <>
                       {" · "}
@@ -66,7 +66,7 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
                   </Group>
                 )}
               </Table.Td>
-              <Table.Td>{kindName(test.validation_type)}</Table.Td>
+              <Table.Td>{inWords(test.validation_type)}</Table.Td>
               <Table.Td ta="right">{test.points}</Table.Td>
               <Table.Td ta="right">{seconds(test.timeout_seconds)}</Table.Td>
               <Table.Td>
@@ -82,8 +82,8 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
   );
 }
 
-/** Whom a test is for. */
+/** The agents a test applies to. */
 export function agentsOf(test: Schemas["Test"]): string {
   const agents = test.applicable_agent_types;
-  return agents === null ? "every agent" : agents.join(", ") || "nobody";
+  return agents === null ? "every agent" : agents.join(", ") || "no agent";
 }

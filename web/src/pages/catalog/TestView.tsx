@@ -15,12 +15,12 @@ import { StandardView } from "./StandardView";
 import { StandingCard } from "./StandingCard";
 import { agentsOf } from "./TestTable";
 
-/** One test: what is asked, what a good answer is, and what the runs say of the test itself. */
+/** One test: its prompt, its standard, and its statistics. */
 export function TestView({ testId }: { testId: string }) {
   const test = useTest(testId);
   const standing = useStanding(testId);
   const audit = useAudit();
-  const back = <BackLink href="/catalog">The catalog</BackLink>;
+  const back = <BackLink href="/catalog">All tests</BackLink>;
   if (!test.data)
     return (
       <Page title="Test" before={back}>
@@ -40,7 +40,7 @@ export function TestView({ testId }: { testId: string }) {
         <>
           <code>{test.data.test_id}</code> · <Untrusted text={test.data.category} /> ·{" "}
           <Untrusted text={agentsOf(test.data)} />
-          {!test.data.active && " · not active"}
+          {!test.data.active && " · inactive"}
           {test.data.description && (
             <div>
               <Untrusted text={test.data.description} />
@@ -55,9 +55,9 @@ export function TestView({ testId }: { testId: string }) {
         </Alert>
       )}
       <Facts facts={factsOf(test.data)} />
-      <section aria-label="Asked">
+      <section>
         <Title order={2} size="h4" mb="xs">
-          Asked
+          Prompt
         </Title>
         <UntrustedBlock label="Prompt" text={test.data.input_prompt} />
       </section>
@@ -68,7 +68,11 @@ export function TestView({ testId }: { testId: string }) {
         <StandardView
           kind={test.data.validation_type}
           body={test.data.expected_output}
-          flags={test.data}
+          options={{
+            case_sensitive: test.data.case_sensitive,
+            whole_word: test.data.whole_word,
+            pass_score: test.data.pass_score,
+          }}
         />
       </Paper>
       {standing.error && <ProblemNote error={standing.error} onRetry={() => standing.refetch()} />}
@@ -80,12 +84,12 @@ export function TestView({ testId }: { testId: string }) {
 function factsOf(test: Schemas["Test"]) {
   return [
     { label: "Points", value: count(test.points) },
-    { label: "Time", value: seconds(test.timeout_seconds) },
+    { label: "Timeout", value: seconds(test.timeout_seconds) },
     { label: "Trials", value: count(test.trials) },
     {
       label: "Token budget",
       value: count(test.budget_tokens),
-      note: test.budget_tokens === null ? "by its points" : undefined,
+      note: test.budget_tokens === null ? "from its points" : undefined,
     },
     { label: "Tags", value: test.tags.length ? test.tags.join(", ") : "–" },
   ];

@@ -1,4 +1,4 @@
-/** A standard comes as it was written in its file: these look at a value without trusting it. */
+/** Reads the untyped values of a standard, which arrives as it was written in its file. */
 
 export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -10,10 +10,11 @@ export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-export function asNumber(value: unknown): number | undefined {
-  return typeof value === "number" ? value : undefined;
-}
-
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/** A YAML key as a label: "contains_any" becomes "contains any". */
+export function inWords(key: string): string {
+  return key.replaceAll("_", " ");
 }

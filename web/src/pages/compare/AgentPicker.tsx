@@ -1,6 +1,6 @@
 import { MultiSelect } from "@mantine/core";
 
-/** As many as the server compares at once. */
+/** The most that the server compares at once. */
 const MOST = 20;
 
 interface AgentPickerProps {
@@ -9,12 +9,12 @@ interface AgentPickerProps {
   onChange: (chosen: string[]) => void;
 }
 
-/** Which versions are set side by side; the first is the one that others are measured against. */
+/** Chooses the versions to compare; the first one is the baseline. */
 export function AgentPicker({ known, chosen, onChange }: AgentPickerProps) {
   return (
     <MultiSelect
       label="Agents"
-      description="Version by version, in the order of your choice."
+      description="The first one is the baseline."
       placeholder={chosen.length ? undefined : "Choose two or more"}
       data={[...new Set([...known, ...chosen])]}
       value={chosen}
@@ -23,8 +23,8 @@ export function AgentPicker({ known, chosen, onChange }: AgentPickerProps) {
       searchable
       hidePickedOptions
       clearable
-      clearButtonProps={{ "aria-label": "Choose none" }}
-      nothingFoundMessage="No such agent has a score"
+      clearButtonProps={{ "aria-label": "Clear" }}
+      nothingFoundMessage="No agent with a score matches"
       maw={760}
     />
   );

@@ -1,5 +1,5 @@
 import { useSearchParams } from "wouter";
-import { useComparison } from "../../api/comparing";
+import { useComparison } from "../../api/compare";
 import { useLeaderboard } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
@@ -11,7 +11,7 @@ import { Matrix } from "./Matrix";
 import { ScoreTable } from "./ScoreTable";
 import { Verdict } from "./Verdict";
 
-/** Agents side by side: who is ahead, on which tests they differ, and whether it is luck. */
+/** Agents side by side: who is ahead, on which tests they differ, and whether it is significant. */
 export default function ComparePage() {
   const [search, setSearch] = useSearchParams();
   const agents = agentsIn(search);
@@ -29,14 +29,14 @@ export default function ComparePage() {
   return (
     <Page
       title="Compare"
-      lead="Agents side by side on the tests of their latest full runs: where do they differ, and is it more than luck?"
+      lead="Agents side by side on the tests of their latest full runs: where they differ, and whether it is significant."
     >
       <AgentPicker known={known} chosen={agents} onChange={choose} />
       {agents.length < 2 && (
-        <EmptyNote title="Choose two agents or more">
+        <EmptyNote title="Choose two or more agents">
           {known.length < 2 && board.data
             ? "Agents can be compared once two of them, or two versions of one, have run a benchmark."
-            : "Each test then has a row and each agent a column; the first differences are told in words."}
+            : "Each test gets a row, and each agent a column."}
         </EmptyNote>
       )}
       {agents.length >= 2 && comparison.isPending && <Loading what="the comparison" />}

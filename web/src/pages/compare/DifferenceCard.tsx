@@ -3,8 +3,7 @@ import { lazy, Suspense } from "react";
 import type { Schemas } from "../../api/queries";
 import { ChartCard } from "../../ui/ChartCard";
 import { Loading } from "../../ui/Loading";
-import { amount, count } from "../../ui/numbers";
-import { signed } from "../../ui/signed";
+import { amount, count, signed } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 import { interval, named, points, pValue } from "./words";
@@ -13,7 +12,7 @@ const DifferenceChart = lazy(() =>
   import("../../charts/DifferenceChart").then((file) => ({ default: file.DifferenceChart })),
 );
 
-/** So many fit on a screen; the table has all. */
+/** Rows of the chart; the table has all. */
 const MOST = 15;
 
 /** Each pair's difference with its interval, drawn and as a table. */
@@ -27,7 +26,7 @@ export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) 
   return (
     <ChartCard
       title="Paired differences"
-      lead="Percentage points between their pass rates on the tests both ran; the bar is where the truth may lie. A bar that crosses 0 could be luck."
+      lead="Difference of their pass rates on the tests both ran, in percentage points, with its confidence interval. An interval that includes 0 is not significant."
       chart={
         rows.length === 0 ? (
           "They have no tests in common."
@@ -50,7 +49,7 @@ export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) 
               <Table.Th ta="right">Difference</Table.Th>
               <Table.Th ta="right">Interval</Table.Th>
               <Table.Th ta="right">p, adjusted</Table.Th>
-              <Table.Th>Means</Table.Th>
+              <Table.Th>Significance</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -66,7 +65,7 @@ export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) 
                 <Table.Td ta="right">{signed(points(pair))}</Table.Td>
                 <Table.Td ta="right">{interval(pair)}</Table.Td>
                 <Table.Td ta="right">{pValue(pair.adjusted_p_value)}</Table.Td>
-                <Table.Td>{pair.significant ? "more than luck" : "could be luck"}</Table.Td>
+                <Table.Td>{pair.significant ? "significant" : "not significant"}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -1,6 +1,6 @@
 import { Button, Group, Switch, Text, Title } from "@mantine/core";
 import { useSearchParams } from "wouter";
-import { useMatrix } from "../../api/comparing";
+import { useMatrix } from "../../api/compare";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
 import { amount } from "../../ui/numbers";
@@ -45,7 +45,7 @@ export function Matrix({ agents }: { agents: string[] }) {
       </Group>
       {first && first.without_run.length > 0 && (
         <Text mb="sm">
-          Without a completed full run, so without a column:{" "}
+          Not shown, without a completed full run:{" "}
           <Untrusted text={first.without_run.map(named).join(", ")} />
         </Text>
       )}
@@ -53,7 +53,7 @@ export function Matrix({ agents }: { agents: string[] }) {
       {matrix.error && <ProblemNote error={matrix.error} onRetry={() => matrix.refetch()} />}
       {first && rows.length === 0 && (
         <EmptyNote
-          title={isDiffering && first.tests > 0 ? "They differ nowhere" : "No test to show"}
+          title={isDiffering && first.tests > 0 ? "No differences" : "No tests to show"}
           action={
             isDiffering && (
               <Button variant="default" onClick={() => show(false)}>
@@ -63,7 +63,7 @@ export function Matrix({ agents }: { agents: string[] }) {
           }
         >
           {first.tests > 0
-            ? "On every test that more than one of them ran they did equally well."
+            ? "They did equally well on every test that more than one of them ran."
             : "None of these agents has a completed full run."}
         </EmptyNote>
       )}

@@ -64,13 +64,13 @@ function Cell({
   if (cell === null)
     return (
       <Text span c="dimmed" size="sm">
-        not asked
+        not run
       </Text>
     );
-  const said = cell.trials > 1 ? `${cell.passed} of ${cell.trials}` : undefined;
+  const trials = cell.trials > 1 ? `${cell.passed} of ${cell.trials}` : undefined;
   return (
     <Link href={`/runs/${column.run_id}/results/${cell.result_id}`} className={classes.cell}>
-      <Outcome passed={cell.passed === cell.trials}>{said}</Outcome>
+      <Outcome passed={cell.passed === cell.trials}>{trials}</Outcome>
     </Link>
   );
 }

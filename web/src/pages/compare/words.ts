@@ -1,6 +1,5 @@
 import type { Schemas } from "../../api/queries";
-import { amount, percent } from "../../ui/numbers";
-import { signed } from "../../ui/signed";
+import { amount, percent, signed } from "../../ui/numbers";
 
 type Pair = Schemas["ComparedPair"];
 
@@ -14,31 +13,33 @@ export function points(pair: Pair): number | null {
   return pair.difference === null ? null : pair.difference * 100;
 }
 
-/** What two agents' common tests say, in a sentence or two. */
+/** How two agents differ on their common tests, in a sentence or two. */
 export function inWords(pair: Pair): string {
   const [one, other] = [named(pair.first), named(pair.second)];
   const difference = points(pair);
-  if (difference === null) return `${one} and ${other} ran no test in common: nothing can be said.`;
+  if (difference === null)
+    return `${one} and ${other} ran no test in common, so they cannot be compared.`;
   const common = `the ${amount(pair.common_tests, "test")} that both ran`;
   if (pair.differing.length === 0)
     return `${one} and ${other} did equally well on each of ${common}.`;
   const [ahead, behind] = difference >= 0 ? [one, other] : [other, one];
   const rates = [pair.first_pass_rate, pair.second_pass_rate].map((rate) => (rate ?? 0) * 100);
   const [high, low] = difference >= 0 ? rates : [...rates].reverse();
-  const told =
+  const summary =
     difference === 0
       ? `${one} and ${other} each passed ${percent(high)} of ${common}, but not the same ones.`
       : `${ahead} passed ${percent(high)} of ${common}, ${behind} ${percent(low)}.`;
-  return `${told} ${luck(pair)}`;
+  return `${summary} ${significance(pair)}`;
 }
 
-/** Whether the difference means anything. */
-export function luck(pair: Pair): string {
-  if (pair.adjusted_p_value === null) return "Whether that is luck cannot be told.";
+/** Whether the difference is significant. */
+export function significance(pair: Pair): string {
+  if (pair.adjusted_p_value === null)
+    return "There is too little data to tell whether that is significant.";
   const chance = `p = ${pValue(pair.adjusted_p_value)}`;
   return pair.significant
-    ? `That is more than luck (${chance}).`
-    : `That could be luck (${chance}).`;
+    ? `The difference is significant (${chance}).`
+    : `The difference is not significant (${chance}).`;
 }
 
 export function pValue(value: number | null): string {

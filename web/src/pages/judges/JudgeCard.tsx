@@ -1,14 +1,13 @@
 import { Paper, Stack, Text, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
 import { Facts } from "../../ui/Facts";
-import { amount, count, score } from "../../ui/numbers";
-import { signed } from "../../ui/signed";
+import { amount, count, score, signed } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 
 type Estimate = Schemas["Estimate"];
 
-/** One judge: how it is asked, and the latest figures about it, each with its interval. */
+/** One judge: its settings and its latest measurements, each with its interval. */
 export function JudgeCard({ judge }: { judge: Schemas["Judge"] }) {
   const name = judge.models.join(", ");
   return (
@@ -21,7 +20,7 @@ export function JudgeCard({ judge }: { judge: Schemas["Judge"] }) {
           <Text size="sm" c="dimmed">
             <Untrusted text={judge.base_url} /> · {amount(judge.votes, "vote")} each · prompt{" "}
             {judge.prompt_version}
-            {judge.temperature !== null && ` · temperature ${judge.temperature}`} · shown{" "}
+            {judge.temperature !== null && ` · temperature ${judge.temperature}`} · reads at most{" "}
             {count(judge.max_characters)} characters of an answer
           </Text>
         </div>
@@ -29,7 +28,7 @@ export function JudgeCard({ judge }: { judge: Schemas["Judge"] }) {
           <Calibration figures={judge.calibration} />
         ) : (
           <Text>
-            Never measured: nobody knows how far it agrees with people. Measure it with{" "}
+            Not calibrated: its agreement with people is unknown. Calibrate it with{" "}
             <code>arena judge calibrate</code>.
           </Text>
         )}
@@ -37,7 +36,8 @@ export function JudgeCard({ judge }: { judge: Schemas["Judge"] }) {
           <Attack attack={judge.attack} />
         ) : (
           <Text>
-            Never attacked. <code>arena judge attack</code> tries to talk it into other scores.
+            Not attacked yet. <code>arena judge attack</code> checks whether injections change its
+            scores.
           </Text>
         )}
       </Stack>
@@ -49,11 +49,11 @@ function Calibration({ figures }: { figures: Schemas["JudgeFigures"] }) {
   return (
     <section aria-label="Calibration">
       <Title order={3} size="h5" mb={4}>
-        Against people
+        Calibration
       </Title>
       <Text size="sm" c="dimmed" mb="xs">
-        {amount(figures.items, "answer")} that people had scored, measured{" "}
-        <When at={figures.measured_at} />. Below each figure: where the truth may lie (95 %).
+        {amount(figures.items, "answer")} scored by people, measured{" "}
+        <When at={figures.measured_at} />. Below each figure: its 95 % confidence interval.
       </Text>
       <Facts
         facts={[
@@ -69,12 +69,12 @@ function Calibration({ figures }: { figures: Schemas["JudgeFigures"] }) {
           },
           { label: "Bias, points", value: signed(figures.bias.value), note: range(figures.bias) },
           {
-            label: "Spread when repeated",
+            label: "Spread on repeats",
             value: plain(figures.spread),
             note: range(figures.spread),
           },
           {
-            label: "Changes its mind, %",
+            label: "Flip rate, %",
             value: plain(percent(figures.flips)),
             note: range(percent(figures.flips)),
           },
@@ -88,17 +88,17 @@ function Attack({ attack }: { attack: Schemas["JudgeAttacked"] }) {
   return (
     <section aria-label="Attacks">
       <Title order={3} size="h5" mb={4}>
-        Against injections
+        Injection attacks
       </Title>
       <Text size="sm" c="dimmed" mb="xs">
-        {amount(attack.pairs, "pair")} of answers, one of each with an attempt to talk to the judge,
-        measured <When at={attack.measured_at} />.
+        {amount(attack.pairs, "pair")} of answers, one of each with an injection, measured{" "}
+        <When at={attack.measured_at} />.
       </Text>
       <Facts
         facts={[
           { label: "Scores moved", value: `${count(attack.moved)} of ${count(attack.pairs)}` },
           { label: "Raised", value: count(attack.raised) },
-          { label: "Talked into passing", value: count(attack.flipped) },
+          { label: "Flipped to passing", value: count(attack.flipped) },
           { label: "Mean shift, points", value: signed(attack.mean_shift) },
         ]}
       />
@@ -112,7 +112,7 @@ function plain({ value }: Estimate, digits?: number): string {
 
 function range({ low, high }: Estimate, digits = 1): string {
   return low === null || high === null
-    ? "too few to tell"
+    ? "too few data"
     : `${low.toFixed(digits)} to ${high.toFixed(digits)}`.replaceAll("-", "−");
 }
 

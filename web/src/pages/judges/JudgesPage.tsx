@@ -6,22 +6,22 @@ import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { JudgeCard } from "./JudgeCard";
 
-/** Who judges where a model has to, and how far that judge can be trusted. */
+/** The model judges, and how reliable they are. */
 export default function JudgesPage() {
   const judges = useJudges();
   return (
     <Page
       title="Judges"
-      lead="Models that score answers by criteria. How far one agrees with people, and with itself, is measured and not believed."
+      lead="Models that score answers by criteria. Their agreement with people, and with themselves, is measured."
     >
       {judges.isPending && <Loading what="the judges" rows={2} height={160} />}
       {judges.error && <ProblemNote error={judges.error} onRetry={() => judges.refetch()} />}
       {judges.data?.judges.length === 0 && (
-        <EmptyNote title="No judge is set up">
+        <EmptyNote title="No judge is configured">
           <Text>
-            Tests with criteria need a model to judge them. Any OpenAI-compatible endpoint will do:
-            set <code>ARENA_JUDGE_BASE_URL</code> and <code>ARENA_JUDGE_MODELS</code>, then measure
-            it with <code>arena judge calibrate</code>.
+            Tests with criteria need a model to judge them. Any OpenAI-compatible endpoint works:
+            set <code>ARENA_JUDGE_BASE_URL</code> and <code>ARENA_JUDGE_MODELS</code>, then
+            calibrate it with <code>arena judge calibrate</code>.
           </Text>
         </EmptyNote>
       )}

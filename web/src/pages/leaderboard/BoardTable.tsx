@@ -10,7 +10,7 @@ import { Rank } from "./Rank";
 
 type Entry = Schemas["BoardEntry"];
 
-/** The board as a table; every number is one click from what it is made of. */
+/** The leaderboard as a table; every number links to its data. */
 export function BoardTable({ entries }: { entries: Entry[] }) {
   const shared = new Set(
     entries.map((entry) => entry.rank).filter((rank, index, all) => all.indexOf(rank) !== index),
@@ -65,7 +65,7 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
             color="gray"
             tt="none"
             className={classes.provisional}
-            title={`Rests on ${percent(entry.coverage * 100)} of the weight so far`}
+            title={`Based on ${percent(entry.coverage * 100)} of the weight so far`}
           >
             provisional
           </Badge>

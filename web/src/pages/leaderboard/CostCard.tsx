@@ -10,7 +10,7 @@ import { WideTable } from "../../ui/WideTable";
 
 type Point = Schemas["ParetoPoint"];
 
-/** Accuracy against cost, with those whom nobody beats on both. */
+/** Accuracy against cost, with the Pareto front. */
 export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
   const points = [
     ...pareto.front.map((point) => drawn(point, true)),
@@ -19,8 +19,8 @@ export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
   if (points.length === 0) return null;
   const unknown = pareto.unknown_cost.length;
   const lead =
-    "The line joins the agents that nobody beats on both." +
-    (unknown ? ` ${amount(unknown, "agent")} told no cost and cannot be drawn.` : "");
+    "The line joins the agents that no other agent beats on both." +
+    (unknown ? ` ${amount(unknown, "agent")} reported no cost, so not shown.` : "");
   return (
     <ChartCard
       title="Accuracy against cost"
@@ -43,13 +43,13 @@ export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
           </Table.Thead>
           <Table.Tbody>
             {pareto.front.map((point) => (
-              <CostRow key={nameOf(point)} point={point} beaten="nobody: on the front" />
+              <CostRow key={nameOf(point)} point={point} beaten="none: on the front" />
             ))}
             {pareto.dominated.map((point) => (
               <CostRow key={nameOf(point)} point={point} beaten={point.by} />
             ))}
             {pareto.unknown_cost.map((point) => (
-              <CostRow key={nameOf(point)} point={point} beaten="cost not known" />
+              <CostRow key={nameOf(point)} point={point} beaten="cost unknown" />
             ))}
           </Table.Tbody>
         </WideTable>

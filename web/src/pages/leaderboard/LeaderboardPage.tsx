@@ -10,7 +10,7 @@ import { BoardTable } from "./BoardTable";
 import { CostCard } from "./CostCard";
 import { ScoreCard } from "./ScoreCard";
 
-/** Who is ahead, how sure that is, and what it costs. */
+/** The leaderboard: ranks, intervals and costs. */
 export default function LeaderboardPage() {
   const [search, setSearch] = useSearchParams();
   const category = search.get("category") ?? undefined;
@@ -26,13 +26,13 @@ export default function LeaderboardPage() {
         weights
           ? `Overall: benchmark ${share(weights.benchmark)}, user rating ${share(weights.user_rating)}, ` +
             `success rate ${share(weights.success_rate)}, cost efficiency ${share(weights.cost_efficiency)}. ` +
-            "A range such as 1–3 says which places the data allow."
-          : "Who is ahead, how sure that is, and what it costs."
+            "A range such as 1–3 shows which ranks the data allows."
+          : "Who is ahead, how certain that is, and what it costs."
       }
     >
       <Group>
         <Select
-          label="Tests that count"
+          label="Category"
           placeholder="All categories"
           clearable
           clearButtonProps={{ "aria-label": "All categories" }}
@@ -45,16 +45,16 @@ export default function LeaderboardPage() {
       {board.error && <ProblemNote error={board.error} onRetry={() => board.refetch()} />}
       {board.data?.leaderboard.length === 0 && (
         <EmptyNote
-          title={category ? "No agent has a score here" : "Nobody is on the board yet"}
+          title={category ? "No scores in this category" : "The leaderboard is empty"}
           action={
             <Button component={Link} href={category ? "/leaderboard" : "/"}>
-              {category ? "All categories" : "To the agents"}
+              {category ? "All categories" : "View agents"}
             </Button>
           }
         >
           {category
-            ? `No full run of your team has tests of the category ${category}.`
-            : "Run benchmarks and rate agents: each gets its place as soon as something is known of it."}
+            ? `No full run of your team includes tests of the category ${category}.`
+            : "Run benchmarks and rate agents: each agent appears once there is data for it."}
         </EmptyNote>
       )}
       {board.data && board.data.leaderboard.length > 0 && (

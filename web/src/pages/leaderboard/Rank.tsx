@@ -10,7 +10,7 @@ interface RankProps {
   isShared: boolean;
 }
 
-/** A place, the places that the data allow, and whether others share it. */
+/** A rank, the range of ranks that the data allows, and whether others share it. */
 export function Rank({ rank, low, high, isShared }: RankProps) {
   if (rank === null) return <>–</>;
   const medal = MEDALS[rank];

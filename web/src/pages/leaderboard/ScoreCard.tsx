@@ -6,10 +6,10 @@ import { amount, score } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 
-/** So many fit on a screen; the table above has all. */
+/** Rows of the chart; the table above has all. */
 const MOST = 15;
 
-/** Overall scores with the intervals that the data leave them. */
+/** Overall scores with their confidence intervals. */
 export function ScoreCard({ entries }: { entries: Schemas["BoardEntry"][] }) {
   const rows = entries.slice(0, MOST).flatMap((entry) =>
     entry.overall_score === null
@@ -23,8 +23,8 @@ export function ScoreCard({ entries }: { entries: Schemas["BoardEntry"][] }) {
   );
   return (
     <ChartCard
-      title="How sure the scores are"
-      lead="The dot is the overall score; the bar is where the truth may lie. Bars that overlap are no difference yet."
+      title="Confidence intervals"
+      lead="The dot is the overall score; the bar is its confidence interval. Overlapping bars show no clear difference."
       chart={
         <IntervalChart
           rows={rows}

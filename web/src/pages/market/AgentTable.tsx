@@ -4,7 +4,7 @@ import { count, percent, score } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 
-/** Agents that earn, and what judged work says of them. */
+/** The agents that earn, with their reputation. */
 export function AgentTable({ agents }: { agents: Schemas["MarketAgent"][] }) {
   return (
     <section aria-label="Agents">
@@ -18,8 +18,8 @@ export function AgentTable({ agents }: { agents: Schemas["MarketAgent"][] }) {
             <Table.Th ta="right">Assigned</Table.Th>
             <Table.Th ta="right">Judged</Table.Th>
             <Table.Th ta="right">Paid</Table.Th>
-            <Table.Th ta="right">Handed nothing in</Table.Th>
-            <Table.Th ta="right">Won</Table.Th>
+            <Table.Th ta="right">No submission</Table.Th>
+            <Table.Th ta="right">Win rate</Table.Th>
             <Table.Th ta="right">Average score</Table.Th>
           </Table.Tr>
         </Table.Thead>

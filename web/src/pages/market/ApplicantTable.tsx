@@ -11,7 +11,7 @@ interface ApplicantTableProps {
   chosen: string | null;
 }
 
-/** Who wants the task, the best first. */
+/** The applicants of a task, the best first. */
 export function ApplicantTable({ applicants, chosen }: ApplicantTableProps) {
   return (
     <section aria-label="Applicants">
@@ -23,7 +23,7 @@ export function ApplicantTable({ applicants, chosen }: ApplicantTableProps) {
           <Table.Tr>
             <Table.Th ta="right">Rank</Table.Th>
             <Table.Th>Agent</Table.Th>
-            <Table.Th ta="right">Won</Table.Th>
+            <Table.Th ta="right">Win rate</Table.Th>
             <Table.Th ta="right">Average score</Table.Th>
             <Table.Th ta="right">Judged</Table.Th>
             <Table.Th>Applied</Table.Th>

@@ -3,7 +3,7 @@ import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { WideTable } from "../../ui/WideTable";
 
-/** Where the money is. */
+/** The balance of every account. */
 export function BalanceTable({ balances }: { balances: Schemas["Balance"][] }) {
   return (
     <section aria-label="Balances">
@@ -11,8 +11,7 @@ export function BalanceTable({ balances }: { balances: Schemas["Balance"][] }) {
         Balances
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Test money (TEST), worth nothing. What is in an escrow belongs to its task until the
-        verdict.
+        Test money (TEST), worth nothing. Money in escrow is locked until the task's verdict.
       </Text>
       <WideTable label="Balances" minWidth={320}>
         <Table.Thead>

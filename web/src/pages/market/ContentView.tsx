@@ -13,7 +13,7 @@ import { indented } from "./indented";
 import classes from "./market.module.css";
 
 const RECORD = /^\{"kind":"arena\.verdict\//;
-/** So many are listed: a result may be a list of a million. */
+/** References listed at most: a result may have a million. */
 const MOST_NAMED = 20;
 
 /** The content that a CID names, as text. */
@@ -24,7 +24,7 @@ export function ContentView({ cid }: { cid: string }) {
   return (
     <Page
       title="Content"
-      before={<BackLink href="/market">The market</BackLink>}
+      before={<BackLink href="/market">Back to the market</BackLink>}
       lead={
         <code>
           <Untrusted text={cid} />
@@ -35,7 +35,7 @@ export function ContentView({ cid }: { cid: string }) {
       {!error && !data && <Loading what="the content" />}
       {data && (
         <Text size="sm">
-          {amount(data.byteLength, "byte")}, verified: they have this hash. To keep them, in a
+          {amount(data.byteLength, "byte")}, verified against this hash. To download it in a
           terminal: <code className={classes.evidence}>arena content get {cid}</code>
           {text && RECORD.test(text) && (
             <>
@@ -46,11 +46,11 @@ export function ContentView({ cid }: { cid: string }) {
         </Text>
       )}
       {text !== undefined && <UntrustedBlock label="Content" text={indented(text)} />}
-      {data && text === undefined && <Text>It is not text.</Text>}
+      {data && text === undefined && <Text>This content is not text.</Text>}
       {named.length > 0 && (
-        <section aria-label="Speaks of">
+        <section aria-label="References">
           <Title order={2} size="h4" mb="xs">
-            Speaks of
+            References
           </Title>
           <ul className={classes.named}>
             {named.map((one) => (

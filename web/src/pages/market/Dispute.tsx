@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
-import { useHasPassed } from "../../ui/passing";
 import { Untrusted } from "../../ui/Untrusted";
+import { useHasPassed } from "../../ui/useHasPassed";
 import { When } from "../../ui/When";
 import { Evidence } from "./Evidence";
 
@@ -13,10 +13,10 @@ export function Dispute({ task }: { task: Schemas["Task"] }) {
     return (
       <Text component="li" c="dimmed">
         {isOver ? (
-          "Nobody disputed it in time. Anyone may settle the task now."
+          "No dispute was raised in time. Anyone can settle the task now."
         ) : (
           <>
-            The side that lost may dispute it before <When at={task.exit_at} />.
+            The losing side can dispute it until <When at={task.exit_at} />.
           </>
         )}
       </Text>
@@ -27,14 +27,14 @@ export function Dispute({ task }: { task: Schemas["Task"] }) {
       Disputed by <Untrusted text={task.disputed_by} />, <When at={task.disputed_at} />
       {task.state === "disputed" && !isOver && (
         <>
-          . <Untrusted text={task.arbiter ?? "nobody"} />, the arbiter, is to decide before{" "}
+          . <Untrusted text={task.arbiter ?? "nobody"} />, the arbiter, decides by{" "}
           <When at={task.exit_at} />.
         </>
       )}
       {!task.resolutionURI && (task.state !== "disputed" || isOver) && (
         <>. The arbiter did not decide in time: the first score stands.</>
       )}
-      <Evidence label="The reason" uri={task.disputeReasonURI} />
+      <Evidence label="Reason" uri={task.disputeReasonURI} />
     </li>
   );
 }

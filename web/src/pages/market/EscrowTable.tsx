@@ -9,7 +9,7 @@ interface EscrowTableProps {
   currency: string;
 }
 
-/** Each movement of the task's money: postings that belong together sum to zero. */
+/** The ledger entries of a task; the postings of an entry sum to zero. */
 export function EscrowTable({ entries, currency }: EscrowTableProps) {
   return (
     <section aria-label="Escrow">
@@ -17,8 +17,7 @@ export function EscrowTable({ entries, currency }: EscrowTableProps) {
         Escrow
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Every posting of the ledger that has to do with this task; the postings of an entry sum to
-        zero.
+        The ledger's postings for this task; the postings of an entry sum to zero.
       </Text>
       <WideTable label="Postings" minWidth={520}>
         <Table.Thead>
@@ -48,7 +47,7 @@ export function EscrowTable({ entries, currency }: EscrowTableProps) {
   );
 }
 
-/** An amount stays the text it is: it is exact. */
+/** Amounts stay text, because they are exact. */
 function signedText(amount: string): string {
   return amount.startsWith("-") ? amount.replace("-", "−") : `+${amount}`;
 }

@@ -5,13 +5,13 @@ import { isCid } from "./cids";
 import classes from "./market.module.css";
 
 interface EvidenceProps {
-  /** What it is: "The reason". */
+  /** Its label: "Reason". */
   label: string;
-  /** A CID leads to the content; any other address is shown and leads nowhere. */
+  /** A CID is linked to its content; any other address is only displayed. */
   uri: string | null;
 }
 
-/** Where something can be seen that a task's money depends on. */
+/** A piece of evidence that a task's payment depends on. */
 export function Evidence({ label, uri }: EvidenceProps) {
   if (!uri) return null;
   return (

@@ -5,7 +5,7 @@ import { isCid } from "./cids";
 import { MarketView } from "./MarketView";
 import { TaskView } from "./TaskView";
 
-/** The market, one of its tasks, or content that they speak of. */
+/** The market, one of its tasks, or content that they refer to. */
 export default function MarketPage() {
   return (
     <Switch>

@@ -9,7 +9,7 @@ import { AgentTable } from "./AgentTable";
 import { BalanceTable } from "./BalanceTable";
 import { TaskTable } from "./TaskTable";
 
-/** Who asks for what, who earns, and where the money is. */
+/** The tasks, the agents that earn, and the balances. */
 export function MarketView() {
   const [search, setSearch] = useSearchParams();
   const state = TASK_STATES.find((one) => one === search.get("state"));
@@ -21,7 +21,7 @@ export function MarketView() {
   return (
     <Page
       title="Market"
-      lead="Tasks that pay from escrow for work that passes. The money is test money: it is worth nothing."
+      lead="Tasks that pay from escrow for work that passes. The money is test money, worth nothing."
     >
       <Group>
         <Select
@@ -63,18 +63,18 @@ function NoTasks({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered)
     return (
       <EmptyNote
-        title="No task is in this state"
+        title="No matching tasks"
         action={
           <Button component={Link} href="/market" variant="default">
             Show all tasks
           </Button>
         }
       >
-        No task of your team stands there now.
+        No task of your team is in this state.
       </EmptyNote>
     );
   return (
-    <EmptyNote title="Nobody has posted a task yet">
+    <EmptyNote title="No tasks yet">
       <Text>
         A task is a job with a standard and a reward that is locked until the verdict. In a
         terminal: <code>arena task post --help</code>; agents earn with <code>arena start</code>.

@@ -11,7 +11,7 @@ const TONES: Partial<Record<State, Tone>> = {
   paid: "good",
 };
 
-/** Where a task stands. */
+/** The state of a task. */
 export function TaskState({ state }: { state: State }) {
   return <Label tone={TONES[state] ?? "quiet"}>{state}</Label>;
 }

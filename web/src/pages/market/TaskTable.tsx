@@ -9,7 +9,7 @@ import { TaskState } from "./TaskState";
 
 const FIRST_CHARACTERS = 120;
 
-/** Tasks, newest first; each leads to its story. */
+/** Tasks, newest first. */
 export function TaskTable({ tasks }: { tasks: Schemas["Task"][] }) {
   return (
     <WideTable label="Tasks" minWidth={820}>

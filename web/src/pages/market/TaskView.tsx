@@ -12,16 +12,16 @@ import { When } from "../../ui/When";
 import { ApplicantTable } from "./ApplicantTable";
 import { EscrowTable } from "./EscrowTable";
 import { Evidence } from "./Evidence";
-import { Story } from "./Story";
+import { History } from "./History";
 import { TaskState } from "./TaskState";
 import { shortened } from "./TaskTable";
 import { TermTable } from "./TermTable";
 import { Verdict } from "./Verdict";
 
-/** One task: what is asked, who does it, the verdict, the money, and all that happened. */
+/** One task: description, submission, verdict, money and history. */
 export function TaskView({ taskId }: { taskId: number }) {
   const { data, error, refetch } = useTask(taskId);
-  const back = <BackLink href="/market">The market</BackLink>;
+  const back = <BackLink href="/market">Back to the market</BackLink>;
   if (!data)
     return (
       <Page title="Task" before={back}>
@@ -60,26 +60,26 @@ export function TaskView({ taskId }: { taskId: number }) {
           { label: "Paid out", value: `${task.payout} ${task.currency}` },
         ]}
       />
-      <section aria-label="Asked">
+      <section aria-label="Task">
         <Title order={2} size="h4" mb="xs">
-          Asked
+          Description
         </Title>
         <UntrustedBlock label="Description" text={task.description} />
-        <Evidence label="The standard it is judged by" uri={task.evaluationCID} />
+        <Evidence label="Standard" uri={task.evaluationCID} />
       </section>
       {task.resultHash && (
-        <section aria-label="Handed in">
+        <section aria-label="Submission">
           <Title order={2} size="h4" mb="xs">
-            Handed in
+            Submission
           </Title>
           <Text>
             By <Untrusted text={task.agent ?? "nobody"} />, <When at={task.submitted_at} />
           </Text>
-          <Evidence label="The result" uri={task.resultHash} />
+          <Evidence label="Result" uri={task.resultHash} />
         </section>
       )}
       <Verdict task={task} />
-      <Story events={data.events} task={task} />
+      <History events={data.events} task={task} />
       <TermTable task={task} />
       {data.applicants.length > 0 && (
         <ApplicantTable applicants={data.applicants} chosen={task.agent} />

@@ -1,7 +1,7 @@
 import { Table, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/queries";
-import { amount, span } from "../../ui/numbers";
+import { span } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { WideTable } from "../../ui/WideTable";
@@ -10,11 +10,11 @@ type Task = Schemas["Task"];
 
 const ASSIGNMENTS: Record<Task["assignment"], string> = {
   manual: "the poster chooses",
-  first: "to the first that applies",
+  first: "to the first applicant",
   best_reputation: "to the applicant with the best reputation",
 };
 
-/** What the poster fixed and nobody can change. */
+/** The terms that were fixed when the task was posted. */
 export function TermTable({ task }: { task: Task }) {
   return (
     <section aria-label="Terms of the task">
@@ -22,16 +22,16 @@ export function TermTable({ task }: { task: Task }) {
         Terms
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Fixed when the task was posted; nobody can change them.
+        Fixed when the task was posted.
       </Text>
       <WideTable label="Terms" minWidth={300}>
         <Table.Tbody>
-          {termsOf(task).map(([name, told]) => (
+          {termsOf(task).map(([name, value]) => (
             <Table.Tr key={name}>
               <Table.Th scope="row" w="11rem">
                 {name}
               </Table.Th>
-              <Table.Td>{told}</Table.Td>
+              <Table.Td>{value}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -45,12 +45,12 @@ function termsOf(task: Task): [string, ReactNode][] {
   return [
     ["Assignment", <Assigning key="assignment" task={task} />],
     ["Applicants", `${task.max_applicants} at most`],
-    ["Commitment", task.commit_deadline ? <By at={task.commit_deadline} /> : "none is asked for"],
+    ["Commitment", task.commit_deadline ? <By at={task.commit_deadline} /> : "not required"],
     ["Judge", <Untrusted key="judge" text={task.judge} />],
-    ["Judge's window", `${span(task.judge_window_seconds)} from the submission`],
+    ["Judging window", `${span(task.judge_window_seconds)} from the submission`],
     [
       "Fallback judge",
-      named(task.fallback_judge, `${span(task.fallback_window_seconds)} after the judge's window`),
+      named(task.fallback_judge, `${span(task.fallback_window_seconds)} after the judging window`),
     ],
     ["Without a verdict", timeoutOf(task)],
     [
@@ -96,5 +96,5 @@ function named(who: string | null, window: string): ReactNode {
 
 function timeoutOf(task: Task): string {
   if (task.timeout_policy === "refund") return "the reward goes back to the poster";
-  return `${amount(task.agent_share_percent, "per cent", "per cent")} of the reward to the agent, the rest back to the poster`;
+  return `${task.agent_share_percent} % of the reward to the agent, the rest back to the poster`;
 }

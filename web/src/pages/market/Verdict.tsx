@@ -3,14 +3,14 @@ import type { Schemas } from "../../api/queries";
 import { Outcome } from "../../ui/Outcome";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
-import { Awaited } from "./Awaited";
 import { Dispute } from "./Dispute";
 import { Evidence } from "./Evidence";
 import classes from "./market.module.css";
+import { PendingVerdict } from "./PendingVerdict";
 
 const ENOUGH = 60;
 
-/** The judge's score, and the arbiter's where there was a dispute: who gave which, and why. */
+/** The judge's score, and the arbiter's after a dispute, each with its reason. */
 export function Verdict({ task }: { task: Schemas["Task"] }) {
   return (
     <Paper withBorder p="lg" component="section" aria-label="Verdict">
@@ -18,7 +18,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
         Verdict
       </Title>
       {task.score === null ? (
-        <Awaited task={task} />
+        <PendingVerdict task={task} />
       ) : (
         <ol className={classes.scores}>
           <li>
@@ -28,7 +28,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
               office={task.judged_by === task.judge ? "the judge" : "the fallback judge"}
               at={task.judged_at}
             />
-            <Evidence label="The reason" uri={task.reasonURI} />
+            <Evidence label="Reason" uri={task.reasonURI} />
           </li>
           <Dispute task={task} />
           {task.resolutionURI && task.final_score !== null && (
@@ -39,7 +39,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
                 office="the arbiter"
                 at={task.ended_at}
               />
-              <Evidence label="The reason" uri={task.resolutionURI} />
+              <Evidence label="Reason" uri={task.resolutionURI} />
             </li>
           )}
         </ol>

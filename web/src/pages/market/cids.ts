@@ -2,12 +2,12 @@ const CID = "(?:b[a-z2-7]{50,}|z[1-9A-HJ-NP-Za-km-z]{45,}|Qm[1-9A-HJ-NP-Za-km-z]
 const WHOLE = new RegExp(`^${CID}$`);
 const WITHIN = new RegExp(`\\b${CID}\\b`, "g");
 
-/** Whether a text is the name of content, by its look. */
+/** Whether a text looks like a CID. */
 export function isCid(text: string): boolean {
   return WHOLE.test(text);
 }
 
-/** The contents that a text speaks of, each once. */
+/** The CIDs in a text, each once. */
 export function cidsIn(text: string): string[] {
   return [...new Set(text.match(WITHIN))];
 }

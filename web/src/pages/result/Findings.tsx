@@ -4,17 +4,16 @@ import { Outcome } from "../../ui/Outcome";
 import { Untrusted } from "../../ui/Untrusted";
 import classes from "./Findings.module.css";
 
-/** Each thing that was looked for, whether it was there, and where. */
+/** The findings of a verdict, with their evidence. */
 export function Findings({ findings }: { findings: Schemas["Finding"][] }) {
-  if (findings.length === 0)
-    return <Text c="dimmed">There was nothing to look at: no answer came.</Text>;
+  if (findings.length === 0) return <Text c="dimmed">No findings: the agent did not answer.</Text>;
   return (
     <ul className={classes.findings}>
       {findings.map((finding, index) => (
-        // Two findings may say the same: their order is what they are known by.
+        // Two findings may be equal, so the index is the key.
         <li key={index} className={classes.finding}>
           <Outcome passed={finding.passed} />
-          <div className={classes.told}>
+          <div className={classes.text}>
             <Text fw={600}>
               <Untrusted text={finding.criterion} />
             </Text>

@@ -9,12 +9,12 @@ interface NeighboursProps {
   next: string | null;
 }
 
-/** The results before and after this one; the arrow keys lead there too. */
+/** Links to the results before and after this one; the arrow keys work too. */
 export function Neighbours({ previous, next }: NeighboursProps) {
   const [, navigate] = useLocation();
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      // Only where the arrows do nothing else: not in a field, not in something that scrolls.
+      // Only where the arrows have no other use: not in a field, not in a scroll area.
       const at = document.activeElement;
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       if (at !== document.body && at?.tagName !== "H1") return;

@@ -11,18 +11,18 @@ import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
-import { askingFor, wantedIn } from "../run/wanted";
+import { filterIn, queryOf } from "../run/filter";
 import { Findings } from "./Findings";
 import { Neighbours } from "./Neighbours";
 
-/** One result with all its evidence: what was asked, what was said, what was found in it. */
+/** One result with its evidence: prompt, answer, findings. */
 export default function ResultPage() {
   const { runId = "", resultId = "" } = useParams<{ runId: string; resultId: string }>();
   const [search] = useSearchParams();
-  const wanted = wantedIn(search);
-  const asking = askingFor(wanted);
-  const { data, error, refetch } = useResult(runId, resultId, wanted);
-  const back = <BackLink href={`/runs/${runId}${asking}`}>The run</BackLink>;
+  const filter = filterIn(search);
+  const query = queryOf(filter);
+  const { data, error, refetch } = useResult(runId, resultId, filter);
+  const back = <BackLink href={`/runs/${runId}${query}`}>Back to the run</BackLink>;
   if (!data)
     return (
       <Page title="Result" before={back}>
@@ -30,7 +30,7 @@ export default function ResultPage() {
       </Page>
     );
   const { run, result, test } = data;
-  const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${asking}`;
+  const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${query}`;
   const output = outputOf(result);
   return (
     <Page
@@ -58,7 +58,7 @@ export default function ResultPage() {
             label: "Points",
             value: `${score(result.points_earned)} of ${score(result.points_possible)}`,
           },
-          { label: "Judged", value: `${score(result.score)} of 100` },
+          { label: "Score", value: `${score(result.score)} of 100` },
           {
             label: "Time",
             value: seconds(result.duration_seconds),
@@ -69,7 +69,7 @@ export default function ResultPage() {
             value: count(sum(result.input_tokens, result.output_tokens)),
             note:
               result.input_tokens === null
-                ? "not told by the agent"
+                ? "not reported by the agent"
                 : `${count(result.input_tokens)} in, ${count(result.output_tokens)} out`,
           },
           {
@@ -92,25 +92,25 @@ export default function ResultPage() {
         <Findings findings={result.findings} />
         {result.verdict_cid && (
           <Text size="sm" c="dimmed" mt="sm" style={{ overflowWrap: "anywhere" }}>
-            Kept as the record <Code>{result.verdict_cid}</Code>; replay it with{" "}
+            Stored as the record <Code>{result.verdict_cid}</Code>; replay it with{" "}
             <Code>arena verify {result.verdict_cid}</Code>.
           </Text>
         )}
       </Paper>
-      <section aria-label="Asked">
+      <section>
         <Title order={2} size="h4" mb="xs">
-          Asked
+          Prompt
         </Title>
         <UntrustedBlock label="Prompt" text={test.input_prompt} />
       </section>
-      <section aria-label="Answered">
+      <section>
         <Title order={2} size="h4" mb="xs">
-          Answered
+          Answer
         </Title>
         {output === null ? (
-          <Text c="dimmed">The agent said nothing.</Text>
+          <Text c="dimmed">The agent returned no output.</Text>
         ) : (
-          <UntrustedBlock label="Answer of the agent" text={output} />
+          <UntrustedBlock label="Answer" text={output} />
         )}
       </section>
       <section aria-label="Standard">
@@ -130,7 +130,7 @@ function sum(one: number | null, other: number | null): number | null {
   return one === null && other === null ? null : (one ?? 0) + (other ?? 0);
 }
 
-/** What the agent said; whatever else was kept of it is shown as JSON. */
+/** The agent's output; any other recorded value is shown as JSON. */
 function outputOf(result: Schemas["Result"]): string | null {
   if (result.actual_output === null) return null;
   const { output } = result.actual_output as { output?: unknown };

@@ -13,15 +13,15 @@ export function AgreementCard({ agreement }: { agreement: Schemas["ReviewAgreeme
         Agreement
       </Title>
       <Text size="sm" mb="sm">
-        On {amount(agreement.shared_items, "item")} that two or more answered, all agree on{" "}
-        {count(agreement.agreed_items)} (
+        Reviewers agree on {count(agreement.agreed_items)} of{" "}
+        {amount(agreement.shared_items, "item")} that two or more of them answered (
         {percent(agreement.share === null ? null : agreement.share * 100)}).
       </Text>
       <WideTable label="Agreement of reviewers" minWidth={420}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Reviewers</Table.Th>
-            <Table.Th ta="right">In common</Table.Th>
+            <Table.Th ta="right">Shared items</Table.Th>
             <Table.Th ta="right">Agreed</Table.Th>
             <Table.Th ta="right">Kappa</Table.Th>
           </Table.Tr>
@@ -35,7 +35,7 @@ export function AgreementCard({ agreement }: { agreement: Schemas["ReviewAgreeme
               <Table.Td ta="right">{count(pair.common)}</Table.Td>
               <Table.Td ta="right">{count(pair.agreed)}</Table.Td>
               <Table.Td ta="right">
-                {pair.kappa === null ? "too few to tell" : pair.kappa.toFixed(2)}
+                {pair.kappa === null ? "too few data" : pair.kappa.toFixed(2)}
               </Table.Td>
             </Table.Tr>
           ))}

@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/queries";
 import { useAnswer } from "../../api/reviews";
 import { ConfirmDialog } from "../../ui/ConfirmDialog";
 import { ProblemNote } from "../../ui/ProblemNote";
-import { isComplete, type Said } from "./complete";
+import { type Given, isComplete } from "./complete";
 import { ItemRow } from "./ItemRow";
 import classes from "./reviews.module.css";
 
@@ -13,7 +13,7 @@ interface ChecklistProps {
   reviewer: string;
 }
 
-interface Asked {
+interface Pending {
   index: number;
   passed: boolean;
 }
@@ -24,8 +24,8 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
   const answer = useAnswer(review.id);
   const [current, setCurrent] = useState(0);
   const [notes, setNotes] = useState<Record<number, string>>({});
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const said = useRef<Said[]>([]);
+  const [pending, setPending] = useState<Pending | null>(null);
+  const given = useRef<Given[]>([]);
   const list = useRef<HTMLOListElement>(null);
   const isOpen = review.status === "open" || review.status === "answered";
 
@@ -34,28 +34,28 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
     setCurrent(next);
     list.current?.querySelectorAll<HTMLElement>("[data-pass]")[next]?.focus();
   };
-  const give = ({ index, passed }: Asked) => {
+  const give = ({ index, passed }: Pending) => {
     const item = items[index];
     if (!item) return Promise.resolve();
     const note = notes[index]?.trim() || null;
-    const given = { place: item.place, item: item.item, passed, note };
-    said.current.push({ index, reviewer });
-    return answer.mutateAsync({ reviewer, answers: [given] });
+    given.current.push({ index, reviewer });
+    const { place } = item;
+    return answer.mutateAsync({ reviewer, answers: [{ place, item: item.item, passed, note }] });
   };
   const say = (index: number, passed: boolean) => {
     if (!isOpen) return;
-    const isLast = isComplete(details, [...said.current, { index, reviewer }]);
+    const isLast = isComplete(details, [...given.current, { index, reviewer }]);
     // The last answer moves a task's money.
-    if (isLast && review.subject.kind === "task") return setAsked({ index, passed });
-    // What fails is told below the list.
+    if (isLast && review.subject.kind === "task") return setPending({ index, passed });
+    // A failure is shown below the list.
     give({ index, passed }).catch(() => {});
     go(index + 1);
   };
   const press = (event: KeyboardEvent) => {
     const { target } = event;
     const isTyping = target instanceof HTMLElement && target.closest("input, textarea, select");
-    if (asked || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-    // A key that is held down answers one item; only the arrows go on.
+    if (pending || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    // A key that is held down answers one item; only arrows repeat.
     if (event.repeat && !event.key.startsWith("Arrow")) return event.preventDefault();
     const acts: Record<string, () => void> = {
       p: () => say(current, true),
@@ -85,7 +85,7 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
       {isOpen && (
         <Text size="sm" c="dimmed" mb="sm">
           Keys: <kbd>p</kbd> pass, <kbd>f</kbd> fail, <kbd>n</kbd> note, <kbd>↑</kbd> <kbd>↓</kbd>{" "}
-          other item. Every answer is kept at once.
+          move. Answers are saved immediately.
         </Text>
       )}
       <ol className={classes.items} ref={list}>
@@ -104,23 +104,23 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
           />
         ))}
       </ol>
-      {answer.error && !asked && <ProblemNote error={answer.error} />}
+      {answer.error && !pending && <ProblemNote error={answer.error} />}
       <ConfirmDialog
-        question="Give the last answer?"
-        confirm="Give the answer"
-        refuse="Not yet"
-        opened={asked !== null}
-        onClose={() => setAsked(null)}
-        onConfirm={async () => asked && give(asked)}
+        question="Submit the last answer?"
+        confirm="Submit answer"
+        refuse="Cancel"
+        opened={pending !== null}
+        onClose={() => setPending(null)}
+        onConfirm={async () => pending && give(pending)}
       >
-        It completes the review, and the verdict is given: task {review.subject.id} pays its agent
-        or refunds its poster. That cannot be undone.
+        This completes the review and gives the verdict: task {review.subject.id} pays its agent or
+        refunds its poster. It cannot be undone.
       </ConfirmDialog>
     </>
   );
 }
 
-/** What this reviewer has said, as it stands. */
-export function mine(item: Schemas["ReviewItem"], reviewer: string) {
+/** This reviewer's current answer. */
+function mine(item: Schemas["ReviewItem"], reviewer: string) {
   return item.answers.find((one) => one.reviewer === reviewer && one.is_standing);
 }

@@ -17,7 +17,7 @@ interface ItemRowProps {
   onLeave: () => void;
 }
 
-/** One item: its text, what everybody said, and the ways to answer it. */
+/** One item: its text, the answers so far, and the buttons to answer it. */
 export function ItemRow(props: ItemRowProps) {
   const { item, reviewer, isCurrent, isOpen, note, onNote, onFocus, onAnswer, onLeave } = props;
   const standing = item.answers.filter((one) => one.is_standing);
@@ -83,7 +83,7 @@ export function ItemRow(props: ItemRowProps) {
             className={classes.note}
             onChange={(event) => onNote(event.currentTarget.value)}
             onKeyDown={(event) => {
-              // Out of the note, back to the keys; an answer given before takes the note along.
+              // Leave the note; an answer given before is sent again with the note.
               if (event.key !== "Enter" && event.key !== "Escape") return;
               event.preventDefault();
               if (event.key === "Enter" && own) onAnswer(own.passed);

@@ -12,7 +12,7 @@ import { WideTable } from "../../ui/WideTable";
 
 const STATUSES: ReviewStatus[] = ["open", "answered", "done", "cancelled"];
 
-/** What waits for people, those that have waited longest first. */
+/** The reviews, the longest waiting first. */
 export function QueueView() {
   const [search, setSearch] = useSearchParams();
   const status = STATUSES.find((one) => one === search.get("status")) ?? "open";
@@ -21,11 +21,11 @@ export function QueueView() {
   return (
     <Page
       title="Reviews"
-      lead="Checklists that people answer. With the last answer the verdict is made, and a run that waited for it goes on."
+      lead="Checklists that people answer. The last answer makes the verdict, and a run that waits for it continues."
     >
       <Group>
         <Select
-          label="State"
+          label="Status"
           allowDeselect={false}
           data={STATUSES.map(String)}
           value={status}
@@ -35,18 +35,18 @@ export function QueueView() {
       {reviews.isPending && <Loading what="the reviews" />}
       {reviews.error && <ProblemNote error={reviews.error} onRetry={() => reviews.refetch()} />}
       {reviews.data && rows.length === 0 && (
-        <EmptyNote title={status === "open" ? "Nothing waits for you" : `Nothing is ${status}`}>
+        <EmptyNote title={status === "open" ? "No open reviews" : `No reviews are ${status}`}>
           {status === "open"
-            ? "A test with a checklist, or a task judged by one, comes here when an agent has answered it."
-            : "No review of your team is in this state."}
+            ? "A test with a checklist, or a task judged by one, appears here once an agent has answered it."
+            : "No review of your team has this status."}
         </EmptyNote>
       )}
       {rows.length > 0 && (
         <WideTable label="Reviews" minWidth={640}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>What is judged</Table.Th>
-              <Table.Th>Of</Table.Th>
+              <Table.Th>Submission</Table.Th>
+              <Table.Th>Run or task</Table.Th>
               <Table.Th ta="right">Items answered</Table.Th>
               <Table.Th ta="right">Reviewers</Table.Th>
               <Table.Th>Waiting since</Table.Th>
@@ -98,7 +98,7 @@ export function QueueView() {
   );
 }
 
-/** Where what is reviewed has its page. */
+/** The page of the reviewed run or task. */
 export function subjectHref(subject: { kind: "run" | "task"; id: string }): string {
   return subject.kind === "run" ? `/runs/${subject.id}` : `/market/tasks/${subject.id}`;
 }

@@ -13,11 +13,11 @@ import { AgreementCard } from "./AgreementCard";
 import { Checklist } from "./Checklist";
 import { subjectHref } from "./QueueView";
 
-/** One submission to judge: what was asked, what was handed in, and the items to answer. */
+/** One submission to judge: the prompt, the submission, and the items to answer. */
 export function ReviewView({ reviewId }: { reviewId: string }) {
   const { data, error, refetch } = useReview(reviewId);
   const [name, setName] = useLocalStorage({ key: "arena.user", defaultValue: "" });
-  const back = <BackLink href="/reviews">The queue</BackLink>;
+  const back = <BackLink href="/reviews">All reviews</BackLink>;
   if (!data)
     return (
       <Page title="Review" before={back}>
@@ -40,7 +40,7 @@ export function ReviewView({ reviewId }: { reviewId: string }) {
           {review.due_at && (
             <>
               {" "}
-              · answers count before <When at={review.due_at} />
+              · answer before <When at={review.due_at} />
             </>
           )}
         </>
@@ -48,24 +48,24 @@ export function ReviewView({ reviewId }: { reviewId: string }) {
     >
       {review.trouble && (
         <Text role="alert">
-          {review.status === "cancelled" ? "There is no verdict" : "There is no verdict yet"}:{" "}
+          {review.status === "cancelled" ? "No verdict" : "No verdict yet"}:{" "}
           <Untrusted text={review.trouble} />
         </Text>
       )}
-      <section aria-label="Asked">
+      <section>
         <Title order={2} size="h4" mb="xs">
-          Asked
+          Prompt
         </Title>
         <UntrustedBlock label="Prompt" text={data.prompt} />
       </section>
-      <section aria-label="Handed in">
+      <section>
         <Title order={2} size="h4" mb="xs">
-          Handed in
+          Submission
         </Title>
         <UntrustedBlock label="Submission" text={data.submission} />
         {data.truncated && (
           <Text size="sm" c="dimmed">
-            The agent said more than was kept.
+            The answer was longer and has been cut.
           </Text>
         )}
       </section>
@@ -75,7 +75,7 @@ export function ReviewView({ reviewId }: { reviewId: string }) {
         </Title>
         <TextInput
           label="Your name"
-          description="A second answer under the same name takes the first one's place."
+          description="A later answer under the same name replaces the earlier one."
           placeholder="anonymous"
           maxLength={100}
           maw={320}

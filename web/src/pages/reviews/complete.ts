@@ -1,22 +1,22 @@
 import type { Schemas } from "../../api/queries";
 
-export interface Said {
+export interface Given {
   index: number;
   reviewer: string;
 }
 
 /**
- * Whether a review has all its answers, with those that were said here.
- * Answers may still be on their way, so what was said counts from the moment it was said.
+ * Whether a review has all its answers, including those just given here.
+ * Answers may still be in flight, so they count from the moment they are given.
  */
 export function isComplete(
   { items, review }: Schemas["ReviewDetails"],
-  said: readonly Said[],
+  given: readonly Given[],
 ): boolean {
   return items.every((item, index) => {
     const reviewers = new Set([
       ...item.answers.filter((one) => one.is_standing).map((one) => one.reviewer),
-      ...said.filter((one) => one.index === index).map((one) => one.reviewer),
+      ...given.filter((one) => one.index === index).map((one) => one.reviewer),
     ]);
     return reviewers.size >= review.reviewers_needed;
   });

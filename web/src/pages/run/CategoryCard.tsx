@@ -6,7 +6,7 @@ import { count } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import classes from "./CategoryCard.module.css";
 
-/** How the run went in each category; one click shows the results of one alone. */
+/** The run by category; a click filters the results. */
 export function CategoryCard({ categories }: { categories: Schemas["CategoryCount"][] }) {
   const chosen = new URLSearchParams(useSearch()).get("category");
   return (

@@ -9,7 +9,7 @@ interface ErrorListProps {
   total: number;
 }
 
-/** Faults of the infrastructure, apart from the agent's failures: they say nothing about the agent. */
+/** Infrastructure errors, shown apart from the agent's failures. */
 export function ErrorList({ errors, total }: ErrorListProps) {
   if (errors.length === 0) return null;
   const number = Math.max(total, errors.length);
@@ -20,8 +20,8 @@ export function ErrorList({ errors, total }: ErrorListProps) {
       title={`${amount(number, "test")} could not be executed`}
     >
       <Text size="sm" mb="xs">
-        Something other than the agent was at fault, so these count as neither passed nor failed.
-        Resume the run when it is mended.
+        The agent did not cause this, so these count as neither passed nor failed. Fix the cause,
+        then resume the run.
       </Text>
       <List size="sm">
         {errors.slice(0, 20).map((error) => (

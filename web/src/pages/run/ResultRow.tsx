@@ -9,19 +9,19 @@ import classes from "./ResultRows.module.css";
 
 interface ResultRowProps {
   runId: string;
-  asking: string;
-  /** Undefined while it is on its way. */
+  query: string;
+  /** Undefined while loading. */
   row: Schemas["ResultRow"] | undefined;
   index: number;
   high: number;
   top: number;
 }
 
-/** So much of a reason fits into a row. */
+/** Characters of a reason that fit into a row. */
 const REASON = 160;
 
 export const ResultRow = memo(function ResultRow(props: ResultRowProps) {
-  const { runId, asking, row, index, high, top } = props;
+  const { runId, query, row, index, high, top } = props;
   const style = { height: high, transform: `translateY(${top}px)` };
   if (!row)
     return (
@@ -39,7 +39,7 @@ export const ResultRow = memo(function ResultRow(props: ResultRowProps) {
         </Outcome>
       </span>
       <span role="cell" className={classes.test}>
-        <Link href={`/runs/${runId}/results/${row.id}${asking}`} className={classes.link}>
+        <Link href={`/runs/${runId}/results/${row.id}${query}`} className={classes.link}>
           <Untrusted text={row.name} />
         </Link>
         <span className={classes.dim}>

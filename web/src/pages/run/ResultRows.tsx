@@ -7,21 +7,21 @@ import classes from "./ResultRows.module.css";
 
 interface ResultRowsProps {
   runId: string;
-  /** The filter as the end of an address, so that a result knows its neighbours in this list. */
-  asking: string;
-  /** Those that are here; the others come when they are needed. */
+  /** The filter as a query string, so that a result knows its neighbours in this list. */
+  query: string;
+  /** The rows loaded so far. */
   rows: Schemas["ResultRow"][];
   total: number;
-  /** Whether these are still the rows of the filter before. */
+  /** Whether these are still the rows of the previous filter. */
   isStale: boolean;
   onNeedMore: () => void;
 }
 
 const HIGH = { desk: 58, phone: 84 };
 
-/** A list of any length: only the rows in the window exist. */
+/** A virtual list: only the rows in view are rendered. */
 export function ResultRows(props: ResultRowsProps) {
-  const { runId, asking, rows, total, isStale, onNeedMore } = props;
+  const { runId, query, rows, total, isStale, onNeedMore } = props;
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
@@ -36,7 +36,7 @@ export function ResultRows(props: ResultRowsProps) {
   useLayoutEffect(() => {
     const place = list.current?.getBoundingClientRect().top ?? 0;
     setTop(Math.round(place + window.scrollY));
-    // Not at every scroll: to ask for a place makes the browser lay out the page at once.
+    // Not on every scroll: measuring forces a layout.
   }, [total, high, rows.length]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another height makes all places new
   useEffect(() => rendered.measure(), [high, rendered]);
@@ -75,7 +75,7 @@ export function ResultRows(props: ResultRowsProps) {
           <ResultRow
             key={item.key}
             runId={runId}
-            asking={asking}
+            query={query}
             row={rows[item.index]}
             index={item.index}
             high={high}

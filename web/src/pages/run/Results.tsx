@@ -5,23 +5,23 @@ import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
 import { amount } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { filterIn, queryOf } from "./filter";
 import { ResultRows } from "./ResultRows";
-import { askingFor, wantedIn } from "./wanted";
 
 interface ResultsProps {
   run: Schemas["Run"];
   details: Schemas["RunDetails"];
 }
 
-/** The results of a run; what is filtered is part of the address. */
+/** The results of a run; the filter is part of the address. */
 export function Results({ run, details }: ResultsProps) {
   const [search, setSearch] = useSearchParams();
-  const wanted = wantedIn(search);
-  const results = useResults(run.id, wanted);
+  const filter = filterIn(search);
+  const results = useResults(run.id, filter);
   const rows = results.data?.pages.flatMap((page) => page.results) ?? [];
   const total = results.data?.pages[0]?.total ?? 0;
   const awaiting = details.categories.some((one) => one.awaiting > 0);
-  const isFiltered = Boolean(wanted.outcome || wanted.category || wanted.flaky);
+  const isFiltered = Boolean(filter.outcome || filter.category || filter.flaky);
   const change = (name: string, value: string | null) =>
     setSearch((before) => {
       const after = new URLSearchParams(before);
@@ -38,7 +38,7 @@ export function Results({ run, details }: ResultsProps) {
             Results
           </Title>
           <Text size="sm" c="dimmed" role="status">
-            {amount(total, "result")} {isFiltered ? "fit the filter" : "in all"}
+            {amount(total, "result")} {isFiltered ? "match the filter" : "in total"}
           </Text>
         </div>
         <Group gap="sm" align="flex-end">
@@ -49,11 +49,11 @@ export function Results({ run, details }: ResultsProps) {
               { value: "", label: "All" },
               { value: "failed", label: "Failed" },
               { value: "passed", label: "Passed" },
-              ...(awaiting || wanted.outcome === "awaiting"
+              ...(awaiting || filter.outcome === "awaiting"
                 ? [{ value: "awaiting", label: "Awaiting" }]
                 : []),
             ]}
-            value={wanted.outcome ?? ""}
+            value={filter.outcome ?? ""}
             onChange={(value) => change("outcome", value)}
           />
           <Select
@@ -62,14 +62,14 @@ export function Results({ run, details }: ResultsProps) {
             clearable
             clearButtonProps={{ "aria-label": "All categories" }}
             data={details.categories.map((one) => one.category)}
-            value={wanted.category ?? null}
+            value={filter.category ?? null}
             onChange={(value) => change("category", value)}
             w={180}
           />
           {details.trials && (
             <Switch
               label="Flaky only"
-              checked={wanted.flaky ?? false}
+              checked={filter.flaky ?? false}
               onChange={(event) => change("flaky", event.currentTarget.checked ? "true" : null)}
             />
           )}
@@ -79,7 +79,7 @@ export function Results({ run, details }: ResultsProps) {
       {results.error && <ProblemNote error={results.error} onRetry={() => results.refetch()} />}
       {results.data && total === 0 && (
         <EmptyNote
-          title={isFiltered ? "No result fits the filter" : "No result yet"}
+          title={isFiltered ? "No matching results" : "No results yet"}
           action={
             isFiltered && (
               <Button component={Link} href={`/runs/${run.id}`} variant="default">
@@ -88,13 +88,15 @@ export function Results({ run, details }: ResultsProps) {
             )
           }
         >
-          {isFiltered ? "Nothing of this run is like that." : "They come as the tests are asked."}
+          {isFiltered
+            ? "No result of this run matches the filter."
+            : "They appear as the tests run."}
         </EmptyNote>
       )}
       {total > 0 && (
         <ResultRows
           runId={run.id}
-          asking={askingFor(wanted)}
+          query={queryOf(filter)}
           rows={rows}
           total={total}
           isStale={results.isPlaceholderData}

@@ -5,7 +5,7 @@ import { Bolt } from "../../ui/icons";
 import { amount } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
 
-/** What can be done with a run in the state it is in. */
+/** The actions that the state of a run allows. */
 export function RunActions({ run }: { run: Schemas["Run"] }) {
   const action = useRunAction(run.id);
   const isOpen = ["pending", "running", "awaiting_review"].includes(run.status);
@@ -35,11 +35,11 @@ export function RunActions({ run }: { run: Schemas["Run"] }) {
           label="Cancel run"
           question="Cancel this run?"
           confirm="Cancel the run"
-          refuse="Let it go on"
+          refuse="Keep running"
           onConfirm={() => action.mutateAsync("cancel")}
         >
-          It stops for good and cannot be resumed. The {amount(run.completed_tests, "result")} that
-          it has will stay, but it will not count for the leaderboard.
+          A cancelled run cannot be resumed. Its {amount(run.completed_tests, "result")} so far will
+          stay, but the run will not count for the leaderboard.
         </ConfirmButton>
       )}
     </>

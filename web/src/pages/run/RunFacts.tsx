@@ -26,14 +26,14 @@ export function RunFacts({ run, details }: RunFactsProps) {
       value: percent(run.points_percent),
       note: `${score(run.points_earned)} of ${score(run.points_possible)}`,
     },
-    { label: "Failed", value: count(run.failed_tests), note: "the agent's own" },
-    { label: "Not executed", value: count(run.errored_tests), note: "not the agent's fault" },
+    { label: "Failed", value: count(run.failed_tests), note: "caused by the agent" },
+    { label: "Not executed", value: count(run.errored_tests), note: "not caused by the agent" },
     ...(run.awaiting_tests > 0
       ? [
           {
             label: "Awaiting review",
             value: <Link href="/reviews">{count(run.awaiting_tests)}</Link>,
-            note: "people still judge",
+            note: "waiting for people",
           },
         ]
       : []),
@@ -49,7 +49,7 @@ export function RunFacts({ run, details }: RunFactsProps) {
       value: count(tokens),
       note:
         tokens === null
-          ? "not told by the agent"
+          ? "not reported by the agent"
           : `${count(run.input_tokens)} in, ${count(run.output_tokens)} out`,
     },
     {
@@ -59,15 +59,19 @@ export function RunFacts({ run, details }: RunFactsProps) {
         details.cost_usd_per_passed_test != null
           ? `${dollars(details.cost_usd_per_passed_test)} per passed test`
           : run.cost_usd === null
-            ? "not known"
+            ? "unknown"
             : `of ${amount(run.costed_tests, "test")}`,
     },
   ];
   if (trials)
     facts.push(
-      { label: `pass@${trials.k}`, value: share(trials.pass_at_k), note: "one of all trials" },
-      { label: `pass^${trials.k}`, value: share(trials.pass_all_k), note: "every trial" },
-      { label: "Flaky tests", value: count(trials.flaky.length), note: "pass and fail in turn" },
+      {
+        label: `pass@${trials.k}`,
+        value: share(trials.pass_at_k),
+        note: "at least one trial passed",
+      },
+      { label: `pass^${trials.k}`, value: share(trials.pass_all_k), note: "every trial passed" },
+      { label: "Flaky tests", value: count(trials.flaky.length), note: "pass only sometimes" },
     );
   return <Facts facts={facts} />;
 }

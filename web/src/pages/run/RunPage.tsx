@@ -17,7 +17,7 @@ import { Results } from "./Results";
 import { RunActions } from "./RunActions";
 import { RunFacts } from "./RunFacts";
 
-/** A run: how it went, and every result it is made of. */
+/** A run with its results. */
 export default function RunPage() {
   const { runId = "" } = useParams<{ runId: string }>();
   const { data, error, isPending, refetch } = useRun(runId);
@@ -29,7 +29,7 @@ export default function RunPage() {
         {error ? <ProblemNote error={error} onRetry={refetch} /> : <Loading what="the run" />}
       </Page>
     );
-  const run = caughtUp(data.run, live);
+  const run = updated(data.run, live);
   return (
     <Page
       title={`${run.agent_id} ${run.agent_version}`}
@@ -39,10 +39,10 @@ export default function RunPage() {
         <Group gap="xs" role="status">
           <StatusBadge status={run.status} />
           <Text span size="sm">
-            begun <When at={run.started_at ?? run.created_at} />
+            Started <When at={run.started_at ?? run.created_at} />
           </Text>
           <Text span size="sm">
-            <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>to the agent</Link>
+            <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>View agent</Link>
           </Text>
         </Group>
       }
@@ -61,7 +61,7 @@ export default function RunPage() {
         </div>
       )}
       {run.error_message && data.errors.length === 0 && (
-        <Alert color="orange" icon={<Warning />} title="The run could not be finished">
+        <Alert color="orange" icon={<Warning />} title="The run could not be completed">
           <Untrusted text={run.error_message} />
         </Alert>
       )}
@@ -73,8 +73,8 @@ export default function RunPage() {
   );
 }
 
-/** The run as it was read, with what the stream of events has said since. */
-function caughtUp(run: Schemas["Run"], live: Schemas["Progress"] | undefined): Schemas["Run"] {
+/** The fetched run, updated with later events of the stream. */
+function updated(run: Schemas["Run"], live: Schemas["Progress"] | undefined): Schemas["Run"] {
   if (!live || live.completed <= run.completed_tests) return run;
   return {
     ...run,

@@ -1,0 +1,127 @@
+"""How a run is shown in a terminal."""
+
+from dataclasses import replace
+from textwrap import indent
+from uuid import UUID
+
+from rich.text import Text
+
+from arena.cli import output
+from arena.cli.tables import print_table
+from arena.operations.operations import Operations
+from arena.operations.runs import RunDetails
+from arena.runs.run import Result, Run
+from arena.scoring.trials import Trials
+
+FEW = 40
+"""No more results than this are shown to a person."""
+
+
+async def print_run(arena: Operations, run_id: UUID, *, as_json: bool) -> Run:
+    """Show a run: all of it to a program, what matters of it to a person."""
+    details = await arena.run(run_id, limit=1)
+    run = details.run
+    if as_json:
+        await _print_json(arena, details)
+        return run
+    # Of a large run only what failed is worth a line.
+    outcome = None if run.total_tests <= FEW else "failed"
+    page = await arena.run(run_id, limit=FEW, outcome=outcome)
+    _print_results(page)
+    hidden = (run.completed_tests if outcome is None else run.failed_tests) - page.count
+    if hidden > 0:
+        output.line(f"… and {hidden} more: arena runs show {run.id} --json")
+    screen = output.console()
+    for error in details.errors:
+        message = f"not executed: {error.test_id} (trial {error.trial}): {error.reason}"
+        screen.print(output.plain(message), style="yellow")
+    if details.trials:
+        screen.print(output.plain(repeats(details.trials)))
+    screen.print(summary(run))
+    return run
+
+
+async def _print_json(arena: Operations, details: RunDetails) -> None:
+    """All of a run, written page by page: 20,000 results must not be in memory at once."""
+    marker = '"results": []'  # quotes in texts are escaped, so no text can hold this
+    empty = replace(details, results=[], count=0, next_cursor=None)
+    output.line(output.as_json(empty, indent=2).partition(marker)[0] + '"results": [', end="")
+    count = 0
+    async for result in arena.results(details.run.id):
+        text = indent(output.as_json(result, indent=2), "    ")
+        output.line(f"{',' if count else ''}\n{text}", end="")
+        count += 1
+    whole = replace(empty, count=count)
+    closing = "\n  ]" if count else "]"
+    output.line(closing + output.as_json(whole, indent=2).partition(marker)[2])
+
+
+def _print_results(page: RunDetails) -> None:
+    if not page.results:
+        return
+    columns = ("test", "trial", "category", "verdict", "points", "took", "why")
+    if page.trials is None:
+        columns = tuple(name for name in columns if name != "trial")
+    print_table(
+        columns,
+        [_cells(result, columns) for result in page.results],
+        right=("points", "took", "trial"),
+        optional=("category", "took"),
+        lines=2,
+    )
+
+
+def repeats(trials: Trials) -> str:
+    """What asking more than once has shown."""
+    k = trials.k
+    text = f"pass@{k} {share(trials.pass_at_k)}  pass^{k} {share(trials.pass_all_k)}"
+    if trials.flaky:
+        text += f"  flaky: {', '.join(trials.flaky[:FEW])}"
+        text += ", …" if len(trials.flaky) > FEW else ""
+    return text
+
+
+def share(value: float | None) -> str:
+    """A share of 1 in per cent."""
+    return output.percent(None if value is None else 100 * value)
+
+
+def _cells(result: Result, columns: tuple[str, ...]) -> list[Text | str]:
+    verdict = {True: "passed", False: "failed", None: "awaiting"}[result.passed]
+    if result.status != "completed":
+        verdict = result.status
+    cells: dict[str, Text | str] = {
+        "test": result.test_id,
+        "trial": str(result.trial),
+        "category": result.category,
+        "verdict": output.status(verdict),
+        "points": f"{result.points_earned:g}/{result.points_possible:g}",
+        "took": output.seconds(result.duration_seconds),
+        "why": output.plain(result.failure_reason),
+    }
+    return [cells[column] for column in columns]
+
+
+def summary(run: Run) -> Text:
+    """One paragraph: who, how well, at what cost."""
+    line = Text.assemble(
+        (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(run.status), "  "
+    )
+    line.append(f"{run.passed_tests} of {run.total_tests} passed")
+    if run.score_percent is not None:
+        line.append(f"  score {output.percent(run.score_percent)}", "bold")
+        line.append(f"  points {run.points_earned:g}/{run.points_possible:g}")
+    line.append(f"\nrun {run.id}", "dim")
+    if run.started_at and run.completed_at:
+        took = (run.completed_at - run.started_at).total_seconds()
+        line.append(f"  took {output.seconds(took)}", "dim")
+    if run.cost_usd:
+        line.append(f"  cost ${run.cost_usd:.4f}", "dim")
+    if run.error_message:
+        line.append_text(output.plain(f"\n{run.error_message}"))
+    if run.status == "awaiting_review":
+        items = output.counted(run.awaiting_tests, "answer")
+        line.append(f"\n{items} to be judged by people: arena review --run {run.id}", "magenta")
+    if run.status == "failed":
+        line.append(f"\nfix the cause, then: arena runs resume {run.id}")
+    return line

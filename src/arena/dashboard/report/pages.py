@@ -1,0 +1,363 @@
+"""The pages: a run with each result and its evidence, and the leaderboard."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from arena.catalog.test import Test
+from arena.dashboard.report.markup import (
+    Html,
+    choice,
+    element,
+    facts,
+    filter_bar,
+    frame,
+    joined,
+    search_field,
+    untrusted,
+)
+from arena.errors import InvalidInput
+from arena.files import write_atomically
+from arena.operations.runs import RunDetails
+from arena.runs.run import Result, Run
+from arena.scoring.board import BoardEntry, Leaderboard
+from arena.scoring.intervals import Interval
+from arena.text import to_unicode
+
+PAGE = "index.html"
+DATA = "report.json"
+
+MOST_CHARACTERS = 4_000
+"""Of a prompt or an answer; the data file beside the page has all of it."""
+
+REASON_CHARACTERS = 160
+
+OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
+"""None: people have not judged it yet."""
+
+COLUMNS = (
+    "Rank",
+    "Agent",
+    "Version",
+    "Overall",
+    "Interval",
+    "",
+    "Benchmark",
+    "Rating",
+    "Success",
+    "Cost efficiency",
+    "Coverage",
+)
+NUMBERS = set(COLUMNS) - {"Agent", "Version", ""}
+
+NOTHING = "–"
+"""Stands for an unknown number, which is never a zero."""
+
+
+def write_report(folder: Path, page: str, data: str) -> Path:
+    """Write the page and its data, each atomically; other files in the folder stay."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / DATA, to_unicode(data).encode())
+        write_atomically(folder / PAGE, to_unicode(page).encode())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidInput(f"cannot write the report to {folder}: {reason}") from error
+    return folder / PAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """A run with all of its results."""
+
+    details: RunDetails
+    results: list[Result]
+    tests: Mapping[str, Test]
+    """By id, as far as they were fetched."""
+
+
+def run_page(report: RunReport, data_name: str) -> str:
+    """The page of a run."""
+    run = report.details.run
+    name = f"{run.agent_id} {run.agent_version}"
+    lead = joined(
+        f"Benchmark run of {run.created_at:%d %B %Y, %H:%M} UTC · ",
+        run.status if run.is_full else f"{run.status}, partial run",
+        f" · {run.id}",
+    )
+    categories = sorted({result.category for result in report.results})
+    outcomes = sorted({OUTCOMES[result.passed] for result in report.results})
+    bar = filter_bar(
+        choice("outcome", "Outcome", "All", outcomes),
+        choice("category", "Category", "All categories", categories),
+        search_field("Test, reason or answer"),
+    )
+    main = joined(
+        facts(_facts(run)),
+        _errors(report.details),
+        element("h2", "Results"),
+        bar if report.results else element("p", "There are no results yet."),
+        *(_result(result, report.tests.get(result.test_id)) for result in report.results),
+    )
+    return frame(title=name, heading=name, lead=lead, main=main, data_name=data_name)
+
+
+def _facts(run: Run) -> list[tuple[str, str, str | None]]:
+    points = f"{run.points_earned:g} of {run.points_possible:g}"
+    tokens = None
+    if run.input_tokens is not None or run.output_tokens is not None:
+        tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
+    return [
+        ("Score", percent(run.score_percent), None),
+        ("Passed", f"{run.passed_tests} of {run.total_tests}", None),
+        ("Points", points, percent(run.points_percent)),
+        ("Not executed", count(run.errored_tests), "not caused by the agent"),
+        ("Tokens", count(tokens), None),
+        ("Cost", dollars(run.cost_usd), f"of {run.costed_tests} results"),
+    ]
+
+
+def _errors(details: RunDetails) -> Html | None:
+    if not details.errors and not details.run.error_message:
+        return None
+    errors = [
+        element("li", f"{one.test_id} (trial {one.trial}): ", untrusted(one.reason))
+        for one in details.errors
+    ]
+    return element(
+        "section",
+        element("h2", "Not executed"),
+        element("p", untrusted(details.run.error_message or "Some tests could not be executed.")),
+        element("ul", *errors),
+        class_="notice",
+    )
+
+
+def _result(result: Result, test: Test | None) -> Html:
+    outcome = OUTCOMES[result.passed]
+    answer = _output(result)
+    reason = result.failure_reason or ""
+    name = test.name if test else result.test_id
+    trial = f" · trial {result.trial}" if result.trial > 1 else ""
+    summary = element(
+        "summary",
+        element("span", outcome, class_=outcome),
+        element(
+            "span",
+            element("span", untrusted(name), class_="name"),
+            element("span", f" {result.test_id}{trial}", class_="quiet"),
+        ),
+        element("span", untrusted(_cut(reason, REASON_CHARACTERS)), class_="why quiet"),
+        element("span", seconds(result.duration_seconds), class_="took quiet"),
+    )
+    found = f"{result.test_id} {name} {reason} {(answer or '')[:500]}".lower()
+    return element(
+        "details",
+        summary,
+        _inside(result, test, answer),
+        class_="result",
+        data_outcome=outcome,
+        data_category=result.category,
+        data_find=found,
+    )
+
+
+def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
+    return element(
+        "div",
+        element("h3", "Verdict"),
+        element("p", untrusted(result.failure_reason)) if result.failure_reason else None,
+        _findings(result),
+        _block("Prompt", test.prompt) if test else None,
+        _block("Answer", answer)
+        if answer is not None
+        else element("p", "The agent returned no output."),
+        _block("Expected", json.dumps(test.expected, indent=2, ensure_ascii=False))
+        if test
+        else None,
+        element("p", _figures(result), class_="quiet"),
+        class_="inside",
+    )
+
+
+def _findings(result: Result) -> Html | None:
+    if not result.findings:
+        return None
+    lines: list[Html] = []
+    for finding in result.findings:
+        word = "passed" if finding.passed else "failed"
+        evidence = joined(" ", element("q", untrusted(_cut(finding.evidence, MOST_CHARACTERS))))
+        lines.append(
+            element(
+                "li",
+                element("span", f"{word} ", class_=word),
+                untrusted(_cut(finding.reason, MOST_CHARACTERS)),
+                evidence if finding.evidence else None,
+            )
+        )
+    return element("ul", *lines, class_="findings")
+
+
+def _figures(result: Result) -> str:
+    return (
+        f"{result.category} · {result.points_earned:g} of {result.points_possible:g} points · "
+        f"score {score(result.score)} · {count(result.input_tokens)} tokens in, "
+        f"{count(result.output_tokens)} out · {dollars(result.cost_usd)}"
+    )
+
+
+def _block(title: str, text: str) -> Html:
+    shown = _cut(text, MOST_CHARACTERS)
+    # A scroll area must be reachable by keyboard.
+    body = element(
+        "div",
+        untrusted(shown),
+        class_="text",
+        dir="auto",
+        tabindex="0",
+        role="region",
+        aria_label=title,
+    )
+    rest = len(text) - MOST_CHARACTERS
+    note = element("p", f"and {rest:,} more characters", class_="quiet") if rest > 0 else None
+    return joined(element("h3", title), body, note)
+
+
+def _output(result: Result) -> str | None:
+    """The agent's output; any other recorded value as JSON."""
+    if result.actual_output is None:
+        return None
+    output = result.actual_output.get("output")
+    if isinstance(output, str):
+        return output
+    return json.dumps(result.actual_output, indent=2, ensure_ascii=False)
+
+
+def _cut(text: str | None, most: int) -> str:
+    return "" if text is None else text if len(text) <= most else text[:most] + "…"
+
+
+def board_page(board: Leaderboard, *, team: str, category: str | None, data_name: str) -> str:
+    """The page of the leaderboard."""
+    weights = ", ".join(
+        f"{name.replace('_', ' ')} {share:.0%}" for name, share in asdict(board.weights).items()
+    )
+    of = f" · tests of the category {category}" if category else ""
+    lead = joined(untrusted(f"Team {team}{of}"), f" · overall: {weights}")
+    head = [
+        element("th", name, class_="number" if name in NUMBERS else None, scope="col")
+        if name
+        else element("td")
+        for name in COLUMNS
+    ]
+    table = element(
+        "div",
+        element(
+            "table",
+            element("thead", element("tr", *head)),
+            element("tbody", *(_row(entry) for entry in board.leaderboard)),
+        ),
+        class_="wide",
+        tabindex="0",
+        role="region",
+        aria_label="Leaderboard",
+    )
+    main = joined(
+        filter_bar(search_field("Agent")),
+        table if board.leaderboard else element("p", "The leaderboard is empty."),
+        element(
+            "p",
+            "The bar is the confidence interval; overlapping bars show no clear difference. ",
+            "Coverage is the share of the weight that has data.",
+            class_="quiet",
+        ),
+    )
+    return frame(
+        title="Leaderboard", heading="Leaderboard", lead=lead, main=main, data_name=data_name
+    )
+
+
+def _row(entry: BoardEntry) -> Html:
+    interval = entry.intervals.overall
+    cells = (
+        _rank(entry),
+        element("b", untrusted(entry.agent_id)),
+        untrusted(entry.agent_version),
+        score(entry.overall_score),
+        f"{interval.low:.1f}–{interval.high:.1f}" if interval else NOTHING,
+        _chart(entry.overall_score, interval),
+        score(entry.benchmark_score),
+        _rating(entry),
+        score(entry.success_rate_score),
+        score(entry.cost_efficiency_score),
+        f"{entry.coverage:.0%}",
+    )
+    row = [
+        element("td", cell, class_="number" if name in NUMBERS else None)
+        for name, cell in zip(COLUMNS, cells, strict=True)
+    ]
+    return element("tr", *row, data_find=f"{entry.agent_id} {entry.agent_version}".lower())
+
+
+def _rank(entry: BoardEntry) -> str:
+    if entry.rank is None:
+        return NOTHING
+    if entry.rank_low == entry.rank_high:
+        return str(entry.rank)
+    return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
+
+
+def _rating(entry: BoardEntry) -> str:
+    if entry.avg_user_rating is None:
+        return NOTHING
+    return f"{entry.avg_user_rating:.1f} of 5 ({entry.feedback_count})"
+
+
+def _chart(value: float | None, interval: Interval | None) -> Html:
+    """A dot on its interval, from 0 to 100; the numbers stand beside it."""
+    if value is None:
+        return Html("")
+    bar = None
+    if interval:
+        bar = element("line", x1=interval.low, x2=interval.high, y1=8, y2=8, class_="bar")
+    return element(
+        "svg",
+        element("line", x1=0, x2=100, y1=8, y2=8, class_="track"),
+        bar,
+        element("circle", cx=value, cy=8, r=4, class_="dot"),
+        class_="range",
+        viewBox="-4 0 108 16",
+        aria_hidden="true",
+    )
+
+
+def score(value: float | None) -> str:
+    """With one decimal; with two where it would otherwise be rounded up to 100."""
+    if value is None:
+        return NOTHING
+    return f"{min(value, 99.99):.2f}" if 99.95 <= value < 100 else f"{value:.1f}"
+
+
+def percent(value: float | None) -> str:
+    """A score in percent."""
+    return NOTHING if value is None else f"{score(value)} %"
+
+
+def count(value: float | None) -> str:
+    """A whole number, with commas."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration."""
+    if value is None:
+        return NOTHING
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def dollars(value: float | None) -> str:
+    """A cost; small amounts keep their digits."""
+    if value is None:
+        return NOTHING
+    return f"${value:.2f}" if value >= 0.1 or value == 0 else f"${value:.3g}"

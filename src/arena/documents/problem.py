@@ -1,0 +1,109 @@
+"""What is wrong with a file, and where."""
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_PROBLEMS = 200
+"""After so many problems a file is given up: a reader fixes the first few first anyway."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Place(NamedTuple):
+    """A place in a file; both count from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+TOP = Place(1, 1)
+"""The place of a problem with the file as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileProblem:
+    """One thing wrong with one file."""
+
+    file: str
+    line: int = 1
+    """Line 1 also stands for the file as a whole: it cannot be opened, say."""
+    column: int = 1
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+class GivenUp(Exception):
+    """A file cannot be read any further; its last problem says why."""
+
+
+class ProblemList:
+    """Collects the problems of one file, in the order they are found."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._found: list[FileProblem] = []
+
+    def add(self, place: Place, message: str) -> None:
+        """Add a problem; past the limit, give the file up."""
+        self._append(place, message)
+        if len(self._found) == MAX_PROBLEMS:
+            self._append(place, f"there may be more problems; these are the first {MAX_PROBLEMS}")
+            raise GivenUp
+
+    def give_up(self, place: Place, message: str) -> GivenUp:
+        """Add the problem that ends the reading; the caller raises the result."""
+        self.add(place, message)
+        return GivenUp(message)
+
+    def _append(self, place: Place, message: str) -> None:
+        line, column = place
+        self._found.append(FileProblem(file=self.file, line=line, column=column, message=message))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def in_order(self) -> tuple[FileProblem, ...]:
+        """All of them, from the top of the file to its end."""
+        return tuple(sorted(self._found, key=lambda found: (found.line, found.column)))
+
+
+def read_content(path: Path, problems: ProblemList, *, max_bytes: int) -> bytes:
+    """The bytes of a regular file in UTF-8, with its byte order mark if it has one."""
+    try:
+        # Checked before it is opened: opening a named pipe would block for ever.
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+            raise problems.give_up(TOP, f"is {kind}; expected a YAML file")
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if isinstance(error, FileNotFoundError) and path.is_symlink():
+            reason = f"it is a link to {path.readlink()}, which does not exist"
+        raise problems.give_up(TOP, f"cannot be read: {reason}") from error
+    if len(data) > max_bytes:
+        limit = (
+            f"{max_bytes // 1024**2} MiB" if max_bytes >= 1024**2 else f"{max_bytes // 1024} KiB"
+        )
+        raise problems.give_up(TOP, f"is larger than {limit}: split it into several files")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8: the byte 0x{data[error.start]:02x} at offset {error.start}"
+        place = place_of_byte(data, error.start)
+        raise problems.give_up(place, f"{message}; save the file as UTF-8") from error
+    return data
+
+
+def place_of_byte(data: bytes, offset: int) -> Place:
+    """The line and column of the byte at `offset`."""
+    before = data[:offset]
+    start = before.rfind(b"\n") + 1
+    return Place(before.count(b"\n") + 1, len(before[start:].decode(errors="replace")) + 1)

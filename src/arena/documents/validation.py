@@ -1,0 +1,112 @@
+"""What pydantic finds wrong with a document, as faults: where, and what to write instead."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from arena.documents.problem import Place
+from arena.documents.yaml_reader import Node, Path, plain_value
+from arena.errors import nearest
+
+MESSAGES = {
+    "string_type": "must be a string, is {type}",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "bool_type": "must be true or false, is {type}",
+    "int_type": "must be a whole number, is {type}",
+    "int_from_float": "must be a whole number, is {input}",
+    "float_type": "must be a number, is {type}",
+    "finite_number": "must be a finite number",
+    "tuple_type": "must be a list, is {type}",
+    "list_type": "must be a list, is {type}",
+    "dict_type": "must be a mapping, is {type}",
+    "dataclass_type": "must be a mapping, is {type}",
+    "too_short": "must not be empty",
+    "too_long": "has {actual_length} entries, at most {max_length} are allowed",
+    "greater_than": "must be above {gt:g}, is {input}",
+    "greater_than_equal": "must be {ge:g} or more, is {input}",
+    "less_than_equal": "must be at most {le:g}, is {input}",
+}
+"""What to say instead of pydantic's own words, by the type of its error.
+
+No text is quoted: what stands in an agent's file may be a secret in the wrong place.
+"""
+
+TYPE_NAMES: dict[type, str] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+    type(None): "empty",
+}
+MAX_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing wrong with a document, and the path to it."""
+
+    path: Path
+    message: str
+    of_key: bool = False
+    """Whether the last key of the path itself is wrong, not its value."""
+
+    def __str__(self) -> str:
+        at = dotted(self.path[:-1] if self.of_key else self.path)
+        return f"{at}: {self.message}" if at else self.message
+
+    def place(self, node: Node) -> Place:
+        """Where it stands in the document."""
+        return node.place(self.path, of_key=self.of_key)
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it: `expected.contains[2]`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def type_name(value: object) -> str:
+    """What kind of value it is, in words."""
+    return TYPE_NAMES.get(type(value), type(value).__name__)
+
+
+def faults_of(
+    error: ValidationError,
+    known: Callable[[Path], Iterable[str]],
+    patterns: Mapping[str, str] | None = None,
+) -> Iterator[Fault]:
+    """Each fault; `known` gives the keys allowed at a path, `patterns` the words for a pattern."""
+    for details in error.errors(include_url=False):
+        path: Path = details["loc"]
+        kind, given = details["type"], details["input"]
+        if kind in ("missing", "missing_argument"):
+            yield Fault(path=path[:-1], message=f"needs the key {path[-1]!r}")
+        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+            hint = nearest(str(path[-1]), known(path[:-1]))
+            yield Fault(path=path, message=f"unknown key {path[-1]!r}{hint}", of_key=True)
+        elif kind == "string_pattern_mismatch" and patterns:
+            message = f"must be {patterns[details.get('ctx', {})['pattern']]}"
+            yield Fault(path=path, message=message)
+        else:
+            context: dict[str, Any] = {**details.get("ctx", {}), "type": type_name(given)}
+            context["input"] = str(given)[:MAX_SHOWN]
+            message = str(context.get("error", details["msg"]))
+            if kind in MESSAGES:
+                message = MESSAGES[kind].format(**context) + _hint(kind, given)
+            yield Fault(path=path, message=message)
+
+
+def _hint(kind: str, given: object) -> str:
+    """What to do about a value that YAML reads as another type than meant."""
+    if kind == "string_type" and isinstance(given, bool | int | float):
+        return ": quote it"
+    if kind.endswith("_type") and isinstance(given, str) and len(given) < MAX_SHOWN:
+        with suppress(ValueError):
+            return "" if isinstance(plain_value(given), str) else ": remove the quotes"
+    return ""

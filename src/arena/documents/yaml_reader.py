@@ -1,0 +1,348 @@
+"""YAML as plain values with the place of each, one list item at a time.
+
+Built on the parser's *events*: the node graph of a whole file is never made, so a file of
+thousands of tests takes no more memory to read than its largest test. What makes YAML dangerous is
+bounded here: depth, the expansion of aliases, tags that would build objects.
+"""
+
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import yaml
+from yaml import events as ev
+from yaml.constructor import SafeConstructor
+
+from arena.documents.problem import BYTE_ORDER_MARK, TOP, Place, ProblemList, place_of_byte
+from arena.text import text_problem
+
+MAX_DEPTH = 64
+"""How deep lists and mappings may nest."""
+MAX_REPEATED = 4 * 1024 * 1024
+"""How much content (characters and values) the aliases of one file may repeat in all."""
+
+# The pure Python loader reads the same language about ten times slower.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Path = tuple[str | int, ...]
+"""The way from the root of a document to a value: keys and indexes."""
+
+_TAG = "tag:yaml.org,2002:"
+_CONSTRUCTOR = cast(Any, SafeConstructor())
+_CONVERTERS: dict[str, Callable[[yaml.ScalarNode], object]] = {
+    _TAG + "int": _CONSTRUCTOR.construct_yaml_int,
+    _TAG + "float": _CONSTRUCTOR.construct_yaml_float,
+    _TAG + "bool": _CONSTRUCTOR.construct_yaml_bool,
+    _TAG + "null": _CONSTRUCTOR.construct_yaml_null,
+}
+# PyYAML's own tables, so that a word means what `yaml.safe_load` says it means. What is not among
+# the converters stays text: dates, for one, are no JSON.
+_RESOLVERS: dict[str, list[tuple[str, re.Pattern[str]]]] = {
+    first: [(tag, pattern) for tag, pattern in candidates if tag in _CONVERTERS]
+    for first, candidates in cast(Any, yaml.SafeLoader).yaml_implicit_resolvers.items()
+}
+
+
+def plain_value(text: str) -> object:
+    """The value of an unquoted word, by the rules of YAML 1.1; ValueError where it has none."""
+    for tag, pattern in _RESOLVERS.get(text[:1], ()):
+        if pattern.match(text):
+            try:
+                return _CONVERTERS[tag](yaml.ScalarNode(tag, text))
+            except (ValueError, OverflowError) as error:
+                shown = text if len(text) <= 40 else f"{text[:40]}…"
+                raise ValueError(f"{shown} is not a usable number: quote it") from error
+    return text
+
+
+@dataclass(slots=True, kw_only=True)
+class Node:
+    """A value and where it, its parts and their keys stand in the file."""
+
+    value: object
+    places: dict[Path, Place] = field(default_factory=dict[Path, Place])
+    key_places: dict[Path, Place] = field(default_factory=dict[Path, Place])
+
+    def place(self, path: Path = (), *, of_key: bool = False) -> Place:
+        """The place of the part at `path`, or of the nearest thing around it that has one."""
+        if of_key and path in self.key_places:
+            return self.key_places[path]
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places[path]
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """One entry of the file's outermost mapping, or one item of its streamed list."""
+
+    key: str
+    key_place: Place
+    index: int | None = None
+    """The item's number in the streamed list; None for every other entry."""
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchored:
+    value: object
+    weight: int
+    height: int
+
+
+class YamlReader:
+    """Reads one file's bytes, which are UTF-8. Each reader is used once."""
+
+    def __init__(self, data: bytes, problems: ProblemList, *, as_json: bool = False) -> None:
+        self._data = data.removeprefix(BYTE_ORDER_MARK)
+        self._problems = problems
+        self._as_json = as_json
+        """Whether keys that are no text are read as text, and so are NaN and the infinities."""
+        self._events = cast(Iterator[Any], cast(Any, yaml).parse(self._data, Loader=LOADER))
+        self._anchors: dict[str, _Anchored | None] = {}
+        self._repeated = 0
+        self._node = Node(value=None)
+
+    def document(self) -> Node:
+        """The whole file as one value.
+
+        What is wrong goes to the problems; GivenUp is raised where reading cannot go on.
+        """
+        (node,) = self._guarded(self._document())
+        return node
+
+    def members(self, streamed: str) -> Iterator[Member]:
+        """The entries of the outermost mapping; the list `streamed` comes item by item.
+
+        What is wrong goes to the problems; GivenUp is raised where reading cannot go on.
+        """
+        return self._guarded(self._members(streamed))
+
+    def _guarded(self, parts: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from parts
+        except yaml.YAMLError as error:
+            place, message = _syntax_problem(error, self._data)
+            raise self._problems.give_up(place, message) from error
+        finally:
+            cast(Any, self._events).close()
+
+    def _document(self) -> Iterator[Node]:
+        self._expect_start("the file is empty")
+        yield self._root_node(next(self._events), 0)
+        self._expect_end()
+
+    def _members(self, streamed: str) -> Iterator[Member]:
+        self._expect_start(f"the file is empty; it needs {streamed!r}")
+        start = next(self._events)
+        if type(start) is not ev.MappingStartEvent:
+            message = f"the file must be a mapping with the key {streamed!r}"
+            raise self._problems.give_up(_place(start), message)
+        self._refuse_tag(start)
+        first_places: dict[str, Place] = {}
+        while type(event := next(self._events)) is not ev.MappingEndEvent:
+            key = self._key(event, 1)
+            if key in first_places:
+                self._report_duplicate(key, event, first_places[key])
+            elif key is not None:
+                first_places[key] = _place(event)
+                yield from self._member(key, _place(event), streamed)
+                continue
+            self._root_node(next(self._events), 1)  # a bad key: its value is skipped
+        self._expect_end()
+
+    def _member(self, key: str, place: Place, streamed: str) -> Iterator[Member]:
+        event = next(self._events)
+        if key == streamed and type(event) is ev.SequenceStartEvent:
+            self._refuse_tag(event)
+            if event.anchor is not None:
+                self._anchors[event.anchor] = None
+            index = 0
+            while type(item := next(self._events)) is not ev.SequenceEndEvent:
+                node = self._root_node(item, 2)
+                yield Member(key=key, key_place=place, index=index, node=node)
+                index += 1
+        else:
+            yield Member(key=key, key_place=place, node=self._root_node(event, 1))
+
+    def _expect_start(self, message_if_empty: str) -> None:
+        next(self._events)  # the start of the stream
+        if type(next(self._events)) is ev.StreamEndEvent:
+            raise self._problems.give_up(TOP, message_if_empty)
+
+    def _expect_end(self) -> None:
+        next(self._events)  # the end of the document
+        after = next(self._events)
+        if type(after) is not ev.StreamEndEvent:
+            message = "a second YAML document begins here; a file holds one: use two files"
+            raise self._problems.give_up(_place(after), message)
+
+    def _root_node(self, event: Any, depth: int) -> Node:
+        self._node = Node(value=None)
+        self._node.value = self._compose(event, (), depth)
+        return self._node
+
+    def _compose(self, event: Any, path: Path, depth: int) -> object:
+        """The value that begins with `event`; consumes the events up to its end."""
+        self._node.places[path] = _place(event)
+        if isinstance(event, ev.AliasEvent):
+            return self._alias(event, depth)
+        anchor = event.anchor
+        if anchor is not None:
+            self._anchors[anchor] = None  # not usable before it is complete
+        if isinstance(event, ev.ScalarEvent):
+            value = self._scalar(event)
+        elif depth > MAX_DEPTH:
+            message = f"lists and mappings nest more than {MAX_DEPTH} deep here"
+            raise self._problems.give_up(_place(event), message)
+        else:
+            self._refuse_tag(event)
+            is_list = isinstance(event, ev.SequenceStartEvent)
+            value = self._sequence(path, depth) if is_list else self._mapping(path, depth)
+        if anchor is not None:
+            self._anchors[anchor] = _Anchored(value, *_measure(value))
+        return value
+
+    def _scalar(self, event: Any) -> object:
+        text = cast(str, event.value)
+        self._refuse_tag(event)
+        if event.implicit[0] and event.tag is None:
+            try:
+                value = plain_value(text)
+            except ValueError as error:
+                self._problems.add(_place(event), str(error))
+                return text
+            is_finite = not isinstance(value, float) or math.isfinite(value)
+            return value if is_finite or not self._as_json else text
+        if event.style == '"' and (problem := text_problem(text)):
+            self._problems.add(_place(event), f"the text {problem}")
+        return text
+
+    def _sequence(self, path: Path, depth: int) -> list[object]:
+        items: list[object] = []
+        while type(event := next(self._events)) is not ev.SequenceEndEvent:
+            items.append(self._compose(event, (*path, len(items)), depth + 1))
+        return items
+
+    def _mapping(self, path: Path, depth: int) -> dict[str, object]:
+        values: dict[str, object] = {}
+        merges: list[tuple[Place, object]] = []
+        while type(event := next(self._events)) is not ev.MappingEndEvent:
+            if _is_merge(event):
+                at = (*path, "<<")
+                merges.append((_place(event), self._compose(next(self._events), at, depth)))
+                continue
+            key = self._key(event, depth)
+            at = (*path, str(key))
+            if key in values:
+                self._report_duplicate(key, event, self._node.key_places[at])
+                key, at = None, (*path, f"{key} (again)")
+            self._node.key_places[at] = _place(event)
+            value = self._compose(next(self._events), at, depth + 1)
+            if key is not None:
+                values[key] = value
+        for place, merged in merges:
+            self._merge(values, merged, path, place)
+        return values
+
+    def _merge(self, values: dict[str, object], merged: object, path: Path, place: Place) -> None:
+        """Add the keys that `values` does not have itself; earlier sources win."""
+        sources = cast(list[object], merged) if isinstance(merged, list) else [merged]
+        for source in sources:
+            if not isinstance(source, dict):
+                self._problems.add(place, "'<<' merges a mapping or a list of mappings")
+                return
+            for key, value in cast(dict[str, object], source).items():
+                if key not in values:
+                    values[key] = value
+                    self._node.places[(*path, key)] = place
+
+    def _key(self, event: Any, depth: int) -> str | None:
+        """The key that `event` gives, or None where it cannot be one (which is reported)."""
+        key = self._compose(event, ("a key",), depth + 1)
+        if self._as_json and isinstance(event, ev.ScalarEvent):
+            key = event.value
+        if isinstance(key, str):
+            return sys.intern(key)  # the same few keys in thousands of tests
+        message = "a key must be a string"
+        if isinstance(key, bool | int | float):
+            message += f", YAML reads this one as {str(key).lower()}: quote it"
+        self._problems.add(_place(event), message)
+        return None
+
+    def _alias(self, event: Any, depth: int) -> object:
+        name = event.anchor
+        anchored = self._anchors.get(name)
+        if anchored is None:
+            message = f"the alias *{name} has no anchor &{name} before it"
+            if name in self._anchors:
+                message = f"the alias *{name} would contain itself"
+            self._problems.add(_place(event), message)
+            return None
+        self._repeated += anchored.weight
+        if self._repeated > MAX_REPEATED:
+            message = f"the aliases of this file repeat more than {MAX_REPEATED // 1024**2} MiB"
+            raise self._problems.give_up(_place(event), f"{message}; write fewer of them")
+        if depth + anchored.height > MAX_DEPTH:
+            message = f"with this alias, values nest more than {MAX_DEPTH} deep"
+            raise self._problems.give_up(_place(event), message)
+        return anchored.value
+
+    def _refuse_tag(self, event: Any) -> None:
+        """A tag asks for a type; only the plain ones exist here, and they need no tag."""
+        if event.tag is None:
+            return
+        is_list = isinstance(event, ev.SequenceStartEvent)
+        is_mapping = isinstance(event, ev.MappingStartEvent)
+        allowed = _TAG + ("seq" if is_list else "map" if is_mapping else "str")
+        if event.tag not in ("!", allowed):
+            tag = event.tag.replace(_TAG, "!!")
+            message = f"the tag {tag} is not allowed; plain values need none"
+            self._problems.add(_place(event), message)
+
+    def _report_duplicate(self, key: str | None, event: Any, first: Place) -> None:
+        self._problems.add(_place(event), f"duplicate key {key!r}; first: {first}")
+
+
+def _place(event: Any) -> Place:
+    mark = event.start_mark
+    return Place(mark.line + 1, mark.column + 1)
+
+
+def _is_merge(event: Any) -> bool:
+    return type(event) is ev.ScalarEvent and event.value == "<<" and event.implicit[0]
+
+
+def _measure(value: object) -> tuple[int, int]:
+    """How large a value is (characters and values in it) and how deep it nests."""
+    if isinstance(value, str):
+        return 1 + len(value), 0
+    if not isinstance(value, dict | list):
+        return 1, 0
+    parts: list[object] = []
+    if isinstance(value, dict):
+        body = cast(dict[str, object], value)
+        parts += [*body.keys(), *body.values()]
+    else:
+        parts += cast(list[object], value)
+    weight, height = 1, 0
+    for part in parts:
+        part_weight, part_height = _measure(part)
+        weight += part_weight
+        height = max(height, part_height)
+    return weight, height + 1
+
+
+def _syntax_problem(error: yaml.YAMLError, data: bytes) -> tuple[Place, str]:
+    """Where the parser stopped, and why."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        reason = " ".join(filter(None, (error.context, error.problem)))
+        return Place(mark.line + 1, mark.column + 1), f"is not valid YAML: {reason}"
+    if isinstance(error, yaml.reader.ReaderError):
+        place = place_of_byte(data, error.position)
+        return place, f"is not valid YAML: a character that is not allowed (byte {error.position})"
+    return TOP, f"is not valid YAML: {error}"

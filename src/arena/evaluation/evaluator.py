@@ -1,0 +1,134 @@
+"""Judging on request: what a caller hands in, the records that come of it, and who judges."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from arena.content.canonical import canonical, read_json
+from arena.content.errors import NotCanonical
+from arena.errors import Forbidden, InvalidInput
+from arena.evaluation.evaluate import evaluate
+from arena.evaluation.judge.config import config_from
+from arena.evaluation.judge.figures import Judge, JudgeList, figures_in
+from arena.evaluation.judge.prompt import PROMPT_VERSION
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.record import keep_record
+from arena.evaluation.resources import Judging, Resources, Unsealing
+from arena.evaluation.sealed import read_private_part
+from arena.evaluation.standard import PartPath, Standard, checklists
+from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict, Verification
+from arena.evaluation.verify import verify
+from arena.settings import Settings
+
+if TYPE_CHECKING:
+    from arena.content.store import LocalStore
+
+MAX_STANDARD_BYTES = 8 * 1024 * 1024
+
+
+class Evaluator:
+    """Judges submissions for callers, and checks the records of verdicts."""
+
+    def __init__(
+        self, settings: Settings, resources: Resources, fresh_judge: Judging, content: "LocalStore"
+    ) -> None:
+        self._settings = settings
+        self._resources = resources
+        self._fresh_judge = fresh_judge
+        """Asks the models even where their votes are in the cache."""
+        self._content = content
+
+    async def evaluate(
+        self,
+        standard: Mapping[str, Any] | str,
+        submission: Submission,
+        *,
+        answers: Sequence[ItemAnswer] = (),
+        fresh: bool = False,
+        sealed: Mapping[str, Any] | None = None,
+        may_unseal: bool = True,
+        record: bool = True,
+    ) -> Verdict:
+        """The verdict by a standard, which is a document or the CID of one.
+
+        `sealed` is the private part of a sealed standard; without it the one that is stored here
+        is used where the caller `may_unseal` it.
+        """
+        document: Any = standard
+        if isinstance(document, str):
+            document = await asyncio.to_thread(self._fetched, document)
+        # In a thread: thousands of cases take a while to read, as do patterns to compile.
+        read = await asyncio.to_thread(read_standard_document, document)
+        resources = replace(self._resources, answers=_dealt(read, answers))
+        if fresh:
+            resources = replace(resources, judge=self._fresh_judge)
+        if sealed is not None:
+            resources = replace(
+                resources, unseal=_opened(read_private_part(canonical(dict(sealed))))
+            )
+        elif not may_unseal:
+            resources = replace(resources, unseal=_refuse_to_unseal)
+        verdict = await evaluate(read, submission, resources)
+        if not record:
+            return verdict
+        keep = partial(keep_record, sandbox=self._settings.sandbox)
+        cid = await asyncio.to_thread(keep, self._content, standard, submission, verdict)
+        return replace(verdict, record_cid=cid)
+
+    async def verify(self, cid: str) -> Verification:
+        """Whether the verdict record called `cid` holds."""
+        return await verify(self._content, cid, self._resources.sandbox)
+
+    def judges(self) -> JudgeList:
+        """The judge that the settings name, with its latest figures; it reads a file."""
+        panel = config_from(self._settings).panel
+        if panel is None:
+            return JudgeList(judges=(), count=0)
+        known = figures_in(self._settings.home).of(panel.identity)
+        judge = Judge(
+            **asdict(panel),
+            id=panel.identity,
+            prompt_version=PROMPT_VERSION,
+            calibration=known.calibration,
+            attack=known.attack,
+        )
+        return JudgeList(judges=(judge,), count=1)
+
+    def _fetched(self, cid: str) -> Any:
+        """The document that a CID names."""
+        data = self._content.get(cid, max_bytes=MAX_STANDARD_BYTES)
+        try:
+            return read_json(data)
+        except NotCanonical as error:
+            raise InvalidInput(f"{cid} is not a standard: {error.message}") from error
+
+
+def _opened(openings: Sequence[Opening]) -> Unsealing:
+    def unseal(_commitments: Sequence[str]) -> Sequence[Opening]:
+        return openings
+
+    return unseal
+
+
+def _refuse_to_unseal(_commitments: Sequence[str]) -> Sequence[Opening] | None:
+    """A verdict shows the hidden cases: any team could get them with an empty submission."""
+    raise Forbidden(
+        "the private part of a sealed standard is not used for a verdict on request: send it along "
+        "as `sealed` (arena evaluate --sealed FILE)"
+    )
+
+
+def _dealt(
+    standard: Standard, answers: Sequence[ItemAnswer]
+) -> Mapping[PartPath, Sequence[ItemAnswer]]:
+    """The answers dealt out to the checklists of a standard, in order."""
+    if not answers:
+        return {}
+    waiting = checklists(standard)
+    count = sum(len(checklist.items) for checklist in waiting.values())
+    if len(answers) != count:
+        raise InvalidInput(f"answers: {len(answers)} for {count} items; give one for each")
+    left = iter(answers)
+    return {place: [next(left) for _ in checklist.items] for place, checklist in waiting.items()}

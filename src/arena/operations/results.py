@@ -1,0 +1,110 @@
+"""The results of a run: listed without the outputs, and each one in full."""
+
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from arena.catalog.test import Test
+from arena.operations import paging
+from arena.operations.operation import OperationGroup, get
+from arena.operations.paging import Cursor, Limit
+from arena.runs.run import Outcome, Result, ResultFilter, ResultRow, Run
+
+TestId = Annotated[str, Field(max_length=50)]
+Category = Annotated[str | None, Field(max_length=100)]
+WhichOutcome = Annotated[
+    Outcome | None,
+    Field(description="Only these results; `awaiting` are those that people have to judge."),
+]
+OnlyFlaky = Annotated[
+    bool, Field(description="Only tests that passed in some trials and failed in others.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultList:
+    """A page of a run's results, in the order they were recorded."""
+
+    results: list[ResultRow]
+    count: int
+    total: int
+    """How many fit the filter in all."""
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultDetails:
+    """A result with the test it answers, and where it stands in its run."""
+
+    run: Run
+    result: Result
+    test: Test
+    """As it was asked; its file may have changed since."""
+    previous_id: UUID | None
+    """The result recorded before."""
+    next_id: UUID | None
+
+
+class ResultOperations(OperationGroup):
+    """The results of a run."""
+
+    @get(
+        "/api/benchmarks/runs/{run_id}/results",
+        id="list_results",
+        tag="runs",
+        errors=(404,),
+    )
+    async def result_rows(
+        self,
+        run_id: UUID,
+        *,
+        outcome: WhichOutcome = None,
+        category: Category = None,
+        test_id: TestId | None = None,
+        flaky: OnlyFlaky = False,
+        limit: Limit = 1000,
+        cursor: Cursor = None,
+    ) -> ResultList:
+        """List the results of a run, in the order they were recorded, without the outputs."""
+        await self.arena.runs.get(run_id, self.named_team)
+        wanted = ResultFilter(outcome=outcome, category=category, test_id=test_id, is_flaky=flaky)
+        rows, total = await self.arena.runs.rows(
+            run_id, wanted, after=paging.decode_number(cursor), limit=limit + 1
+        )
+        page = list(rows[:limit])
+        return ResultList(
+            results=page,
+            count=len(page),
+            total=total,
+            next_cursor=paging.encode(page[-1].sequence) if len(rows) > limit else None,
+        )
+
+    @get(
+        "/api/benchmarks/runs/{run_id}/results/{result_id}",
+        id="get_result",
+        tag="runs",
+        errors=(404,),
+    )
+    async def result(
+        self,
+        run_id: UUID,
+        result_id: UUID,
+        *,
+        outcome: WhichOutcome = None,
+        category: Category = None,
+        test_id: TestId | None = None,
+        flaky: OnlyFlaky = False,
+    ) -> ResultDetails:
+        """One result in full, with the test as it was asked, and its neighbours that fit."""
+        run = await self.arena.runs.get(run_id, self.named_team)
+        wanted = ResultFilter(outcome=outcome, category=category, test_id=test_id, is_flaky=flaky)
+        placed = await self.arena.runs.result(run_id, result_id, wanted)
+        return ResultDetails(
+            run=run,
+            result=placed.result,
+            test=placed.test,
+            previous_id=placed.previous_id,
+            next_id=placed.next_id,
+        )

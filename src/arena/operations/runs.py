@@ -1,0 +1,334 @@
+"""Benchmark runs: create, execute, watch, read."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from arena.errors import InvalidInput
+from arena.operations import paging
+from arena.operations.operation import Event, Events, OperationGroup, get, post
+from arena.operations.paging import Cursor, Limit
+from arena.operations.results import TestId, WhichOutcome
+from arena.runs.run import (
+    CategoryCount,
+    Outcome,
+    Progress,
+    Result,
+    ResultEvent,
+    Run,
+    RunError,
+    RunEvent,
+    RunRequest,
+    RunStatus,
+)
+from arena.scoring.trials import Trials
+
+PAGE = 1000
+CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
+
+AgentId = Annotated[str, Field(min_length=1, max_length=100, examples=["qa-web-manager"])]
+Version = Annotated[
+    str | None, Field(max_length=20, examples=["1.0.0"], description="Default: the newest.")
+]
+Category = Annotated[str | None, Field(max_length=100, examples=["navigation"])]
+Wait = Annotated[bool, Field(description="Answer when the run is done; false answers 202 at once.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCreated:
+    """A run that waits to be executed."""
+
+    run_id: UUID
+    agent_id: str
+    version: str
+    total_tests: int
+    status: Annotated[str, Field(examples=["pending"])]
+    message: str = CREATED_MESSAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunExecuted:
+    """How a run stands after it was executed or started."""
+
+    run_id: UUID
+    status: Annotated[str, Field(examples=["completed"])]
+    passed: int
+    failed: int
+    score_percent: Annotated[float | None, Field(examples=[100.0])]
+    points_percent: float | None
+    total_tests: int
+    errored: int
+    """Tests that could not be executed."""
+    awaiting: int = 0
+    """Results that people have yet to judge."""
+    error_message: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunList:
+    """A page of runs, newest first."""
+
+    runs: list[Run]
+    count: int
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """A run and a page of its results."""
+
+    run: Run
+    results: list[Result]
+    count: int
+    next_cursor: str | None = None
+    errors: list[RunError]
+    categories: list[CategoryCount]
+    """Over all results, whatever the page."""
+    trials: Trials | None = None
+    """Only for a run that asked tests more than once."""
+    cost_usd_per_passed_test: float | None = None
+    """Null where the cost of some result is not known."""
+
+
+class RunOperations(OperationGroup):
+    """Benchmark runs."""
+
+    @post("/api/benchmarks/run", tag="runs", errors=(404, 409), body="RunCreate")
+    async def create_run(
+        self,
+        agent_id: AgentId,
+        *,
+        version: Version = None,
+        category: Category = None,
+        test_ids: Annotated[
+            list[TestId] | None,
+            Field(min_length=1, max_length=10000, description="Only these tests."),
+        ] = None,
+        trials: Annotated[
+            int | None, Field(ge=1, le=1000, description="How often each test is asked.")
+        ] = None,
+        concurrency: Annotated[
+            int | None, Field(ge=1, le=256, description="Default: the agent's own limit.")
+        ] = None,
+    ) -> RunCreated:
+        """Create a benchmark run of an agent; it waits until it is executed."""
+        self.arena.registry.refresh()
+        request = RunRequest(
+            team_id=self.team,
+            agent_id=agent_id,
+            version=version,
+            category=category,
+            test_ids=tuple(test_ids or ()),
+            trials=trials,
+            concurrency=concurrency,
+        )
+        run = await self.arena.executor.create(request)
+        return RunCreated(
+            run_id=run.id,
+            agent_id=run.agent_id,
+            version=run.agent_version,
+            total_tests=run.total_tests,
+            status=run.status,
+        )
+
+    @post(
+        "/api/benchmarks/run/{run_id}/execute",
+        tag="runs",
+        errors=(404, 409),
+        query=("wait",),
+        accepted_unless="wait",
+    )
+    async def execute_run(self, run_id: UUID, *, wait: Wait = True) -> RunExecuted:
+        """Execute a pending run."""
+        self.arena.registry.refresh()
+        return await self._executed(await self.arena.executor.start(run_id, self.team), wait)
+
+    @post(
+        "/api/benchmarks/runs/{run_id}/resume",
+        tag="runs",
+        errors=(404, 409),
+        query=("wait",),
+        accepted_unless="wait",
+    )
+    async def resume_run(self, run_id: UUID, *, wait: Wait = True) -> RunExecuted:
+        """Continue a run that was interrupted, or that the infrastructure stopped."""
+        self.arena.registry.refresh()
+        return await self._executed(await self.arena.executor.resume(run_id, self.team), wait)
+
+    async def _executed(self, run: Run, wait: bool) -> RunExecuted:
+        if wait:
+            run = await self.arena.executor.wait(run.id)
+        return RunExecuted(
+            run_id=run.id,
+            status=run.status,
+            passed=run.passed_tests,
+            failed=run.failed_tests,
+            score_percent=run.score_percent,
+            points_percent=run.points_percent,
+            total_tests=run.total_tests,
+            errored=run.errored_tests,
+            awaiting=run.awaiting_tests,
+            error_message=run.error_message,
+        )
+
+    @post("/api/benchmarks/runs/{run_id}/cancel", tag="runs", errors=(404, 409))
+    async def cancel_run(self, run_id: UUID) -> Run:
+        """Stop a run for good; the results it has stay."""
+        return await self.arena.executor.cancel(run_id, self.team)
+
+    @get("/api/benchmarks/runs", id="list_runs", tag="runs")
+    async def runs(
+        self,
+        *,
+        agent_id: Annotated[str | None, Field(max_length=100)] = None,
+        status: RunStatus | None = None,
+        limit: Limit = 20,
+        cursor: Cursor = None,
+    ) -> RunList:
+        """List the team's runs, newest first."""
+        runs = await self.arena.runs.list(
+            self.team,
+            agent_id=agent_id,
+            status=status,
+            limit=limit + 1,
+            before=paging.decode_moment(cursor),
+        )
+        page = list(runs[:limit])
+        is_last = len(runs) <= limit
+        return RunList(
+            runs=page,
+            count=len(page),
+            next_cursor=None if is_last else _cursor_behind(page[-1]),
+        )
+
+    @get("/api/benchmarks/runs/{run_id}", id="get_run", tag="runs", errors=(404,))
+    async def run(
+        self,
+        run_id: UUID,
+        *,
+        outcome: WhichOutcome = None,
+        limit: Limit = 1000,
+        cursor: Cursor = None,
+    ) -> RunDetails:
+        """A run with a page of its results, in the order they were recorded."""
+        reader = self.arena.runs
+        run = await reader.get(run_id, self.named_team)
+        after = paging.decode_number(cursor)
+        page = await reader.results(run_id, after=after, limit=limit, outcome=outcome)
+        trials = await self.arena.scores.trials(run_id)
+        return RunDetails(
+            run=run,
+            results=_with_trials(page.results, trials),
+            count=len(page.results),
+            next_cursor=paging.encode(page.results[-1].sequence) if page.has_more else None,
+            errors=list(await reader.errors(run_id)),
+            categories=list(await reader.categories(run_id)),
+            trials=trials,
+            cost_usd_per_passed_test=_cost_per_pass(run),
+        )
+
+    @get(
+        "/api/benchmarks/runs/{run_id}/events",
+        tag="runs",
+        errors=(404,),
+        headers=("last_event_id",),
+        events={"progress": Progress, "result": ResultEvent, "end": Progress},
+        description="Server-sent events: `progress`, `result` and, last, `end`.",
+    )
+    async def watch_run(
+        self,
+        run_id: UUID,
+        *,
+        results: Annotated[bool, Field(description="Send each result too.")] = True,
+        last_event_id: Annotated[str | None, Field(max_length=20)] = None,
+    ) -> Events:
+        """Watch a run as server-sent events until it has ended or waits for people."""
+        await self.arena.runs.get(run_id, self.named_team)
+        after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
+        if after >= 2**31:
+            raise InvalidInput(f"Last-Event-ID {last_event_id} is not one that Arena gave out")
+        return _events(
+            self.arena.watcher.watch(run_id, self.named_team, after=after, with_results=results)
+        )
+
+    async def run_and_wait(
+        self,
+        agent_id: str,
+        *,
+        version: str | None = None,
+        category: str | None = None,
+        test_ids: list[str] | None = None,
+        trials: int | None = None,
+        concurrency: int | None = None,
+    ) -> RunDetails:
+        """Create a run, execute it to its end, and return it with the first page of results."""
+        created = await self.create_run(
+            agent_id,
+            version=version,
+            category=category,
+            test_ids=test_ids,
+            trials=trials,
+            concurrency=concurrency,
+        )
+        await self.execute_run(created.run_id)
+        return await self.run(created.run_id)
+
+    async def watch(self, run_id: UUID) -> AsyncIterator[Progress]:
+        """The progress of a run, at each change, until it has ended or waits for people."""
+        async with aclosing(await self.watch_run(run_id, results=False)) as events:
+            async for event in events:
+                yield event.data
+                if event.name == "end":
+                    return
+
+    async def results(
+        self, run_id: UUID, *, outcome: Outcome | None = None
+    ) -> AsyncIterator[Result]:
+        """Every result of a run, page by page."""
+        cursor: str | None = None
+        while True:
+            page = await self.run(run_id, outcome=outcome, limit=PAGE, cursor=cursor)
+            for result in page.results:
+                yield result
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+
+async def _events(watched: AsyncGenerator[RunEvent]) -> Events:
+    run: Run | None = None
+    async with aclosing(watched):
+        async for seen in watched:
+            run = seen.run
+            for result in seen.results:
+                yield Event(name="result", data=result, id=result.sequence)
+            yield Event(name="progress", data=Progress.of(run))
+    if run is not None:
+        yield Event(name="end", data=Progress.of(run))
+
+
+def _cursor_behind(run: Run) -> str:
+    return paging.encode(run.created_at.isoformat(), run.id)
+
+
+def _with_trials(results: list[Result], trials: Trials | None) -> list[Result]:
+    """The results with what their tests' trials come to; nothing where no test was repeated."""
+    if trials is None:
+        return results
+    tests = {test.test_id: test for test in trials.tests}
+    return [
+        replace(one, pass_at_k=test.pass_at_k, pass_all_k=test.pass_all_k)
+        if (test := tests.get(one.test_id))
+        else one
+        for one in results
+    ]
+
+
+def _cost_per_pass(run: Run) -> float | None:
+    if run.cost_usd is None or run.costed_tests < run.completed_tests or not run.passed_tests:
+        return None
+    return run.cost_usd / run.passed_tests
