@@ -113,9 +113,9 @@ class Arena:
     @cached_property
     def judge(self) -> "ModelJudge":
         """The models that judge."""
-        from arena.evaluation.judge.judge import open_judge
+        from arena.evaluation.judge.judge import ModelJudge
 
-        judge = open_judge(self.settings)
+        judge = ModelJudge(self.settings)
         self._closing.push_async_callback(judge.aclose)
         return judge
 

@@ -188,8 +188,8 @@ def checked(check: Callable[[Any], str | None]) -> AfterValidator:
     """Refuses a value of which `check` says what is wrong."""
 
     def validate(value: T) -> T:
-        if wrong := check(value):
-            raise _error(wrong)
+        if problem := check(value):
+            raise _error(problem)
         return value
 
     return AfterValidator(validate)
@@ -235,8 +235,8 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _json(value: object) -> object:
-    if wrong := list(_json_faults(value, ())):
-        raise _nested(wrong)
+    if found := list(_json_faults(value, ())):
+        raise _nested(found)
     return value
 
 
@@ -261,8 +261,8 @@ def _json_faults(value: object, at: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(value, list):
         for place, inner in enumerate(cast(list[object], value)):
             yield from _json_faults(inner, (*at, place))
-    elif wrong := _scalar_fault(value):
-        yield at, wrong
+    elif problem := _scalar_fault(value):
+        yield at, problem
 
 
 def _scalar_fault(value: object) -> str | None:

@@ -156,7 +156,7 @@ class Part(Body):
     """A member of a composite."""
 
     standard: Any
-    """A `Standard`; pydantic is not told so, because `_part` reads it in either of its forms."""
+    """A `Standard`, which `reading` has read in either of its forms before pydantic sees it."""
     weight: Weight = 1.0
 
 

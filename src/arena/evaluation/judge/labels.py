@@ -72,8 +72,8 @@ def _label(line: bytes, folder: Path) -> Label:
     faults: list[Fault] = []
     row = read(_Line, _json(line), faults)
     if row is None:
-        told = (f"{dotted(f.path)}: {f.message}" if f.path else f.message for f in faults)
-        raise InvalidInput("; ".join(told))
+        texts = (f"{dotted(f.path)}: {f.message}" if f.path else f.message for f in faults)
+        raise InvalidInput("; ".join(texts))
     standard = _standard(row.standard, folder)
     if (row.labels is None) == (row.score is None):
         raise InvalidInput("needs either 'labels' (a score for each criterion) or 'score'")
