@@ -156,7 +156,7 @@ class ReviewOperations(OperationGroup):
                 self.arena.judge, Checklist(items=items), details.prompt, submission
             )
             suggestions += [ReviewSuggestion(place=place, **asdict(one)) for one in made]
-        models = list(self.arena.judge.config.panel_for(None).models)
+        models = list(self.arena.judge.panel().models)
         return ReviewSuggestions(models=models, suggestions=suggestions)
 
 
