@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import typer
@@ -18,9 +18,6 @@ from arena.errors import InvalidInput
 from arena.operations.operation import InProcess
 from arena.operations.operations import Operations
 from arena.settings import Settings, read_settings
-
-if TYPE_CHECKING:
-    from arena.client import Client
 
 T = TypeVar("T")
 
@@ -125,25 +122,3 @@ def call(
             return await work(arena)
 
     return wait_for(opened())
-
-
-@asynccontextmanager
-async def connected(settings: Settings) -> AsyncGenerator["Client"]:
-    """A client of the named server, or of an Arena opened for this command."""
-    from arena.cli.in_process import AppTransport
-    from arena.client import Client
-
-    if settings.server:
-        token = settings.token.get_secret_value() if settings.token else None
-        async with Client(settings.server, team_id=settings.team, token=token) as client:
-            yield client
-        return
-    # Half a second to import: neither --help nor a far server needs it.
-    from arena.api import create_app
-
-    # Whoever can start this command owns the database: tokens are for those who come by network.
-    app = create_app(settings.model_copy(update={"tokens": ()}))
-    async with app.router.lifespan_context(app):
-        transport = AppTransport(app)
-        async with Client("http://localhost", team_id=settings.team, transport=transport) as client:
-            yield client

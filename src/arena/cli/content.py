@@ -6,19 +6,14 @@ from typing import Annotated
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call
 from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
-from arena.content.archive import read_archive, write_archive
-from arena.content.store import LocalStore
+from arena.content.store import MAX_BYTES
 from arena.errors import InvalidInput
-from arena.evaluation.record import contents_of
 
 app = commands("Content by CID.")
-
-# Without a server the store is used as it is: an archive may be larger than any request.
 
 FileName = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
 ContentName = Annotated[str, typer.Argument(metavar="CID", help="The name of the content.")]
@@ -27,19 +22,8 @@ ContentName = Annotated[str, typer.Argument(metavar="CID", help="The name of the
 @app.command()
 def put(context: typer.Context, file: FileName, as_json: Json = False) -> None:
     """Keep a file and print its CID."""
-    settings = settings_of(context)
-    store = LocalStore(settings.content_folder)
-    data = read_file(file, max_bytes=store.max_bytes)
-
-    async def ask() -> schemas.ContentKept:
-        async with connected(settings) as client:
-            return await client.put_content(data)
-
-    kept = (
-        wait_for(ask())
-        if settings.server
-        else schemas.ContentKept(cid=store.put(data), bytes=len(data))
-    )
+    data = read_file(file, max_bytes=MAX_BYTES)
+    kept = call(context, lambda arena: arena.put_content(data))
     if as_json:
         output.print_json(kept)
     else:
@@ -55,13 +39,7 @@ def get(
     ] = None,
 ) -> None:
     """Print the content that a CID names, verified."""
-    settings = settings_of(context)
-
-    async def ask() -> bytes:
-        async with connected(settings) as client:
-            return await client.content(cid)
-
-    data = wait_for(ask()) if settings.server else LocalStore(settings.content_folder).get(cid)
+    data = call(context, lambda arena: arena.content(cid))
     if to is not None:
         write_file(to, data)
         return
@@ -86,14 +64,7 @@ def export(
     to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The archive.")],
 ) -> None:
     """Pack contents into one file (CAR); a verdict record brings what it speaks of."""
-    settings = settings_of(context)
-
-    async def ask() -> bytes:
-        async with connected(settings) as client:
-            return await client.export_content(cids)
-
-    store = LocalStore(settings.content_folder)
-    data = wait_for(ask()) if settings.server else write_archive(store, contents_of(store, cids))
+    data = call(context, lambda arena: arena.export_content(cids))
     write_file(to, data)
     output.line(f"{to}: {len(data)} bytes")
 
@@ -101,19 +72,9 @@ def export(
 @app.command("import")
 def import_(context: typer.Context, file: FileName, as_json: Json = False) -> None:
     """Keep all that an archive holds and print the CIDs it was made for."""
-    settings = settings_of(context)
-    store = LocalStore(settings.content_folder)
-    data = read_file(file, max_bytes=3 * store.max_bytes)
-
-    async def ask() -> schemas.ContentImported:
-        async with connected(settings) as client:
-            return await client.import_content(data)
-
-    imported = (
-        wait_for(ask())
-        if settings.server
-        else schemas.ContentImported(roots=read_archive(store, data))
-    )
+    # An archive carries several contents, and has room for all that a verdict record names.
+    data = read_file(file, max_bytes=3 * MAX_BYTES)
+    imported = call(context, lambda arena: arena.import_content(data))
     if as_json:
         output.print_json(imported)
     else:

@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.options import commands
 from arena.client import Client
 from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
@@ -48,7 +48,7 @@ def report(
         raise InvalidInput("--category goes with --leaderboard; a run's page can be filtered")
 
     async def fetch(settings: Settings) -> tuple[str, str]:
-        async with connected(settings) as client:
+        async with open_operations(settings) as client:
             if run_id is not None:
                 return await _run(client, run_id)
             return await _board(client, settings.team, category)

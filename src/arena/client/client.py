@@ -1,27 +1,25 @@
-"""The Python client: everything the API has, as typed methods.
+"""The Python client: everything that Arena can do, over HTTP.
 
     async with Client("http://localhost:5109", team_id="my-team") as client:
         details = await client.run_and_wait("qa-web-manager")
         print(details.run.score_percent)
 
-Errors come back as the errors of `arena.errors`: the caller's own, or the infrastructure's.
+Its methods are the operations (`arena.operations`). Errors are those of `arena.errors`: the
+caller's own, or the infrastructure's.
 """
 
-import contextlib
-from collections.abc import AsyncIterator, Sequence
-from uuid import UUID
+from types import TracebackType
+from typing import Self
 
 import httpx2
 
-from arena import schemas
-from arena.client.connection import quoted
-from arena.client.market import MarketCalls
-from arena.client.signing import Signer
+from arena.client.connection import Connection
+from arena.market.signing import Signer
 from arena.operations.operations import Operations
 
 
-class Client(Operations, MarketCalls):
-    """Everything a server has. Calls on the market are in `arena.client.market`."""
+class Client(Operations):
+    """A client of one server, for one team."""
 
     def __init__(
         self,
@@ -32,68 +30,22 @@ class Client(Operations, MarketCalls):
         signer: Signer | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        MarketCalls.__init__(
-            self, url, team_id=team_id, token=token, signer=signer, transport=transport
-        )
-        Operations.__init__(self, self)
+        """`signer` is the agent that registers, applies and submits through this client."""
+        self._connection = Connection(url, team_id=team_id, token=token, transport=transport)
+        super().__init__(self._connection)
+        self.signer = signer
 
-    # Reviews
+    async def __aenter__(self) -> Self:
+        return self
 
-    async def reviews(
+    async def __aexit__(
         self,
-        *,
-        status: str | None = None,
-        subject: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> schemas.ReviewList:
-        """A page of reviews, of `run:ID` or `task:ID`; those that wait longest come first."""
-        query = {"status": status, "subject": subject, "limit": limit, "cursor": cursor}
-        return await self._get("/api/reviews", schemas.ReviewList, **query)
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
 
-    async def review(self, review_id: UUID, *, history: bool = False) -> schemas.ReviewDetails:
-        """A review with its submission, its items and what was said to them."""
-        path = f"/api/reviews/{review_id}"
-        return await self._get(path, schemas.ReviewDetails, history=history)
-
-    async def answer_review(
-        self, review_id: UUID, answers: schemas.ReviewAnswers
-    ) -> schemas.ReviewDetails:
-        """Answer items of a review; the last answer makes the verdict."""
-        return await self._post(f"/api/reviews/{review_id}", schemas.ReviewDetails, body=answers)
-
-    async def suggest_answers(self, review_id: UUID) -> schemas.ReviewSuggestions:
-        """What the configured judge would answer; a hint, never a verdict."""
-        return await self._post(f"/api/reviews/{review_id}/suggest", schemas.ReviewSuggestions)
-
-    async def settle_reviews(self) -> schemas.ReviewsSettled:
-        """Make the verdicts of answered reviews that something was in the way of."""
-        return await self._post("/api/reviews/settle", schemas.ReviewsSettled)
-
-    async def watch_reviews(self) -> AsyncIterator[schemas.ReviewCounts]:
-        """How many of the team's reviews are in each state, now and at every change."""
-        path = "/api/reviews/events"
-        events = self._watch(path, schemas.ReviewCounts, until="you had seen enough")
-        async with contextlib.aclosing(events):
-            async for _, counts in events:
-                yield counts
-
-    # Content
-
-    async def put_content(self, data: bytes) -> schemas.ContentKept:
-        """Keep bytes; their CID."""
-        return await self._upload("/api/content", schemas.ContentKept, data)
-
-    async def content(self, cid: str) -> bytes:
-        """The bytes that a CID names."""
-        request = self._http.build_request("GET", f"/api/content/{quoted(cid)}")
-        return (await self._send(request)).content
-
-    async def export_content(self, cids: Sequence[str]) -> bytes:
-        """An archive of these contents."""
-        request = self._http.build_request("GET", "/api/archive", params={"cid": list(cids)})
-        return (await self._send(request)).content
-
-    async def import_content(self, archive: bytes) -> schemas.ContentImported:
-        """Keep all that an archive holds."""
-        return await self._upload("/api/archive", schemas.ContentImported, archive)
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._connection.close()

@@ -4,14 +4,13 @@ import contextlib
 import json
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
 from urllib.parse import quote
 from urllib.request import getproxies
 
 import httpx2
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from arena.errors import (
@@ -26,8 +25,6 @@ from arena.errors import (
 )
 from arena.operations.operation import Event, Events, Operation
 
-Shape = TypeVar("Shape")
-
 ERRORS: Mapping[int, type[ArenaError]] = {
     401: Unauthorized,
     403: Forbidden,
@@ -36,7 +33,6 @@ ERRORS: Mapping[int, type[ArenaError]] = {
     422: InvalidInput,
 }
 
-PAGE = 1000
 BYTES = "application/octet-stream"
 
 PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
@@ -64,29 +60,18 @@ class Connection:
     ) -> None:
         if token and not (token.isascii() and token.isprintable()):
             raise InvalidInput("the token has characters that no header can carry")
-        verify, mounts = (True, None) if transport else _lasting()
+        verify, mounts = (True, None) if transport else _keep_alive()
         self._http = httpx2.AsyncClient(
             base_url=checked_url(url),
             headers={"Authorization": f"Bearer {token}"} if token else {},
             # In the query and not in a header: a team may be called anything.
             params={"team_id": team_id} if team_id else {},
-            # A run may take hours: not the answer is waited for, but a sign that somebody is there.
+            # A run may take hours; TCP keep-alive notices a server that has vanished.
             timeout=httpx2.Timeout(None, connect=10.0),
             verify=verify,
             transport=transport,
             mounts=mounts,
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """Close the connection."""
@@ -113,14 +98,14 @@ class Connection:
             if one.place == "bytes":
                 options = {"content": value, "headers": {"Content-Type": BYTES}}
             elif one.place == "body":
-                options["json"] = value.model_dump(mode="json", exclude_none=True, by_alias=True)
+                options["json"] = operation.body_document(value)
             else:
-                sent[one.place][one.name] = to_jsonable_python(value)
+                sent[one.place][one.alias] = to_jsonable_python(value)
         path = operation.wire.path.format_map(
             {name: quote(str(value), safe="") for name, value in sent["path"].items()}
         )
-        if sent["field"]:
-            options["json"] = sent["field"]
+        if any(one.place == "field" for one in operation.parameters):
+            options["json"] = sent["field"]  # also where every field is left out
         if sent["header"]:
             names = {name.replace("_", "-"): value for name, value in sent["header"].items()}
             options["headers"] = names
@@ -150,65 +135,21 @@ class Connection:
             await response.aclose()
         raise InfrastructureError(f"{place(request)} closed the stream before its end")
 
-    async def _get(self, path: str, shape: type[Shape], **query: Any) -> Shape:
-        request = self._http.build_request("GET", path, params=_given(query))
-        return read_shape(shape, (await self._send(request)).content, request)
-
-    async def _post(
-        self, path: str, shape: type[Shape], *, body: BaseModel | None = None, **query: Any
-    ) -> Shape:
-        try:
-            content = None if body is None else body.model_dump(mode="json", exclude_none=True)
-            request = self._http.build_request("POST", path, params=_given(query), json=content)
-        except ValueError as wrong:  # nested too deep, not a number, half of a surrogate pair
-            raise InvalidInput(f"the request cannot be written as JSON: {wrong}") from None
-        return read_shape(shape, (await self._send(request)).content, request)
-
-    async def _upload(self, path: str, shape: type[Shape], data: bytes) -> Shape:
-        headers = {"Content-Type": "application/octet-stream"}
-        request = self._http.build_request("POST", path, content=data, headers=headers)
-        return read_shape(shape, (await self._send(request)).content, request)
-
-    async def _watch(
-        self,
-        path: str,
-        shape: type[Shape] | Mapping[str, type[Shape]],
-        *,
-        until: str,
-        **query: Any,
-    ) -> AsyncGenerator[tuple[str, Shape]]:
-        """Name and data of each event; an error where the stream ends before its reader does.
-
-        Where shapes go by the names of events, an event of another name is passed over.
-        """
-        request = self._http.build_request("GET", path, params=_given(query))
-        response = await self._send(request, stream=True)
-        try:
-            async for name, data, _ in _events(_lines(response.aiter_bytes())):
-                fitting = shape if isinstance(shape, type) else shape.get(name)
-                if fitting is not None:
-                    yield name, read_shape(fitting, data, request)
-        except httpx2.HTTPError as wrong:
-            raise InfrastructureError(f"{place(request)} has gone: {wrong}") from wrong
-        finally:
-            await response.aclose()
-        raise InfrastructureError(f"{place(request)} has gone before {until}")
-
     async def _send(self, request: httpx2.Request, *, stream: bool = False) -> httpx2.Response:
         try:
             response = await self._http.send(request, stream=stream)
             if response.is_error:
                 await response.aread()
-        except httpx2.HTTPError as wrong:
-            told = str(wrong) or type(wrong).__name__
-            raise InfrastructureError(f"no answer from {place(request)}: {told}") from wrong
+        except httpx2.HTTPError as error:
+            message = str(error) or type(error).__name__
+            raise InfrastructureError(f"no answer from {place(request)}: {message}") from error
         if response.is_error:
             raise _error(response)
         return response
 
 
-def _lasting() -> tuple[ssl.SSLContext, dict[str, httpx2.AsyncHTTPTransport]]:
-    """A way for every address on which it is noticed that nobody is at the other end any more.
+def _keep_alive() -> tuple[ssl.SSLContext, dict[str, httpx2.AsyncHTTPTransport]]:
+    """A transport for every address that notices when the other end has vanished.
 
     As a mount, not as the transport: then the proxies that the environment names still count.
     """
@@ -260,8 +201,8 @@ def checked_url(url: str) -> httpx2.URL:
     """The address of a server, if it is one."""
     try:
         checked = httpx2.URL(url)
-    except httpx2.InvalidURL as wrong:
-        raise InvalidInput(f"the server's address {url!r} is not one: {wrong}") from wrong
+    except httpx2.InvalidURL as error:
+        raise InvalidInput(f"the server's address {url!r} is not one: {error}") from error
     if checked.scheme not in ("http", "https") or not checked.host:
         raise InvalidInput(f"the server's address {url!r} must be like http://localhost:5109")
     return checked
@@ -272,15 +213,6 @@ def place(request: httpx2.Request) -> str:
     return f"{request.url.scheme}://{request.url.netloc.decode()}"
 
 
-def asked(shape: type[Shape], **values: Any) -> Shape:
-    """A request with these values; one that does not fit is the caller's error."""
-    try:
-        return shape(**values)
-    except ValidationError as wrong:
-        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors())
-        raise InvalidInput("; ".join(faults)) from None
-
-
 def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx2.Request) -> Any:
     """A response in the shape it must have."""
     try:
@@ -288,21 +220,3 @@ def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx2.Reque
     except ValidationError as error:
         message = f"{place(request)} does not answer like an Arena of this version"
         raise InfrastructureError(f"{message}; is the address right?") from error
-
-
-def read_shape(shape: type[Shape], content: bytes | str, request: httpx2.Request) -> Shape:
-    """An answer in the shape it must have."""
-    try:
-        return TypeAdapter(shape).validate_json(content)
-    except ValidationError as wrong:
-        told = f"{place(request)} does not answer like an Arena of this version"
-        raise InfrastructureError(f"{told}; is the address right?") from wrong
-
-
-def _given(query: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in query.items() if value is not None}
-
-
-def quoted(name: str) -> str:
-    """A name as a part of a path."""
-    return quote(name, safe="")

@@ -129,6 +129,7 @@ class SyncClient:
     agents = _blocking(Client.agents)
     agent = _blocking(Client.agent)
     check_agent = _blocking(Client.check_agent)
+    run_and_wait = _blocking(Client.run_and_wait)
     create_run = _blocking(Client.create_run)
     execute_run = _blocking(Client.execute_run)
     resume_run = _blocking(Client.resume_run)

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from app_transport import AppTransport
 from arena.api import create_app
-from arena.cli.in_process import AppTransport
 from arena.settings import Settings
 from factories import write_agent, write_tests
 

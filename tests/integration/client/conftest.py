@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from app_transport import AppTransport
 from arena.api import create_app
-from arena.cli.in_process import AppTransport
 from arena.client import Client, Signer
 from arena.settings import Settings
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from app_transport import AppTransport
 from arena.api import create_app
 from arena.cli import batch
 from arena.cli.batch import Batch
-from arena.cli.in_process import AppTransport
 from arena.client import Client
 from arena.errors import Conflict, InfrastructureError, InvalidInput
 from arena.settings import Settings

@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
+from app_transport import AppTransport
 from arena.api import create_app
 from arena.assembly import Arena
-from arena.cli.in_process import AppTransport
 from arena.settings import Settings
 from databases import settings_on
 from factories import write_agent, write_tests

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from sqlalchemy import select, text, update
 
+from app_transport import AppTransport
 from arena.api import create_app
 from arena.assembly import Arena
-from arena.cli.in_process import AppTransport
 from arena.settings import Settings
 from arena.store.tables import Scores
 from histories import CATEGORIES, Step, Tally, Who, drive, histories, scores, tallies

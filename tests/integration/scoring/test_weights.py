@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import select
 
 import warm
+from app_transport import AppTransport
 from arena.api import create_app
 from arena.assembly import Arena
-from arena.cli.in_process import AppTransport
 from arena.errors import InvalidInput
 from arena.scoring.history import Subject
 from arena.scoring.scorecard import DEFAULT_WEIGHTS, Weights

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from arena.cli.in_process import AppTransport
+from app_transport import AppTransport
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
