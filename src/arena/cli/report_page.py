@@ -11,7 +11,6 @@ import typer
 from arena.cli import output
 from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.options import commands
-from arena.client import Client
 from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
 from arena.errors import InvalidInput
 from arena.operations.operations import Operations
@@ -74,7 +73,7 @@ async def _run(client: Operations, run_id: UUID) -> tuple[str, str]:
     return page, json.dumps(data, indent=1, ensure_ascii=False)
 
 
-async def _board(client: Client, team: str, category: str | None) -> tuple[str, str]:
+async def _board(client: Operations, team: str, category: str | None) -> tuple[str, str]:
     board = await client.leaderboard(category=category, limit=BOARD_ROWS)
     page = board_page(board, team=team, category=category, data_name=DATA)
     return page, output.as_json(board, indent=1)
