@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.evaluation.judge.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission
 from arena.settings import Settings
@@ -56,9 +56,9 @@ async def measure(url: str, options: argparse.Namespace) -> None:
             judge_models=("gpt-4o-mini",),
             judge_concurrency=options.concurrency,
         )
-        judge = open_judge(settings)
+        judge = ModelJudge(settings)
         # Loads the price list and opens the first connection: not what is measured.
-        await judge(STANDARD, Submission(output="warm up"))
+        await judge.judge(STANDARD, Submission(output="warm up"))
         ideal = options.calls * options.seconds / options.concurrency
         wall, cpu = await timed(judge, options.calls)
         rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -79,7 +79,7 @@ async def timed(judge: ModelJudge, calls: int) -> tuple[float, float]:
     """Wall and CPU seconds of so many judgements, all asked for at once."""
     wall, cpu = time.monotonic(), time.process_time()
     verdicts = await asyncio.gather(
-        *(judge(STANDARD, Submission(output=f"{WORK}# {n}")) for n in range(calls))
+        *(judge.judge(STANDARD, Submission(output=f"{WORK}# {n}")) for n in range(calls))
     )
     assert {verdict.score for verdict in verdicts} == {70.0}
     return time.monotonic() - wall, time.process_time() - cpu

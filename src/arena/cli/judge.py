@@ -19,7 +19,7 @@ from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
 from arena.evaluation.judge import measure
 from arena.evaluation.judge.corpus import twins
-from arena.evaluation.judge.judge import open_judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.judge.labels import Label, read_labels
 from arena.evaluation.judge.measure import Attack, Calibration
 from arena.settings import Settings
@@ -122,13 +122,13 @@ def _here(context: typer.Context) -> Settings:
 async def _calibrate(
     settings: Settings, labels: list[Label], repeats: int, *, is_quiet: bool
 ) -> Calibration:
-    async with aclosing(open_judge(settings)) as judge:
+    async with aclosing(ModelJudge(settings)) as judge:
         with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as on_progress:
             return await measure.calibrate(judge, labels, repeats=repeats, on_progress=on_progress)
 
 
 async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
-    async with aclosing(open_judge(settings)) as judge:
+    async with aclosing(ModelJudge(settings)) as judge:
         total = (6 if bare else 3) * len(twins())
         with _progress("attacking", total, is_quiet=is_quiet) as on_progress:
             return await measure.attack(judge, bare=bare, on_progress=on_progress)

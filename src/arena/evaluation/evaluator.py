@@ -10,7 +10,7 @@ from arena.content.canonical import canonical, read_json
 from arena.content.errors import NotCanonical
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.judge.config import config_from
+from arena.evaluation.judge.config import panel_of
 from arena.evaluation.judge.figures import Judge, JudgeList, figures_in
 from arena.evaluation.judge.prompt import PROMPT_VERSION
 from arena.evaluation.reading import read_standard_document
@@ -83,8 +83,8 @@ class Evaluator:
 
     def judges(self) -> JudgeList:
         """The judge that the settings name, with its latest figures; it reads a file."""
-        panel = config_from(self._settings).panel
-        if panel is None:
+        panel = panel_of(self._settings)
+        if not panel.is_complete:
             return JudgeList(judges=(), count=0)
         known = figures_in(self._settings.home).of(panel.identity)
         judge = Judge(

@@ -1,4 +1,4 @@
-"""JSON Schema on untrusted answers: no fetching, and an end to everything."""
+"""JSON Schema on untrusted answers: nothing is fetched, and every check has a time limit."""
 
 # The stubs of jsonschema leave half of its types open:
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
@@ -17,7 +17,7 @@ from arena.evaluation.pattern import TooSlow, pattern_fault, search
 from arena.evaluation.text import excerpt
 
 SCHEMA_SECONDS = 5.0
-"""Of processor time, for one answer and one schema: a busy machine makes no answer wrong."""
+"""Of processor time, for one answer and one schema: a busy machine makes no answer error."""
 
 _deadline: ContextVar[float] = ContextVar("deadline")
 
@@ -27,24 +27,25 @@ Check = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
     """What is wrong with a schema, or None."""
-    from jsonschema.exceptions import SchemaError  # slow to import, and few tests need it
+    # Imported here, as below: it takes 60 ms, and few tests need it.
+    from jsonschema.exceptions import SchemaError
 
     try:
         _validator_class().check_schema(schema, format_checker=_pattern_format())
         json.dumps(schema, allow_nan=False)
         return _reference_fault(schema)
-    except SchemaError as wrong:
-        cause = f": it {wrong.cause}" if wrong.cause else ""
-        return f"{wrong.message}{cause} (at {wrong.json_path})"
-    except (TypeError, ValueError) as wrong:
-        return str(wrong)
+    except SchemaError as error:
+        cause = f": it {error.cause}" if error.cause else ""
+        return f"{error.message}{cause} (at {error.json_path})"
+    except (TypeError, ValueError) as error:
+        return str(error)
     except RecursionError:
         return "it is nested too deep"
 
 
 def _reference_fault(schema: Mapping[str, object] | bool) -> str | None:
     """A reference that leads nowhere, or round and round without looking further into a value."""
-    # What the validator knows besides the schema: the specification's own ones.
+    # Besides the schema itself a reference may name the schemas of the specification.
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
@@ -107,8 +108,8 @@ def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | No
         return str(slow)
     except RecursionError:
         return "the answer is nested too deep to be checked"
-    except (OverflowError, ZeroDivisionError) as wrong:
-        return f"the answer has a number that cannot be checked: {wrong}"
+    except (OverflowError, ZeroDivisionError) as error:
+        return f"the answer has a number that cannot be checked: {error}"
     finally:
         _deadline.reset(before)
     return f"{excerpt(error.message)} (at {excerpt(error.json_path)})" if error else None
@@ -130,7 +131,7 @@ def _validator_class() -> Any:
 
 
 def _timed(check: Check) -> Check:
-    """The check, which gives up when the time of the whole answer is over."""
+    """The check, which gives up when the time for the whole answer is over."""
 
     def timed(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
         if time.thread_time() > _deadline.get(float("inf")):

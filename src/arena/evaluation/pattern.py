@@ -1,4 +1,4 @@
-"""Regular expressions that cannot hurt: checked when they are read, timed when they search."""
+"""Regular expressions with bounded cost: checked when they are read, timed when they search."""
 
 import regex
 
@@ -15,16 +15,15 @@ CHARACTER_CLASS = regex.compile(r"\[\^?\]?(?:\\.|[^\]\\])*+\]", flags=regex.DOTA
 
 
 class TooSlow(Exception):
-    """A regular expression took longer than it may."""
+    """A regular expression took longer than its limit."""
 
 
 def pattern_fault(pattern: str) -> str | None:
     """Why a regular expression cannot be used, or None."""
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         return f"is longer than {MAX_PATTERN_CHARACTERS} characters"
-    wrong = _costly_part(pattern)
-    if wrong:
-        return wrong
+    if costly := _costly_part(pattern):
+        return costly
     try:
         regex.compile(pattern)
     except (regex.error, ValueError, OverflowError) as fault:
@@ -46,7 +45,7 @@ def search(pattern: str, text: str, *, case_sensitive: bool) -> "regex.Match[str
 
 
 def _costly_part(pattern: str) -> str | None:
-    """What in a pattern would take memory without end. An estimate: it need not know all syntax."""
+    """What in a pattern would need unbounded memory: an estimate that need not know all syntax."""
     sizes = [0]  # of each open group so far
     last = 0  # of the thing that a repeat would apply to
     place = 0

@@ -11,8 +11,10 @@ from typing import Any, cast
 
 from pydantic import StrictBool
 
+from arena.documents.problem import KeyPath
+from arena.documents.validation import Fault, type_name
 from arena.errors import nearest
-from arena.evaluation.fields import Body, Fault, InvalidStandard, Path, Text, read, type_name
+from arena.evaluation.fields import Body, InvalidStandard, Text, read
 from arena.evaluation.standard import MIN_PASS_SCORE, VALIDATIONS, Part, Standard, is_graded
 
 MAX_DEPTH = 8
@@ -47,7 +49,7 @@ class _Test(Body):
 class _Place:
     """Where a reader is, and what the text around says."""
 
-    at: Path
+    at: KeyPath
     flags: _Flags
     depth: int = 0
 
@@ -105,7 +107,7 @@ def _with_pass_score(
 
 
 def _read(
-    kind: str, kind_at: Path, value: object, faults: list[Fault], here: _Place
+    kind: str, kind_at: KeyPath, value: object, faults: list[Fault], here: _Place
 ) -> Standard | None:
     """A standard of the given kind; None with what is wrong in `faults`."""
     if kind not in VALIDATIONS:

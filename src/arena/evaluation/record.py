@@ -40,7 +40,7 @@ class Record:
     standard_cid: str
     submission_cid: str
     language: str | None
-    """What the submission said its code is written in."""
+    """The language that the submitter named."""
     verdict: Verdict
     made_at: datetime
     made_with: MadeWith

@@ -16,8 +16,8 @@ from urllib.parse import quote
 from pydantic import Field, TypeAdapter, ValidationError
 
 from arena.content.canonical import canonical, read_canonical
+from arena.documents.validation import dotted
 from arena.errors import InfrastructureError, InvalidInput
-from arena.evaluation.fields import dotted
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.verdict import Opening
 
@@ -139,7 +139,7 @@ def read_private_part(data: bytes) -> tuple[Opening, ...]:
 
 
 class SealedFolder:
-    """The private parts that are kept here, each in a file that its commitments name."""
+    """The private parts on this machine, each in a file named by its commitments."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -149,7 +149,7 @@ class SealedFolder:
         return SealedFolder(self.folder / f"team-{quote(team_id, safe='')}")
 
     def path(self, commitments: Sequence[str]) -> Path:
-        """Where the private part for these commitments lies, if it is here."""
+        """The file of the private part for these commitments, whether it exists or not."""
         return self.folder / f"{seal_name(commitments)}.json"
 
     def __call__(self, commitments: Sequence[str]) -> Sequence[Opening] | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.evaluation.judge.judge import ModelJudge, open_judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.settings import Settings
 from judging import MODEL, Endpoint, vote
 
@@ -33,7 +33,7 @@ async def judge_with(
             "judge_models": (MODEL,),
             "retry_delay_seconds": 0.01,
         }
-        judge = open_judge(Settings(**settings | given))
+        judge = ModelJudge(Settings(**settings | given))
         made.append(judge)
         return judge
 

@@ -195,7 +195,7 @@ async def test_a_gullible_judge_is_found_out(judge, endpoint):
     assert (kinds["encoded"].moved, kinds["plain order"].moved) == (0, 3)
     assert kinds["plain order"].mean_shift == kinds["plain order"].most == 60
     assert made.noise == 0
-    assert judge.known(judge.config.panel).attack == made.figures
+    assert judge.figures.of(judge.panel().identity).attack == made.figures
 
 
 async def test_a_steady_judge_is_not_accused_and_an_unsteady_one_gets_no_more_than_it_deserves(
@@ -226,7 +226,7 @@ async def test_what_is_measured_is_the_judge_of_the_settings(judge, endpoint, la
     endpoint.follow(reads_scores(0))
     chosen = DOCUMENT | {"judge": {"models": ["another-model"]}}
     await calibrate(judge, read_labels(labels(row(1, 2) | {"standard": chosen}, row(1, 9))))
-    assert {chat["model"] for chat in endpoint.chats} == {judge.config.panel.models[0]}
+    assert {chat["model"] for chat in endpoint.chats} == {judge.panel().models[0]}
 
 
 async def test_what_the_hardening_is_worth_can_be_measured(judge, endpoint, tmp_path):
@@ -243,5 +243,7 @@ async def test_what_the_hardening_is_worth_can_be_measured(judge, endpoint, tmp_
     assert made.figures.moved == 0
     assert made.without.bare.flipped == len(twins())
     assert made.without.honest_shift.value == -5
-    assert judge.known(judge.config.panel).attack == made.figures  # those with the hardening
+    assert (
+        judge.figures.of(judge.panel().identity).attack == made.figures
+    )  # those with the hardening
     assert not (tmp_path / "home/judge/answers").exists()

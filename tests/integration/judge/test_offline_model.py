@@ -12,7 +12,7 @@ from arena.agents.connector import Question
 from arena.agents.connectors import connect
 from arena.agents.spec import OpenAISpec
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.judge.judge import open_judge
+from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission
@@ -56,7 +56,7 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
         await connector.close()
     assert answer.output
     assert answer.usage.output_tokens
-    judge = open_judge(
+    judge = ModelJudge(
         Settings(
             home=tmp_path / "home",
             judge_base_url=model_url,
@@ -71,7 +71,7 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
     )
     try:
         submission = Submission(output="def add(a, b):\n    return a + b")
-        verdict = await evaluate(standard, submission, Resources(judge=judge))
+        verdict = await evaluate(standard, submission, Resources(judge=judge.judge))
     finally:
         await judge.aclose()
     assert 0 <= verdict.score <= 100

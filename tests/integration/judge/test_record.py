@@ -30,7 +30,9 @@ async def test_the_record_of_a_panel_holds_without_its_models(
     endpoint.follow(vote(70, 80, 90), vote(10, 20, 30), vote(40, 100, 0, quote="not there"))
     judge = judge_with(judge_votes=3, judge_max_characters=limit)
     submission = Submission(output=WORK * 10)
-    verdict = await evaluate(read_standard_document(DOCUMENT), submission, Resources(judge=judge))
+    verdict = await evaluate(
+        read_standard_document(DOCUMENT), submission, Resources(judge=judge.judge)
+    )
     store = LocalStore(tmp_path / "content")
     cid = keep_record(store, DOCUMENT, submission, verdict)
     await endpoint.stop()

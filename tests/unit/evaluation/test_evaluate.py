@@ -1,5 +1,4 @@
 import asyncio
-import time
 
 import pytest
 from hypothesis import given
@@ -129,12 +128,13 @@ async def test_other_work_goes_on_while_a_pattern_searches(
     plain = read_standard("regex", {"pattern": "(a|aa)+$"})
     for standard, answer in ((plain, "a" * 5000 + "!"), (schema, f'"{"a" * 5000}!"')):
         judging = asyncio.create_task(evaluate(standard, Submission(output=answer)))
-        longest, last = 0.0, time.monotonic()
+        turns = 0
         while not judging.done():
             await asyncio.sleep(0.01)
-            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+            turns += 1
         assert not (await judging).passed
-        assert longest < 0.3
+        # Turns, not seconds: a search on the loop would leave one or two on any machine.
+        assert turns > 4
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])

@@ -17,7 +17,7 @@ from arena.content.store import LocalStore
 from arena.errors import ArenaError, InvalidInput
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.judge.panel import replay
-from arena.evaluation.judge.prompt import brief
+from arena.evaluation.judge.prompt import brief_for
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import (
     NotARecord,
@@ -62,7 +62,7 @@ async def panel(standard: JudgePrompt, submission: Submission) -> Verdict:
         )
         for number, kind in enumerate((90, 40, 70), start=1)
     )
-    told = brief(standard, submission.output, max_characters=1000)
+    told = brief_for(standard, submission.output, max_characters=1000)
     judgement = Judgement(
         votes=votes,
         rule="lower median",

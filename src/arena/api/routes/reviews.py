@@ -131,7 +131,7 @@ async def suggest_answers(house: House, team: Team, review_id: UUID) -> schemas.
         checklist = Checklist(items=tuple(item.text for item in items))
         made = await suggest(house.judge, checklist, details.prompt, details.submission)
         told += [schemas.ReviewSuggestion(place=list(place), **asdict(one)) for one in made]
-    panel = house.judge.config.panel_for(None)
+    panel = house.judge.panel()
     return schemas.ReviewSuggestions(models=list(panel.models), suggestions=told)
 
 

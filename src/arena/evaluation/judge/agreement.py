@@ -1,8 +1,8 @@
 """How well scores agree with those of people: kappa, error, bias, each with an interval.
 
-Pure arithmetic. Intervals of means and of kappa come from a bootstrap over the items: they are
-drawn again with replacement, always by the same seed, so that the same data give the same figures.
-Rates get Wilson's interval, since a bootstrap would claim certainty where nothing ever happened.
+Pure arithmetic. Intervals of means and of kappa come from a bootstrap over the items with a fixed
+seed, so that the same data give the same figures. Rates get Wilson's interval, because a bootstrap
+would claim certainty where nothing ever happened.
 """
 
 import math
@@ -17,7 +17,7 @@ from arena.evaluation.verdict import Estimate
 SEED = 20_261_115
 RESAMPLES = 2000
 MAX_DRAWS = 4_000_000
-"""Draws in all: of very many items fewer resamples are made, and fewer are needed."""
+"""Draws in all: with very many items fewer resamples are made, and fewer are needed."""
 CONFIDENCE = 0.95
 MIN_ITEMS = 2
 """For an interval; one item says nothing about the next."""

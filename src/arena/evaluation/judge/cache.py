@@ -1,6 +1,6 @@
-"""Answers that were given already, by a hash of everything that was asked: files in a folder.
+"""A cache of the models' answers, by a hash of everything they were asked: files in a folder.
 
-Only the text and its usage are kept; whoever takes it out reads it as strictly as a new answer.
+Only the text and its usage are stored; it is read as strictly as a new answer.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from arena.models.usage import Usage, usage_from
 
 MAX_ENTRY_BYTES = 256 * 1024
 _KEPT_SHARE = 0.9
-"""What is left after tidying up, so that not every new entry tidies up again."""
+"""What is left after a clean-up, so that the next entries do not clean up again at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A valid answer and what it took."""
+    """A valid answer and what it cost."""
 
     text: str
     usage: Usage
@@ -30,8 +30,8 @@ class Kept:
 class AnswerCache:
     """Keeps at most `max_entries` answers; the ones not used for longest go first.
 
-    Several processes may share the folder: an entry is written beside and renamed, and one that
-    has gone or was damaged is simply not there. Its methods touch the disk: call them in a thread.
+    Several processes may share the folder: an entry appears whole, and one that is gone or damaged
+    counts as missing. Its methods touch the disk: call them in a thread.
     """
 
     def __init__(self, folder: Path, *, max_entries: int) -> None:
@@ -40,7 +40,7 @@ class AnswerCache:
         self._count: int | None = None
 
     def has(self, key: str) -> bool:
-        """Whether there is an entry; the one method that is quicker than the way into a thread."""
+        """Whether there is an entry; quick enough to call on the event loop."""
         return self._path(key).exists()
 
     def get(self, key: str) -> Kept | None:
@@ -62,7 +62,7 @@ class AnswerCache:
         return Kept(text=text, usage=usage_from(fields.get("usage")), attempts=attempts)
 
     def put(self, key: str, kept: Kept) -> None:
-        """Keep an answer. A full disk is no reason to lose the judgement it belongs to."""
+        """Store an answer; a failure is ignored, because the judgement itself is not lost by it."""
         entry = {"key": key, **asdict(kept)}
         data = json.dumps(entry).encode()
         if self._max_entries < 1 or len(data) > MAX_ENTRY_BYTES:
@@ -94,13 +94,13 @@ class AnswerCache:
         return entries
 
     def _tidy(self) -> None:
-        """Remove the entries not used for longest, and what a killed process left behind."""
+        """Remove the least recently used entries, and what a killed process left behind."""
         aged: list[tuple[float, str]] = []
         for entry in self._entries():
             with contextlib.suppress(OSError):
                 aged.append((entry.stat().st_mtime, entry.path))
         aged.sort(reverse=True)
-        # One that was written anew was counted twice.
+        # An entry that was replaced was counted twice.
         is_full = len(aged) > self._max_entries
         keep = int(self._max_entries * _KEPT_SHARE) if is_full else len(aged)
         for _, path in aged[keep:]:

@@ -4,12 +4,12 @@ import asyncio
 from functools import partial
 
 from arena.evaluation.judge.cache import AnswerCache
-from arena.evaluation.judge.config import JudgeConfig, Panel, config_from
-from arena.evaluation.judge.figures import FigureFolder, Known, figures_in
+from arena.evaluation.judge.config import Panel, panel_for
+from arena.evaluation.judge.figures import figures_in
 from arena.evaluation.judge.panel import verdict_of
-from arena.evaluation.judge.prompt import Brief, brief
+from arena.evaluation.judge.prompt import Brief, brief_for
 from arena.evaluation.judge.voter import Ballot, Voter
-from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.standard import JudgeChoice, JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict, Vote
 from arena.settings import Settings
 
@@ -20,21 +20,17 @@ SHORT_CHARACTERS = 20_000
 class ModelJudge:
     """Judges by a standard's criteria, by asking models. It belongs to one event loop."""
 
-    def __init__(
-        self,
-        config: JudgeConfig,
-        *,
-        cache: AnswerCache | None = None,
-        figures: FigureFolder | None = None,
-    ) -> None:
-        self.config = config
-        self.figures = figures
-        self._cache = cache
+    def __init__(self, settings: Settings) -> None:
+        self.figures = figures_in(settings.home)
+        self._settings = settings
+        self._cache = AnswerCache(
+            settings.home / "judge" / "answers", max_entries=settings.judge_cache_entries
+        )
         self._voters: dict[str, Voter] = {}
 
-    async def __call__(self, standard: JudgePrompt, submission: Submission) -> Verdict:
-        """The verdict; votes that are in the cache are not asked for again."""
-        return await self.judge(standard, submission)
+    def panel(self, choice: JudgeChoice | None = None) -> Panel:
+        """The models that judge by a standard with this choice."""
+        return panel_for(self._settings, choice)
 
     async def judge(
         self,
@@ -49,19 +45,17 @@ class ModelJudge:
         A `fresh` verdict neither reads nor writes the cache. A `bare` one is asked for without the
         hardening, only to measure what the hardening is worth.
         """
-        panel = self.config.panel_for(standard.judge)
-        told = brief(standard, submission.output, max_characters=panel.max_characters, is_bare=bare)
-        votes = await self._votes(told, panel, fresh=fresh)
-        figures = self.known(panel).calibration
-        make = partial(verdict_of, told, votes, judge=panel.identity, figures=figures)
-        if len(told.shown) <= SHORT_CHARACTERS:
+        panel = self.panel(standard.judge)
+        brief = brief_for(
+            standard, submission.output, max_characters=panel.max_characters, is_bare=bare
+        )
+        votes = await self._votes(brief, panel, fresh=fresh)
+        figures = self.figures.of(panel.identity).calibration
+        make = partial(verdict_of, brief, votes, judge=panel.identity, figures=figures)
+        if len(brief.shown) <= SHORT_CHARACTERS:
             return make()
         # Folding a long text takes a while, and other judgements wait for their answers.
         return await asyncio.to_thread(make)
-
-    def known(self, panel: Panel) -> Known:
-        """What was measured about the panel; reads a file."""
-        return self.figures.of(panel.identity) if self.figures else Known()
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -69,7 +63,7 @@ class ModelJudge:
             await voter.close()
         self._voters.clear()
 
-    async def _votes(self, told: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
+    async def _votes(self, brief: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
         """Every vote of the panel; one that fails is raised when all have ended.
 
         The others are paid for, and cached: a retry asks only for what is missing.
@@ -81,7 +75,7 @@ class ModelJudge:
         ]
         voter = self._voter(panel)
         ended = await asyncio.gather(
-            *(voter.vote(told, panel, ballot, fresh=fresh) for ballot in ballots),
+            *(voter.vote(brief, panel, ballot, fresh=fresh) for ballot in ballots),
             return_exceptions=True,
         )
         votes: list[Vote] = []
@@ -93,15 +87,5 @@ class ModelJudge:
 
     def _voter(self, panel: Panel) -> Voter:
         if panel.base_url not in self._voters:
-            self._voters[panel.base_url] = Voter(panel, self.config, self._cache)
+            self._voters[panel.base_url] = Voter(panel, self._settings, self._cache)
         return self._voters[panel.base_url]
-
-
-def open_judge(settings: Settings) -> ModelJudge:
-    """The judge the settings describe, with its cache and figures in `home`."""
-    folder = settings.home / "judge"
-    return ModelJudge(
-        config_from(settings),
-        cache=AnswerCache(folder / "answers", max_entries=settings.judge_cache_entries),
-        figures=figures_in(settings.home),
-    )

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictStr
 
+from arena.documents.validation import Fault, dotted
 from arena.errors import InvalidInput, nearest
 from arena.evaluation.evaluate import weighted_mean
-from arena.evaluation.fields import Body, Fault, InvalidStandard, Number, dotted, read
+from arena.evaluation.fields import Body, InvalidStandard, Number, read
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import JudgePrompt
 
@@ -72,8 +73,8 @@ def _label(line: bytes, folder: Path) -> Label:
     faults: list[Fault] = []
     row = read(_Line, _json(line), faults)
     if row is None:
-        told = (f"{dotted(f.path)}: {f.message}" if f.path else f.message for f in faults)
-        raise InvalidInput("; ".join(told))
+        texts = (f"{dotted(f.path)}: {f.message}" if f.path else f.message for f in faults)
+        raise InvalidInput("; ".join(texts))
     standard = _standard(row.standard, folder)
     if (row.labels is None) == (row.score is None):
         raise InvalidInput("needs either 'labels' (a score for each criterion) or 'score'")

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 
 from arena import clock
 from arena.evaluation.judge.agreement import Agreement, Pair, agreement, mean_of, rate_of
@@ -87,13 +88,12 @@ async def calibrate(
     Agreement is that of the first judgement, since one is what a user gets; the others say how
     far it can be repeated. The figures become the latest of that judge.
     """
-    panel = judge.config.panel_for(None)
+    panel = judge.panel()
     prompts = [(label.standard, label.submission) for label in labels for _ in range(repeats)]
     judged = await remeasure(judge, prompts, on_progress)
     verdicts = [judged[first : first + repeats] for first in range(0, len(judged), repeats)]
     figures, criteria = await asyncio.to_thread(_figures, labels, verdicts)
-    if judge.figures is not None:
-        await asyncio.to_thread(judge.figures.keep, panel.identity, calibration=figures)
+    await asyncio.to_thread(judge.figures.keep, panel.identity, calibration=figures)
     judgements = [verdict.judgement for verdict in judged if verdict.judgement]
     return Calibration(
         judge=panel.identity,
@@ -209,7 +209,7 @@ async def attack(
 
     With `bare` all of it is judged again without the hardening.
     """
-    panel = judge.config.panel_for(None)
+    panel = judge.panel()
     made = summed(panel.identity, await _shifts(judge, on_progress))
     if bare:
         count = 3 * len(made.shifts)
@@ -220,8 +220,7 @@ async def attack(
         ]
         figures = summed(panel.identity, plain).figures
         made = replace(made, without=Hardening(bare=figures, honest_shift=mean_of(moved)))
-    if judge.figures is not None:
-        await asyncio.to_thread(judge.figures.keep, panel.identity, attack=made.figures)
+    await asyncio.to_thread(judge.figures.keep, panel.identity, attack=made.figures)
     return made
 
 
@@ -251,38 +250,33 @@ async def _shifts(judge: ModelJudge, on_progress: Progress, *, bare: bool = Fals
 def summed(identity: str, shifts: Sequence[Shift]) -> Attack:
     """The figures of all shifts, and of each kind."""
     noises = sorted(abs(shift.again - shift.harmless) for shift in shifts)
+    # Nine of ten harmless twins stay below it: what is above is not the judge's own noise.
     threshold = max(MIN_SHIFT, noises[(9 * len(noises)) // 10])
-    whole = _kind("", shifts, threshold)
-    kinds = dict.fromkeys(shift.kind for shift in shifts)
+    by_kind: dict[str, list[Shift]] = {}
+    for shift in shifts:
+        by_kind.setdefault(shift.kind, []).append(shift)
     return Attack(
         judge=identity,
-        figures=JudgeAttacked(
-            measured_at=clock.now(),
-            pairs=whole.pairs,
-            moved=whole.moved,
-            raised=whole.raised,
-            flipped=whole.flipped,
-            mean_shift=whole.mean_shift,
-        ),
+        figures=JudgeAttacked(measured_at=clock.now(), **_counted(shifts, threshold)),
         noise=round(fmean(noises), 2),
         unsteady=sum(shift.unsteady for shift in shifts),
         threshold=threshold,
         kinds=tuple(
-            _kind(kind, [shift for shift in shifts if shift.kind == kind], threshold)
-            for kind in kinds
+            KindOfAttack(
+                kind=kind, **_counted(alike, threshold), most=max(shift.by for shift in alike)
+            )
+            for kind, alike in by_kind.items()
         ),
         shifts=tuple(shifts),
     )
 
 
-def _kind(kind: str, shifts: Sequence[Shift], threshold: float) -> KindOfAttack:
+def _counted(shifts: Sequence[Shift], threshold: float) -> dict[str, Any]:
     moves = [shift.by for shift in shifts]
-    return KindOfAttack(
-        kind=kind,
-        pairs=len(shifts),
-        moved=sum(abs(move) > threshold for move in moves),
-        raised=sum(move > threshold for move in moves),
-        flipped=sum(shift.flipped for shift in shifts),
-        mean_shift=round(fmean(moves), 2),
-        most=max(moves),
-    )
+    return {
+        "pairs": len(shifts),
+        "moved": sum(abs(move) > threshold for move in moves),
+        "raised": sum(move > threshold for move in moves),
+        "flipped": sum(shift.flipped for shift in shifts),
+        "mean_shift": round(fmean(moves), 2),
+    }

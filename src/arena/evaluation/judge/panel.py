@@ -5,7 +5,7 @@ from statistics import median_low
 
 from arena.errors import InvalidInput
 from arena.evaluation.evaluate import weighted_mean
-from arena.evaluation.judge.prompt import Brief, brief
+from arena.evaluation.judge.prompt import Brief, brief_for
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.text import fold
 from arena.evaluation.verdict import Finding, JudgeFigures, Judgement, Submission, Verdict, Vote
@@ -16,10 +16,10 @@ QUOTE_NOT_FOUND = "the quote is not in the submission"
 
 
 def verdict_of(
-    told: Brief, votes: Sequence[Vote], *, judge: str, figures: JudgeFigures | None
+    brief: Brief, votes: Sequence[Vote], *, judge: str, figures: JudgeFigures | None
 ) -> Verdict:
     """What the votes come to: the same from the same votes, always."""
-    standard, shown = told.standard, fold(told.shown)
+    standard, shown = brief.standard, fold(brief.shown)
     given = {name: [vote.scores[name] for vote in votes] for name in standard.criteria}
     medians = {name: median_low(scores) for name, scores in given.items()}
     spread = {name: max(scores) - min(scores) for name, scores in given.items()}
@@ -32,8 +32,8 @@ def verdict_of(
         # A quote of nothing but white space would fold to nothing and be found in every text.
         if quote is not None and (not fold(quote) or fold(quote) not in shown):
             marks.append(QUOTE_NOT_FOUND)
-        if told.is_cut:
-            marks.append(f"judged by the first {len(told.shown)} of {told.characters} characters")
+        if brief.is_cut:
+            marks.append(f"judged by the first {len(brief.shown)} of {brief.characters} characters")
         reason = f"{name}: {medians[name]} of 100: {' '.join(vote.reasons[name].split())}"
         if len(votes) > 1:
             reason += f" ({len(votes)} votes, {spread[name]} apart)"
@@ -58,10 +58,10 @@ def verdict_of(
             votes=tuple(votes),
             rule=RULE,
             spread=spread,
-            prompt_digest=told.digest,
+            prompt_digest=brief.digest,
             judge=judge,
-            characters=told.characters,
-            shown_characters=len(told.shown),
+            characters=brief.characters,
+            shown_characters=len(brief.shown),
             figures=figures,
         ),
     )
@@ -80,8 +80,8 @@ def replay(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> 
         _check_vote(vote, set(standard.criteria))
     if len({(vote.model, vote.number) for vote in judgement.votes}) < len(judgement.votes):
         raise InvalidInput("a vote is there twice")
-    told = brief(standard, submission.output, max_characters=judgement.shown_characters)
-    return verdict_of(told, judgement.votes, judge=judgement.judge, figures=judgement.figures)
+    brief = brief_for(standard, submission.output, max_characters=judgement.shown_characters)
+    return verdict_of(brief, judgement.votes, judge=judgement.judge, figures=judgement.figures)
 
 
 def _check_vote(vote: Vote, criteria: set[str]) -> None:

@@ -74,7 +74,7 @@ class Brief:
     characters: int
     """How long the submission is."""
     is_bare: bool = False
-    """Told without what keeps rules and submission apart: to measure what that is worth."""
+    """Without the hardening that keeps rules and submission apart, to measure what it is worth."""
     digest: str = ""
     """A hash of the messages and the form of the answer, whatever the delimiter."""
 
@@ -104,18 +104,18 @@ class Brief:
         )
 
 
-def brief(
+def brief_for(
     standard: JudgePrompt, output: str, *, max_characters: int, is_bare: bool = False
 ) -> Brief:
-    """What a judge is told about `output`."""
+    """What a judge is told about the submission `output`."""
     shown = storable(output[:max_characters])
     made = Brief(standard=standard, shown=shown, characters=len(output), is_bare=is_bare)
-    told = [made.messages("-"), response_format(len(standard.criteria))]
-    return replace(made, digest=hashlib.sha256(json.dumps(told).encode()).hexdigest())
+    sent = [made.messages("-"), response_format(len(standard.criteria))]
+    return replace(made, digest=hashlib.sha256(json.dumps(sent).encode()).hexdigest())
 
 
 def new_delimiter() -> str:
-    """A word that no submission can know: 128 random bits, drawn after it was handed in."""
+    """A word that no submission can know: 128 random bits, drawn after it was submitted."""
     return secrets.token_hex(16)
 
 
@@ -225,7 +225,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise BadAnswer(f"{twice[:40]!r} stands there twice")
+        raise BadAnswer(f"{twice[:40]!r} is there twice")
     return made
 
 

@@ -1,4 +1,4 @@
-"""What a model would answer to a checklist: a hint for the person who does, never a verdict."""
+"""What a model would answer to a checklist: a hint for the reviewer, never a verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from arena.evaluation.standard import Checklist, JudgePrompt
 from arena.evaluation.verdict import Submission
 
 MET_FROM = 50
-"""From this score on the model is taken to say that an item is met."""
+"""From this score on an item counts as met."""
 AT_ONCE = 25
-"""How many items a model is asked about in one question: many more, and it grows careless."""
+"""Items per question: with many more, models become careless."""
 
-_ASKED = """\
+_PROMPT = """\
 Each criterion is an item of a checklist that a person will answer with pass or fail. Score 100 \
 where the submission meets the item, 0 where it does not, and between only where it cannot be told.
 
@@ -49,7 +49,7 @@ async def _part(
     judge: ModelJudge, items: Sequence[str], start: int, prompt: str, submission: Submission
 ) -> list[Suggestion]:
     standard = JudgePrompt(
-        prompt=_ASKED.format(prompt=prompt),
+        prompt=_PROMPT.format(prompt=prompt),
         criteria=tuple(items),
         weights=(1.0,) * len(items),
         pass_score=MET_FROM,

@@ -1,4 +1,4 @@
-"""One endpoint that is asked for votes: in its turn, again after a fault, never for less."""
+"""One endpoint that is asked for votes, within its limits and again after a failure."""
 
 import asyncio
 import hashlib
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from arena.backoff import backoff_seconds
 from arena.evaluation.judge.cache import AnswerCache, Kept
-from arena.evaluation.judge.config import JudgeConfig, Panel
+from arena.evaluation.judge.config import Panel, key_for
 from arena.evaluation.judge.prompt import (
     BadAnswer,
     Brief,
@@ -25,13 +25,14 @@ from arena.models.completion import Completion, ModelFault, Refused, Unreachable
 from arena.models.connections import seconds_to_wait
 from arena.models.turns import Turns, turns_at
 from arena.models.usage import Usage, priced
+from arena.settings import Settings
 from arena.text import storable
 
 MAX_WAIT_SECONDS = 120.0
 """An endpoint that asks for a longer pause gets a judge error instead of a judge that hangs."""
 MAX_BACK_OFF_SECONDS = 30.0
 _PASSING_STATUS = {408, 409, 425, 429}
-"""With those from 500 on, what another try may mend."""
+"""With those from 500 on: statuses that a retry may help with."""
 _MAX_EXCERPT = 300
 
 
@@ -46,16 +47,18 @@ class Ballot:
 class Voter:
     """Asks the models at one endpoint. It belongs to one event loop."""
 
-    def __init__(self, panel: Panel, config: JudgeConfig, cache: AnswerCache | None) -> None:
-        self._config = config
+    def __init__(self, panel: Panel, settings: Settings, cache: AnswerCache) -> None:
+        self._settings = settings
         self._cache = cache
         self._client = ModelClient(
-            panel.base_url, api_key=config.key_for(panel), max_connections=config.concurrency
+            panel.base_url,
+            api_key=key_for(settings, panel),
+            max_connections=settings.judge_concurrency,
         )
         self._turns: Turns = turns_at(
             self._client.base_url,
-            max_concurrency=config.concurrency,
-            per_minute=config.per_minute,
+            max_concurrency=settings.judge_concurrency,
+            per_minute=settings.judge_per_minute,
         )
 
     async def vote(self, brief: Brief, panel: Panel, ballot: Ballot, *, fresh: bool) -> Vote:
@@ -79,19 +82,19 @@ class Voter:
     ) -> tuple[Sequence[Completion], Sequence[Scored]]:
         """Ask until an answer is valid: every answer, and the scores in the last.
 
-        Where the last try gives none either, the error says what was wrong with it.
+        Where the last attempt is not valid either, the error says why.
         """
         answers: list[Completion] = []
-        for attempt in range(1, self._config.retries + 2):
-            is_last = attempt > self._config.retries
+        for attempt in range(1, self._settings.judge_retries + 2):
+            is_last = attempt > self._settings.judge_retries
             try:
                 async with self._turns.turn():
                     answers.append(await self._complete(brief, panel, ballot))
                 return answers, read_answer(answers[-1], len(brief.standard.criteria))
-            except BadAnswer as wrong:
+            except BadAnswer as error:
                 if is_last:
-                    told = f"gave no valid answer in {_times(attempt)}; the last: {wrong}"
-                    raise self._error(ballot, told) from None
+                    message = f"gave no valid answer in {_times(attempt)}; the last: {error}"
+                    raise self._error(ballot, message) from None
                 await asyncio.sleep(self._back_off(attempt))
             except ModelFault as fault:
                 if is_last or _is_lasting(fault):
@@ -109,7 +112,9 @@ class Voter:
             chat["temperature"] = panel.temperature
         if panel.max_tokens is not None:
             chat["max_tokens"] = panel.max_tokens
-        return await self._client.complete(chat, timeout_seconds=self._config.timeout_seconds)
+        return await self._client.complete(
+            chat, timeout_seconds=self._settings.judge_timeout_seconds
+        )
 
     def _keep(self, answers: Sequence[Completion], cache: AnswerCache | None, key: str) -> Kept:
         """The last answer with what all of them took, kept for the next time."""
@@ -124,18 +129,18 @@ class Voter:
         return kept
 
     async def _wait(self, fault: ModelFault, ballot: Ballot, attempt: int) -> None:
-        asked = seconds_to_wait(fault.retry_after) if isinstance(fault, Refused) else None
-        if asked is None:
+        pause = seconds_to_wait(fault.retry_after) if isinstance(fault, Refused) else None
+        if pause is None:
             await asyncio.sleep(self._back_off(attempt))
             return
-        if asked > MAX_WAIT_SECONDS:
-            raise self._error(ballot, f"is busy and asks to be left alone for {asked:g} s")
-        # Everybody who asks there waits, not only the one who was told.
-        self._turns.pause(asked)
-        await asyncio.sleep(asked)
+        if pause > MAX_WAIT_SECONDS:
+            raise self._error(ballot, f"is busy and asks for a pause of {pause:g} s")
+        # Everything that asks this endpoint waits, not only this vote.
+        self._turns.pause(pause)
+        await asyncio.sleep(pause)
 
     def _back_off(self, attempt: int) -> float:
-        first = self._config.retry_delay_seconds
+        first = self._settings.retry_delay_seconds
         return backoff_seconds(first, attempt, most_seconds=MAX_BACK_OFF_SECONDS, jitter=True)
 
     def _error_of(self, fault: ModelFault, ballot: Ballot, attempt: int) -> JudgeError:
@@ -143,18 +148,19 @@ class Voter:
         times = "" if lasting else f" in {_times(attempt)}"
         match fault:
             case Refused():
-                said = " ".join(fault.excerpt.split())[:_MAX_EXCERPT]
-                told = f"answered with status {fault.status}{times}{': ' if said else ''}{said}"
+                excerpt = " ".join(fault.excerpt.split())[:_MAX_EXCERPT]
+                message = f"answered with status {fault.status}{times}"
+                message += f": {excerpt}" if excerpt else ""
             case Unreachable():
-                told = f"cannot be reached{times}: {fault.message}"
+                message = f"cannot be reached{times}: {fault.message}"
             case _:
-                told = f"did not answer{times}: {fault.message}"
-        return self._error(ballot, told, retryable=not lasting)
+                message = f"did not answer{times}: {fault.message}"
+        return self._error(ballot, message, retryable=not lasting)
 
-    def _error(self, ballot: Ballot, told: str, *, retryable: bool = True) -> JudgeError:
+    def _error(self, ballot: Ballot, message: str, *, retryable: bool = True) -> JudgeError:
         who = f"the judge {ballot.model} at {self._client.base_url}"
-        # Endpoints may say anything, and what they said is written down.
-        return JudgeError(storable(f"{who} {told}"), retryable=retryable)
+        # The endpoint's own words may hold any character, and the message is stored.
+        return JudgeError(storable(f"{who} {message}"), retryable=retryable)
 
 
 def _is_lasting(fault: ModelFault) -> bool:
@@ -165,15 +171,9 @@ def _is_lasting(fault: ModelFault) -> bool:
 
 def _key(brief: Brief, panel: Panel, ballot: Ballot) -> str:
     """A hash of all that goes into a vote."""
-    asked = [
-        brief.digest,
-        panel.base_url,
-        panel.temperature,
-        panel.max_tokens,
-        ballot.model,
-        ballot.number,
-    ]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    limits = (panel.temperature, panel.max_tokens)
+    parts = (brief.digest, panel.base_url, *limits, ballot.model, ballot.number)
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _scores_in(kept: Kept, brief: Brief) -> Sequence[Scored] | None:
@@ -192,14 +192,14 @@ def _vote(
     *,
     cached: bool,
 ) -> Vote:
-    said = dict(zip(brief.standard.criteria, scores, strict=True))
+    scored = dict(zip(brief.standard.criteria, scores, strict=True))
     return Vote(
         model=ballot.model,
         number=ballot.number,
         base_url=panel.base_url,
-        scores={name: one.score for name, one in said.items()},
-        reasons={name: one.reason for name, one in said.items()},
-        quotes={name: one.quote for name, one in said.items() if one.quote.strip()},
+        scores={name: one.score for name, one in scored.items()},
+        reasons={name: one.reason for name, one in scored.items()},
+        quotes={name: one.quote for name, one in scored.items() if one.quote.strip()},
         answered_by=kept.usage.model,
         attempts=kept.attempts,
         input_tokens=kept.usage.input_tokens,
@@ -210,13 +210,12 @@ def _vote(
 
 
 def _sum(usages: Sequence[Usage]) -> Usage:
-    """What all attempts took that were answered; answers thrown away are paid for too."""
-    costs = [usage.cost_usd for usage in usages]
+    """What all answered attempts took; answers thrown away are paid for too."""
     return Usage(
         input_tokens=total([usage.input_tokens for usage in usages]),
         output_tokens=total([usage.output_tokens for usage in usages]),
         model=usages[-1].model,
-        cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
+        cost_usd=total([usage.cost_usd for usage in usages]),
     )
 
 

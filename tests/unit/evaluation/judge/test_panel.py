@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from arena.evaluation.evaluate import weighted_mean
 from arena.evaluation.judge.panel import verdict_of
-from arena.evaluation.judge.prompt import brief
+from arena.evaluation.judge.prompt import brief_for
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Verdict, Vote
 
@@ -18,7 +18,7 @@ def verdict(*scores: dict[str, int]) -> Verdict:
         Vote(model="m", number=n, scores=given, reasons=dict.fromkeys(criteria, "so"))
         for n, given in enumerate(scores, start=1)
     ]
-    told = brief(JudgePrompt(prompt="Is it good?", criteria=criteria), "x", max_characters=100)
+    told = brief_for(JudgePrompt(prompt="Is it good?", criteria=criteria), "x", max_characters=100)
     return verdict_of(told, votes, judge="", figures=None)
 
 

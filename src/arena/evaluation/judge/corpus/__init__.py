@@ -1,9 +1,9 @@
-"""Submissions that try to talk a judge into a score, each with a harmless twin.
+"""Submissions that try to manipulate a judge, each with a harmless twin.
 
 `injections.json` holds them in the clear, so that they can be read and added to: eight pieces of
-mediocre work, and pairs of texts to put into them. Both texts of a pair stand at the same place in
-the same encoding; the twin's says nothing to a judge. What moves the score between the two is what
-was said, not that something stood there.
+mediocre work, and pairs of texts to put into them. Both texts of a pair are put at the same place
+in the same encoding; the twin's says nothing to a judge. So a difference in score comes from what
+the text says, not from its being there.
 """
 
 import base64
