@@ -11,8 +11,10 @@ from typing import Any, cast
 
 from pydantic import StrictBool
 
+from arena.documents.problem import KeyPath
+from arena.documents.validation import Fault, type_name
 from arena.errors import nearest
-from arena.evaluation.fields import Body, Fault, InvalidStandard, Path, Text, read, type_name
+from arena.evaluation.fields import Body, InvalidStandard, Text, read
 from arena.evaluation.standard import MIN_PASS_SCORE, VALIDATIONS, Part, Standard, is_graded
 
 MAX_DEPTH = 8
@@ -72,7 +74,7 @@ class _Reader:
 
     faults: list[Fault]
     flags: _Flags
-    at: Path = ()
+    at: KeyPath = ()
     depth: int = 0
 
     def fault(self, message: str, *path: str | int, of_key: bool = False) -> None:

@@ -1,13 +1,15 @@
 """A real browser before a real server: Debian's chromium, `arena serve`, the bundled agents.
 
-Everything lasts for a module, not for the session: Playwright keeps an event loop running in its
-thread while it is open, and other tests of the same worker want one of their own.
+One browser, and one server for all that only look, serve the whole folder; a module that changes
+what others look at has a server of its own. Nothing lasts for the session: Playwright keeps an
+event loop running in its thread while it is open, and other tests of the worker want their own.
 """
 
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -152,7 +154,7 @@ def _listen(visit: Visit) -> None:
     visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Debian's chromium, or the one that ARENA_TEST_CHROMIUM names; nothing is downloaded."""
     program = shutil.which(os.environ.get("ARENA_TEST_CHROMIUM", "chromium"))
@@ -169,24 +171,38 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with agents, tests, runs and ratings; made once, copied for each module."""
+    """A home with agents, tests, runs and ratings; made once, copied where it is changed."""
     home = tmp_path_factory.mktemp("furnished")
     furnish(Shell(home=home))
     return home
 
 
-@pytest.fixture(scope="module")
-def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    """`arena serve` on a furnished home."""
-    home = tmp_path_factory.mktemp("web") / "home"
-    shutil.copytree(furnished, home)
-    with Shell(home=home).serving() as client:
+@contextmanager
+def serving_a_copy(furnished: Path, folder: Path) -> Iterator[httpx2.Client]:
+    """`arena serve` on a furnished home of its own."""
+    shutil.copytree(furnished, folder / "home")
+    with Shell(home=folder / "home").serving() as client:
+        yield client
+
+
+@pytest.fixture(scope="package")
+def shared_server(
+    furnished: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx2.Client]:
+    """`arena serve` on a furnished home, for all modules that leave it as it is."""
+    with serving_a_copy(furnished, tmp_path_factory.mktemp("web")) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
+def server(shared_server: httpx2.Client) -> httpx2.Client:
+    """The server that a module's tests visit: the shared one, unless it has its own."""
+    return shared_server
+
+
+@pytest.fixture(scope="package")
 def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """`arena serve` as it is on the first day."""
     with Shell(home=tmp_path_factory.mktemp("empty")).serving() as client:
@@ -194,14 +210,15 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Cl
 
 
 @pytest.fixture
-def visit_as(browser: Browser, server: httpx2.Client) -> Iterator[Callable[..., Visit]]:
+def visit_as(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visit]]:
     """Opens the dashboard with a look of the caller's choice; faults of the page fail the test."""
     opened: list[Visit] = []
 
     def open_with(look: Look, url: str | None = None) -> Visit:
         page = browser.new_context(**look.options).new_page()
         page.set_default_timeout(20_000)
-        visit = Visit(page=page, url=url or str(server.base_url).rstrip("/"))
+        visited = url or str(request.getfixturevalue("server").base_url)
+        visit = Visit(page=page, url=visited.rstrip("/"))
         _listen(visit)
         opened.append(visit)
         return visit

@@ -1,16 +1,24 @@
 """What people do with the dashboard, click by click, and what they see of it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from playwright.sync_api import expect
 
-from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks
+from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks, serving_a_copy
 
 BOTH = pytest.mark.parametrize("look", [DESK, PHONE], ids=["desk", "phone"])
+
+
+@pytest.fixture(scope="module")
+def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """One of its own: these tests add runs and ratings."""
+    with serving_a_copy(furnished, tmp_path_factory.mktemp("flows")) as client:
+        yield client
 
 
 def newest_run(server: httpx2.Client, agent: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from arena.agents.a2a import Transcript
 from arena.agents.connector import MAX_OUTPUT_BYTES
 from arena.agents.spec import A2ASpec
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
@@ -31,7 +32,6 @@ class Speaker(AgentExecutor):
     """A real A2A agent whose prompt tells it what to do."""
 
     def __init__(self) -> None:
-        self.hangs = False
         self.cancelled: list[str] = []
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
@@ -53,7 +53,6 @@ class Speaker(AgentExecutor):
 
         match prompt.split()[0]:
             case "hang":
-                self.hangs = True
                 await asyncio.sleep(60)
             case "fail":
                 await updater.failed(said("no battery"))
@@ -243,11 +242,17 @@ async def test_the_agent_is_told_that_nobody_waits_any_more(a2a, ask, peer):
     assert len(peer.speaker.cancelled) == 1
 
 
-async def test_cancelling_the_question_cancels_the_task(a2a, ask, peer):
+async def test_cancelling_the_question_cancels_the_task(a2a, ask, peer, monkeypatch):
+    heard = asyncio.Event()
+    add = Transcript.add
+
+    def noted(transcript: Transcript, event: object) -> None:
+        add(transcript, event)
+        heard.set()
+
+    monkeypatch.setattr(Transcript, "add", noted)
     task = asyncio.create_task(ask(a2a(peer), "hang"))
-    while not peer.speaker.hangs:
-        await asyncio.sleep(0.01)
-    await asyncio.sleep(0.3)  # until the task's name has come back
+    await heard.wait()  # without the task's id there is nothing to cancel
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

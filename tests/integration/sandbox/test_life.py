@@ -112,9 +112,8 @@ async def test_closing_ends_every_process_and_group() -> None:
         asyncio.create_task(provider.call(SLEEPER)),
         asyncio.create_task(sandbox.exec("sleep 60 & sleep 60")),
     ]
-    await asyncio.sleep(0.5)
+    await until(lambda: len(descendants(os.getpid()) - before) >= 8)
     family = descendants(os.getpid()) - before
-    assert len(family) >= 8
     await provider.close()
     await provider.close()
     await asyncio.gather(*sleeping, return_exceptions=True)
