@@ -238,7 +238,7 @@ async def test_usage_is_taken_from_metadata(a2a, ask, peer):
 
 async def test_the_agent_is_told_that_nobody_waits_any_more(a2a, ask, peer):
     connector = a2a(peer)
-    await ask(connector, "status")  # the card is read and the connection open: no start counts below
+    await ask(connector, "status")  # reads the card and connects: no start counts below
     with pytest.raises(AgentTimedOut):
         await ask(connector, "hang", timeout=2.0)
     assert len(peer.speaker.cancelled) == 1
