@@ -22,8 +22,9 @@ def minor_units(text: str) -> int:
     """The amount that a decimal text names."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
-        told = f'write an amount as a decimal number with at most {DECIMALS} decimals, like "0.05"'
-        raise ValueError(told)
+        raise ValueError(
+            f'write an amount as a decimal number with at most {DECIMALS} decimals, like "0.05"'
+        )
     whole, part = found.groups()
     # Counted before it is read: a text may have a million digits.
     if len(whole) <= WHOLE_DIGITS:

@@ -11,14 +11,11 @@ from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routes import (
-    agents,
     content,
     ledger,
     market,
-    quality,
     reviews,
     tasks,
-    tests,
 )
 from arena.api.routing import route
 from arena.assembly import open_arena
@@ -28,9 +25,6 @@ from arena.operations.operations import Operations
 from arena.settings import Settings
 
 ROOMS = (
-    tests,
-    quality,
-    agents,
     reviews,
     content,
     tasks,

@@ -1,22 +1,6 @@
 """Shapes on the wire, shared by the API and the client."""
 
 from arena.amounts import CURRENCY, DECIMALS, decimal_text, minor_units
-from arena.schemas.agents import (
-    Agent,
-    AgentCheck,
-    AgentChecked,
-    AgentLimits,
-    AgentList,
-)
-from arena.schemas.catalog import (
-    AuditFinding,
-    CatalogProblem,
-    CatalogSource,
-    CatalogState,
-    Test,
-    TestAudit,
-    TestList,
-)
 from arena.schemas.content import ContentImported, ContentKept
 from arena.schemas.ledger import (
     Audit,
@@ -80,20 +64,11 @@ from arena.schemas.wire import (
 __all__ = [
     "CURRENCY",
     "DECIMALS",
-    "Agent",
-    "AgentCheck",
-    "AgentChecked",
-    "AgentLimits",
-    "AgentList",
     "Applicant",
     "Asked",
     "Audit",
-    "AuditFinding",
     "Balance",
     "Balances",
-    "CatalogProblem",
-    "CatalogSource",
-    "CatalogState",
     "ContentImported",
     "ContentKept",
     "LedgerEntry",
@@ -138,9 +113,6 @@ __all__ = [
     "TaskSubmit",
     "TaskTerms",
     "TasksClosed",
-    "Test",
-    "TestAudit",
-    "TestList",
     "TestMoney",
     "Violation",
     "Wire",

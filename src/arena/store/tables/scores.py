@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Float, Index, String, UniqueConstraint, text
+from sqlalchemy import BigInteger, Float, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from arena.store.tables.table import Table
@@ -46,15 +46,9 @@ class Executions(Table):
 
     __tablename__ = "agent_execution_history"
     __table_args__ = (
-        # Only of those that have a key: most rows come from runs, which need none.
-        Index(
-            "uq_agent_execution_history_key",
-            "team_id",
-            "idempotency_key",
-            unique=True,
-            sqlite_where=text("idempotency_key IS NOT NULL"),
-            postgresql_where=text("idempotency_key IS NOT NULL"),
-        ),
+        # In the database it holds only rows that have a key (migration 0002): most come from runs
+        # and have none. Saying so here too would import the PostgreSQL dialect on every start.
+        Index("uq_agent_execution_history_key", "team_id", "idempotency_key", unique=True),
         Index("ix_agent_execution_history_agent", "team_id", "agent_id", "agent_version"),
     )
 
