@@ -14,7 +14,7 @@ from uuid import UUID
 
 import psycopg
 
-from arena.catalog import Test
+from arena.catalog.test import Test
 from arena.scoring.components import cost_contribution
 
 TEAM = "bench"

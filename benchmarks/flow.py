@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from arena.catalog import LiveCatalog
+from arena.catalog.live import LiveCatalog
 
 AGENT = """id: echo
 name: Echo

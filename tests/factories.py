@@ -8,7 +8,7 @@ from uuid import uuid4
 import yaml
 
 from arena import clock
-from arena.catalog import Test
+from arena.catalog.test import Test
 from arena.runs.item import Executed
 from arena.runs.run import Result
 from arena.scoring.history import ExecutionStatus

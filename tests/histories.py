@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena import clock
 from arena.assembly import Arena
-from arena.catalog import Test
+from arena.catalog.test import Test
 from arena.runs.item import Executed
 from arena.runs.records.lease import claim
 from arena.runs.records.results import add_results

@@ -13,7 +13,8 @@ from arena.settings import Settings
 
 if TYPE_CHECKING:
     from arena.agents.registry import Registry
-    from arena.catalog import Audits, LiveCatalog
+    from arena.catalog.audit import Audits
+    from arena.catalog.live import LiveCatalog
     from arena.content.store import LocalStore
     from arena.evaluation.evaluator import Evaluator
     from arena.evaluation.judge.judge import ModelJudge
@@ -78,14 +79,14 @@ class Arena:
     @cached_property
     def catalog(self) -> "LiveCatalog":
         """What is asked."""
-        from arena.catalog import LiveCatalog
+        from arena.catalog.live import LiveCatalog
 
         return LiveCatalog(self.settings.tests, home=self.settings.home / "benchmarks")
 
     @cached_property
     def audits(self) -> "Audits":
         """Which tests an agent that does nothing passes."""
-        from arena.catalog import Audits
+        from arena.catalog.audit import Audits
 
         return Audits(self.resources)
 

@@ -1,7 +1,7 @@
 """Everything that can go wrong, sorted by whose fault it is.
 
     ArenaError
-    ├── CallerError               the one who asked can mend it       exit 2, HTTP 4xx
+    ├── CallerError               the caller can fix it               exit 2, HTTP 4xx
     │   ├── InvalidInput
     │   ├── NotFound
     │   ├── Conflict
@@ -11,7 +11,7 @@
     │   ├── AgentCrashed
     │   ├── AgentTimedOut
     │   └── AgentSaidNothing
-    └── InfrastructureError       what lies between; may be tried again   exit 3, HTTP 503
+    └── InfrastructureError       neither of them; may be tried again   exit 3, HTTP 503
         └── AgentUnavailable
 
 The class docstring is the default message. `code` is stable: programs may rely on it.
@@ -32,13 +32,13 @@ class ArenaError(Exception):
 
 
 class CallerError(ArenaError):
-    """The request cannot be done as it was asked."""
+    """The request is not valid."""
 
     code = "caller_error"
 
 
 class InvalidInput(CallerError):
-    """A value is not what is needed here."""
+    """A value is not valid here."""
 
     code = "invalid_input"
 

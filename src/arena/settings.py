@@ -30,7 +30,7 @@ COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
 EXAMPLE_WEIGHTS = '{"benchmark": 0.5, "user_rating": 0.2}'
 """Adds up to 1 with the defaults of the others."""
 READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
-"""Variables that belong to Arena but are no settings of the running program."""
+"""Variables of Arena that are not settings of the running program."""
 
 
 class Settings(BaseSettings):
@@ -143,17 +143,17 @@ class Settings(BaseSettings):
     @classmethod
     def _check_urls(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
         for url in (value,) if isinstance(value, str) else value or ():
-            if wrong := address_fault(url):
-                raise ValueError(wrong)
+            if problem := address_problem(url):
+                raise ValueError(problem)
         return value
 
     @field_validator("judge_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
-        told = key.get_secret_value().strip() if key else ""
-        if not (told.isascii() and told.isprintable()):
-            raise ValueError("has characters that no header can carry")
-        return SecretStr(told) if told else None
+        value = key.get_secret_value().strip() if key else ""
+        if not (value.isascii() and value.isprintable()):
+            raise ValueError("has characters that an HTTP header cannot carry")
+        return SecretStr(value) if value else None
 
     @field_validator("home", "database_url", mode="before")
     @classmethod
@@ -231,19 +231,19 @@ def read_settings(**given: Any) -> Settings:
     _refuse_misspelt(os.environ)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as wrong:
-        raise InvalidInput("; ".join(_told(error) for error in wrong.errors())) from None
+    except ValidationError as error:
+        raise InvalidInput("; ".join(map(_message, error.errors()))) from None
     except SettingsError:
         # The weights are the one setting that a variable holds as JSON.
         raise InvalidInput(f"ARENA_WEIGHTS is not JSON; write it as {EXAMPLE_WEIGHTS}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
-        raise InvalidInput(f"arena.toml: {wrong}") from None
-    except OSError as wrong:
-        raise InvalidInput(f"arena.toml cannot be read: {wrong.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"arena.toml: {error}") from None
+    except OSError as error:
+        raise InvalidInput(f"arena.toml cannot be read: {error.strerror}") from None
 
 
 def _refuse_misspelt(environment: Mapping[str, str]) -> None:
-    """A variable that is nearly a setting is a slip of the pen, not somebody else's."""
+    """A variable that is nearly a setting is a typo."""
     known = {f"ARENA_{name.upper()}" for name in Settings.model_fields} | READ_ELSEWHERE
     for name in environment:
         if name.startswith("ARENA_") and name not in known:
@@ -252,13 +252,13 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
                 raise InvalidInput(f"{name} is not a setting; did you mean {close[0]}?")
 
 
-def _told(error: Any) -> str:
+def _message(error: Any) -> str:
     name = ".".join(str(step) for step in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"arena.toml: {name} is not a setting{nearest(name, Settings.model_fields)}"
     # The value is left out on purpose: it may be a secret.
-    told = str(error["msg"]).removeprefix("Value error, ")
-    return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {told}"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {message}"
 
 
 def _split(value: object, separator: str) -> object:
@@ -267,7 +267,7 @@ def _split(value: object, separator: str) -> object:
     return value
 
 
-def address_fault(url: str) -> str | None:
+def address_problem(url: str) -> str | None:
     """Why `url` cannot be the address of a model's endpoint; None where it can."""
     try:
         parts = urlsplit(url)

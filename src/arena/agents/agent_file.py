@@ -21,10 +21,9 @@ from arena.agents.agent import (
 )
 from arena.agents.connectors import connector_types
 from arena.agents.spec import SPECS, UsagePointers
-from arena.documents.problem import FileProblem, GivenUp, Place, ProblemList, read_content
+from arena.documents.problem import FileProblem, GivenUp, KeyPath, Place, ProblemList, read_content
 from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Node, YamlReader
-from arena.documents.yaml_reader import Path as KeyPath
 from arena.errors import nearest
 
 MAX_FILE_BYTES = 64 * 1024

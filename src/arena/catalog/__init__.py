@@ -6,31 +6,6 @@ A *test* is a prompt with a standard. A *source* is a file of tests; whatever is
 tests are any good: agents that do nothing must not pass them. `builtin/` holds the tests that ship
 with Arena.
 
-This room imports `evaluation` and what lies below it; it knows no agents, no database and no web.
+This room imports `evaluation`, `documents` and what lies below; it knows no agents, no database and
+no web.
 """
-
-from arena.catalog.audit import AuditFinding, audit
-from arena.catalog.audits import AuditReport, Audits
-from arena.catalog.catalog import Catalog, SourceState, lint, load_catalog
-from arena.catalog.live import LiveCatalog
-from arena.catalog.loader import read_source
-from arena.catalog.problem import Problem
-from arena.catalog.source import Source
-from arena.catalog.test import Test, digest_of
-
-__all__ = [
-    "AuditFinding",
-    "AuditReport",
-    "Audits",
-    "Catalog",
-    "LiveCatalog",
-    "Problem",
-    "Source",
-    "SourceState",
-    "Test",
-    "audit",
-    "digest_of",
-    "lint",
-    "load_catalog",
-    "read_source",
-]

@@ -1,10 +1,12 @@
 """Are the tests any good? A test that an agent without understanding passes measures nothing."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
 
-from arena.catalog.null_agents import null_answers
-from arena.catalog.test import Test
+from arena.catalog.catalog import Catalog
+from arena.catalog.test import AuditFinding, Test, TestAudit
+from arena.errors import InfrastructureError
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import NO_RESOURCES, NotJudged, Resources, ReviewNeeded
 from arena.evaluation.standard import AllOf, AnyOf, Standard
@@ -13,22 +15,47 @@ from arena.evaluation.validators import Contains, Keywords, NotContains
 from arena.evaluation.verdict import Submission
 
 NOBODY = "nobody"
+MAX_ANSWER = 500
+"""How much of a null agent's answer a finding keeps; an echo is as long as its prompt."""
+
+WORDINGS: Mapping[str, tuple[str, ...]] = {
+    "echo": (
+        "{prompt}",
+        "You asked: {prompt}",
+        "Sure! I will do this right away: {prompt} Done.",
+        "I have done what you asked. Your request was: {prompt}",
+    ),
+    "silence": ("",),
+    "refusal": (
+        "I'm sorry, but I can't help with that.",
+        "I cannot assist with this request: {prompt}",
+        "As an assistant I am not able to do this. I do not have access to that information.",
+        "This is not something I can do. No.",
+        "Unfortunately I don't know. Please ask somebody else.",
+    ),
+    "apology": (
+        "Sorry, an error occurred.",
+        "I apologise: something went wrong while I was working on your request ({prompt}). "
+        "Please try again later.",
+        "Error: the request failed because of an internal error. The status is unknown.",
+        "The operation timed out or failed with an error; the result was not found, is invalid or "
+        "does not exist.",
+    ),
+}
+"""What each null agent says; `{prompt}` stands for the prompt.
+
+Each stands for a way of answering without understanding, in several wordings: a test that catches
+one apology may let the next one through.
+"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditFinding:
-    """One thing that makes a test worthless."""
-
-    test_id: str
-    agent: str
-    """The null agent that passes the test; `nobody` where no answer at all can."""
-    answer: str
-    """What the null agent said."""
-    reason: str
-    """Why that is enough, in the words of the verdict; or why nothing is."""
-
-    def __str__(self) -> str:
-        return f"{self.test_id}: {self.agent} can pass it: {self.reason}"
+def null_answers(prompt: str) -> list[tuple[str, str]]:
+    """Every answer that needs no understanding, with the name of the null agent that gives it."""
+    return [
+        (name, wording.replace("{prompt}", prompt))
+        for name, wordings in WORDINGS.items()
+        for wording in wordings
+    ]
 
 
 async def audit(tests: Iterable[Test], resources: Resources = NO_RESOURCES) -> list[AuditFinding]:
@@ -59,7 +86,10 @@ async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[Au
             return None
         if verdict.passed:
             findings[agent] = AuditFinding(
-                test_id=test.id, agent=agent, answer=answer, reason=verdict.reasoning
+                test_id=test.id,
+                agent=agent,
+                answer=answer[:MAX_ANSWER],
+                reason=verdict.reasoning,
             )
     return list(findings.values())
 
@@ -94,3 +124,56 @@ def _excludes(banning: Keywords, banned: str, wanting: Keywords, word: str) -> b
     sensitive = banning.case_sensitive
     inside = fold(word, case_sensitive=sensitive), fold(banned, case_sensitive=sensitive)
     return find_keyword(*inside, whole_word=banning.whole_word) is not None
+
+
+class Audits:
+    """Audits a whole catalog, a part at a time. A test that stays the same is audited once."""
+
+    def __init__(self, resources: Resources = NO_RESOURCES) -> None:
+        # Without the judge: no model is ever asked.
+        self._resources = Resources(sandbox=resources.sandbox, unseal=resources.unseal)
+        self._known: dict[str, list[AuditFinding] | None] = {}
+        """By the digest of the test; None where it was left out."""
+        self._digests: tuple[str, list[tuple[Test, str]]] = ("", [])
+        self._working = asyncio.Lock()
+
+    async def report(self, catalog: Catalog, *, within_seconds: float) -> TestAudit:
+        """The findings, after about so much work at most; ask again for what is pending."""
+        async with self._working:
+            tests = self._active(catalog)
+            unable = await self._audit(tests, time.monotonic() + within_seconds)
+        known = [(test, self._known[digest]) for test, digest in tests if digest in self._known]
+        left_out = [test.id for test, found in known if found is None]
+        return TestAudit(
+            digest=catalog.digest,
+            findings=[one for _, found in known for one in found or ()],
+            audited=len(known) - len(left_out),
+            left_out=[*left_out, *unable],
+            pending=len(tests) - len(known) - len(unable),
+        )
+
+    def _active(self, catalog: Catalog) -> list[tuple[Test, str]]:
+        """The active tests with their digests; what no longer exists is forgotten."""
+        if self._digests[0] != catalog.digest:
+            tests = [(test, test.digest) for test in catalog.tests if test.active]
+            self._digests = (catalog.digest, tests)
+            present = {digest for _, digest in tests}
+            self._known = {key: found for key, found in self._known.items() if key in present}
+        return self._digests[1]
+
+    async def _audit(self, tests: list[tuple[Test, str]], until: float) -> list[str]:
+        """Audit what is not known yet; returns the ids of tests that could not be judged now."""
+        unable: list[str] = []
+        for test, digest in tests:
+            if digest in self._known:
+                continue
+            if time.monotonic() > until:
+                break
+            try:
+                self._known[digest] = await audit_test(test, self._resources)
+            except InfrastructureError:
+                # No sandbox here, or a busy one: not kept, the next attempt may succeed.
+                unable.append(test.id)
+            # Plain validators never wait: give other tasks their turn between two tests.
+            await asyncio.sleep(0)
+        return unable

@@ -6,30 +6,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
 from arena import clock
 from arena.catalog.folders import BUILTIN_FOLDER, Folders, FoundFile, Origin
-from arena.catalog.loader import read_source
-from arena.catalog.problem import MAX_PROBLEMS, Place, Problem
-from arena.catalog.source import Source
-from arena.catalog.test import Test
+from arena.catalog.loader import Source, read_source
+from arena.catalog.test import CatalogSource, CatalogState, Test
+from arena.documents.problem import MAX_PROBLEMS, FileProblem, Place
 from arena.errors import InvalidInput, NotFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceState:
-    """How one file stands in the catalog."""
+class SourceState(CatalogSource):
+    """A file of the catalog, with what only the catalog itself needs to know."""
 
-    file: str
     origin: Origin
-    state: Literal["good", "last_good", "bad"]
-    """`last_good`: it is bad now, and its tests are those of before. `bad`: it offers none."""
-    tests: int
-    """How many tests it offers."""
-    category: str
-    description: str | None
-    problems: tuple[Problem, ...]
+    problems: tuple[FileProblem, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +30,25 @@ class Catalog:
     tests: tuple[Test, ...]
     """In the order of the files, and of the tests within each."""
     by_id: Mapping[str, Test]
-    problems: tuple[Problem, ...]
+    problems: tuple[FileProblem, ...]
     sources: tuple[SourceState, ...]
     digest: str
     """Changes with the content that is served, and with nothing else."""
     loaded_at: datetime
+
+    @property
+    def state(self) -> CatalogState:
+        """What the API tells about it."""
+        return CatalogState(
+            digest=self.digest,
+            loaded_at=self.loaded_at,
+            tests=len(self.tests),
+            sources=[
+                CatalogSource(file=one.file, tests=one.tests, state=one.state)
+                for one in self.sources
+            ],
+            problems=list(self.problems),
+        )
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -65,14 +70,14 @@ class Catalog:
     ) -> tuple[Test, ...]:
         """The active tests that are meant for the agent, of these ids and this category.
 
-        An id or a category that does not exist is an error, and so is the id of a test that the
-        agent is not to answer: who asks for a test by its name is not given silence.
+        An id or a category that does not exist is an error, and so is the id of a test that is not
+        for the agent: a test asked for by name must not be skipped silently.
         """
         if category is not None and category not in self.categories:
             raise NotFound.among("category", category, self.categories)
         for test_id in test_ids or ():
             if not self.test(test_id).is_for(agent_id):
-                raise InvalidInput(self._why_not(self.by_id[test_id], agent_id))
+                raise InvalidInput(_why_not(self.by_id[test_id], agent_id))
         return tuple(
             test
             for test in self.tests
@@ -81,12 +86,12 @@ class Catalog:
             and (test_ids is None or test.id in test_ids)
         )
 
-    @staticmethod
-    def _why_not(test: Test, agent_id: str) -> str:
-        if not test.active:
-            return f"the test {test.id!r} is not active"
-        agents = ", ".join(test.agents or ()) or "nobody"
-        return f"the test {test.id!r} is not for {agent_id!r}; it is for: {agents}"
+
+def _why_not(test: Test, agent_id: str) -> str:
+    if not test.active:
+        return f"the test {test.id!r} is not active"
+    agents = ", ".join(test.agents or ()) or "nobody"
+    return f"the test {test.id!r} is not for {agent_id!r}; it is for: {agents}"
 
 
 def load_catalog(
@@ -117,7 +122,7 @@ def compose(
     readings: Sequence[tuple[FoundFile, Source]],
     *,
     last_good: Mapping[Path, Source] = MappingProxyType({}),
-    folder_problems: Sequence[Problem] = (),
+    folder_problems: Sequence[FileProblem] = (),
 ) -> Catalog:
     """The catalog that these files make.
 
@@ -126,7 +131,7 @@ def compose(
     """
     by_id: dict[str, Test] = {}
     chosen: list[Source] = []
-    read: list[tuple[FoundFile, Source, Source | None, tuple[Problem, ...]]] = []
+    read: list[tuple[FoundFile, Source, Source | None, tuple[FileProblem, ...]]] = []
     for file, source in readings:
         problems = source.problems or _clashes(source, by_id, chosen)
         offered: Source | None = source
@@ -141,7 +146,7 @@ def compose(
     states: list[SourceState] = []
     claimed: dict[str, str] = {}
     for file, source, offered, problems in read:
-        if problems:  # then it is to hear of all of them at once
+        if problems:  # then all of them are reported at once
             more = _bad_clashes(source, offered, by_id, chosen, claimed)
             every = dict.fromkeys((*problems, *more))
             problems = sorted(every, key=lambda one: (one.line, one.column))
@@ -156,24 +161,21 @@ def compose(
     )
 
 
-def _state(file: FoundFile, offered: Source | None, problems: Sequence[Problem]) -> SourceState:
-    served = "nothing" if offered is None else "last good"
+def _state(file: FoundFile, offered: Source | None, problems: Sequence[FileProblem]) -> SourceState:
     return SourceState(
         file=str(file.path),
         origin=file.origin,
         state="bad" if offered is None else "last_good" if problems else "good",
         tests=0 if offered is None else len(offered.tests),
-        category=file.path.stem if offered is None else offered.category,
-        description=None if offered is None else offered.description,
-        problems=tuple(replace(problem, served=served) for problem in problems),
+        problems=tuple(problems),
     )
 
 
 def _clashes(
     source: Source, taken: Mapping[str, Test], chosen: Sequence[Source]
-) -> tuple[Problem, ...]:
+) -> tuple[FileProblem, ...]:
     """A problem for each test whose id an earlier file has already."""
-    found: list[Problem] = []
+    found: list[FileProblem] = []
     for index, test in enumerate(source.tests):
         if test.id in taken:
             first = _where(taken[test.id], chosen)
@@ -189,15 +191,15 @@ def _bad_clashes(
     by_id: Mapping[str, Test],
     chosen: Sequence[Source],
     claimed: dict[str, str],
-) -> tuple[Problem, ...]:
+) -> tuple[FileProblem, ...]:
     """The same for a file with problems, whose ids are not served: those of all others count.
 
-    `claimed` gathers the places of ids that stand in such files only. The other file stays good:
-    what cannot be served takes nothing away.
+    `claimed` collects the places of ids that are in such files only. The other file stays good:
+    a file that is not served cannot claim an id.
     """
     own = {test.id for test in offered.tests} if offered else set[str]()
     ids = source.bad_ids or {test.id: source.places[i] for i, test in enumerate(source.tests)}
-    found: list[Problem] = []
+    found: list[FileProblem] = []
     for test_id, place in ids.items():
         here = f"{source.path}:{place.line}:{place.column}"
         if test_id in by_id and test_id not in own:
@@ -211,9 +213,9 @@ def _bad_clashes(
     return tuple(found)
 
 
-def _taken(source: Source, test_id: str, place: Place, first: str) -> Problem:
+def _taken(source: Source, test_id: str, place: Place, first: str) -> FileProblem:
     message = f"the id {test_id!r} is taken: {first} has it; choose another id"
-    return Problem(file=str(source.path), line=place.line, column=place.column, message=message)
+    return FileProblem(file=str(source.path), line=place.line, column=place.column, message=message)
 
 
 def _where(test: Test, chosen: Sequence[Source]) -> str:
@@ -226,6 +228,6 @@ def _where(test: Test, chosen: Sequence[Source]) -> str:
 
 
 def _digest(sources: Sequence[Source]) -> str:
-    """A hash over what is served: the names and the bytes of the files, not where they lie."""
-    told = (f"{source.path.name} {source.content_digest}\n" for source in sources)
-    return hashlib.sha256("".join(told).encode(errors="surrogateescape")).hexdigest()
+    """A hash of what is served: the names and bytes of the files, not their folders."""
+    lines = (f"{source.path.name} {source.content_digest}\n" for source in sources)
+    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()

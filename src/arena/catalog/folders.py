@@ -1,17 +1,28 @@
-"""Where test files are looked for, and in which order."""
+"""Where test files are looked for, in which order, and how a change in a folder is noticed."""
 
+import asyncio
+import logging
 import os
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from arena.catalog.problem import Problem
+from arena.documents.problem import FileProblem
+
+log = logging.getLogger(__name__)
 
 SUFFIXES = (".yaml", ".yml")
 BUILTIN_FOLDER = Path(__file__).parent / "builtin"
+POLL_SECONDS = 0.5
+"""The longest time between two looks. The operating system reports most changes at once, but not
+a folder that appears, the target of a link, or a change on a network drive."""
+SETTLE_MILLISECONDS = 50
+"""Changes that come in one burst, as when an editor saves, are reported once."""
 
 Origin = Literal["builtin", "home", "named"]
+Identity = tuple[Path, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +35,14 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The places of test files, in the order that settles who owns an id: the first one wins."""
+    """The places of test files, in the order that decides who owns an id: the first one wins."""
 
     builtin: bool = True
-    """Whether the tests that ship with Arena are there."""
+    """Whether the tests that ship with Arena are included."""
     home: Path | None = None
     """The user's own folder. It may not exist yet."""
     named: tuple[Path, ...] = ()
-    """Folders (or single files) named for this occasion. They must exist."""
+    """Folders (or single files) named on the command line or in the settings. They must exist."""
 
     def in_order(self) -> Iterator[tuple[Origin, Path]]:
         """Every place with its origin."""
@@ -42,21 +53,21 @@ class Folders:
         for folder in self.named:
             yield "named", folder
 
-    def look(self) -> tuple[list[FoundFile], list[Problem]]:
-        """The files there are now, sorted within each folder; and the folders that are no use."""
+    def look(self) -> tuple[list[FoundFile], list[FileProblem]]:
+        """The files there are now, sorted within each folder; and the folders that are unusable."""
         found: list[FoundFile] = []
-        problems: list[Problem] = []
+        problems: list[FileProblem] = []
         seen: set[str] = set()
         for origin, folder in self.in_order():
             try:
                 paths = _files_in(folder)
             except FileNotFoundError:
                 if origin != "home":
-                    problems.append(Problem(file=str(folder), message="there is no such folder"))
+                    problems.append(FileProblem(file=str(folder), message="no such folder"))
                 continue
-            except OSError as wrong:
-                told = f"the folder cannot be read: {wrong.strerror}"
-                problems.append(Problem(file=str(folder), message=told))
+            except OSError as error:
+                message = f"the folder cannot be read: {error.strerror}"
+                problems.append(FileProblem(file=str(folder), message=message))
                 continue
             for path in paths:
                 # One file under two names (a folder given twice, a link) is one file.
@@ -70,6 +81,80 @@ class Folders:
 def _files_in(folder: Path) -> Sequence[Path]:
     if folder.is_file():
         return [folder]
-    # Hidden files are the scratch paper of editors: locks, swap files, half-written copies.
+    # Hidden files belong to editors: locks, swap files, half-written copies.
     paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
     return sorted(path for path in paths if path.name.endswith(SUFFIXES))
+
+
+class FolderWatcher:
+    """Calls `look` in a thread of its own whenever one of the folders may have changed."""
+
+    def __init__(self, folders: Sequence[Path], look: Callable[[], object]) -> None:
+        self._folders = folders
+        self._look = look
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="arena-catalog", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """End the thread and wait until it is gone."""
+        self._stopping.set()
+        while self._thread.is_alive():
+            await asyncio.sleep(0.005)
+
+    def _run(self) -> None:
+        has_warned = False
+        while not self._stopping.is_set():
+            watched = self._existing()
+            try:
+                if watched:
+                    self._watch(watched)
+                    continue
+            except (OSError, RuntimeError) as error:
+                # The system has a limited number of watches; polling goes on without them.
+                if not has_warned:
+                    log.warning("test folders are polled every %g s: %s", POLL_SECONDS, error)
+                has_warned = True
+            self._stopping.wait(POLL_SECONDS)
+            self._refresh()
+
+    def _watch(self, watched: list[Identity]) -> None:
+        """Look at each change, until the folders themselves are replaced."""
+        # Imported on first use: commands that end at once do not watch.
+        from watchfiles import watch
+
+        changes = watch(
+            *(path for path, _, _ in watched),
+            watch_filter=None,
+            debounce=SETTLE_MILLISECONDS,
+            step=10,
+            stop_event=self._stopping,
+            rust_timeout=int(POLL_SECONDS * 1000),
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            recursive=False,
+        )
+        for _ in changes:
+            self._refresh()
+            if self._existing() != watched:
+                return
+
+    def _refresh(self) -> None:
+        try:
+            self._look()
+        except Exception:  # the edge of the thread: one failure must not end the watching
+            log.exception("the test folders could not be read")
+
+    def _existing(self) -> list[Identity]:
+        """The folders that exist, each with what distinguishes it from a new one of that name."""
+        found: list[Identity] = []
+        for folder in self._folders:
+            try:
+                status = folder.stat()
+            except OSError:
+                continue
+            found.append((folder, status.st_dev, status.st_ino))
+        return found

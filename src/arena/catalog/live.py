@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.catalog.catalog import Catalog, compose
-from arena.catalog.folders import Folders, FoundFile
-from arena.catalog.loader import read_source
-from arena.catalog.problem import Problem
-from arena.catalog.source import Source
-from arena.catalog.watcher import FolderWatcher
+from arena.catalog.folders import Folders, FolderWatcher, FoundFile
+from arena.catalog.loader import Source, read_source
+from arena.documents.problem import FileProblem
 
 log = logging.getLogger(__name__)
 
@@ -28,14 +26,14 @@ class _Read:
     """A file as it was last read."""
 
     signature: Signature | None
-    """What the file system said of it then; None where it must be read again in any case."""
+    """What the file system reported then; None where it must be read again in any case."""
     source: Source
 
 
 class LiveCatalog:
     """Holds the present snapshot, and makes the next one when a file changes.
 
-    A file that has turned bad keeps its last good tests in the catalog until it is mended.
+    A file that has become bad keeps its last good tests in the catalog until it is fixed.
     """
 
     def __init__(
@@ -88,7 +86,7 @@ class LiveCatalog:
             source = known.source
         return _Read(signature=signature if settled else None, source=source)
 
-    def _swap(self, files: Sequence[FoundFile], problems: Sequence[Problem]) -> None:
+    def _swap(self, files: Sequence[FoundFile], problems: Sequence[FileProblem]) -> None:
         readings = [(file, self._read[file.path].source) for file in files]
         before = self._current
         self._current = compose(readings, last_good=self._last_good, folder_problems=problems)
@@ -103,7 +101,7 @@ class LiveCatalog:
         _log_difference(before, self._current)
 
 
-def _folder_problems(catalog: Catalog) -> list[Problem]:
+def _folder_problems(catalog: Catalog) -> list[FileProblem]:
     of_files = sum(len(source.problems) for source in catalog.sources)
     return list(catalog.problems[: len(catalog.problems) - of_files])
 
@@ -125,7 +123,7 @@ def _says_the_same(one: Source, other: Source) -> bool:
 
 
 def _log_difference(before: Catalog, after: Catalog) -> None:
-    """Say what has gone wrong and what was mended."""
+    """Log new problems, and files that were fixed."""
     for problem in _folder_problems(after):
         if problem not in _folder_problems(before):
             log.warning("%s", problem)
@@ -133,10 +131,10 @@ def _log_difference(before: Catalog, after: Catalog) -> None:
     for source in after.sources:
         known = old.get(source.file)
         if source.problems and (known is None or known.problems != source.problems):
-            told = "\n".join(map(str, source.problems))
-            served = source.problems[0].served
-            log.warning("%s has problems (served: %s):\n%s", source.file, served, told)
+            served = "last good" if source.state == "last_good" else "nothing"
+            lines = "\n".join(map(str, source.problems))
+            log.warning("%s has problems (served: %s):\n%s", source.file, served, lines)
         elif known is not None and known.problems and not source.problems:
-            log.info("%s is mended: %d tests", source.file, source.tests)
+            log.info("%s is fixed: %d tests", source.file, source.tests)
     if before.digest != after.digest:
-        log.info("the catalog has %d tests now", len(after.tests))
+        log.info("the catalog now has %d tests", len(after.tests))

@@ -2,54 +2,127 @@
 
 import contextlib
 import hashlib
-import stat
 import sys
-from dataclasses import replace
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Any, ClassVar, cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from arena.catalog.problem import TOP, GivenUp, Place, ProblemList
-from arena.catalog.schema import ALLOWED, FILE_KEYS, FileKeys, TestKeys, misfits, shown
-from arena.catalog.source import Source, TestPlaces
 from arena.catalog.test import Test
-from arena.catalog.yaml_reader import Member, Node, YamlReader, place_of_byte
-from arena.evaluation.fields import InvalidStandard, dotted
+from arena.documents.problem import (
+    TOP,
+    FileProblem,
+    GivenUp,
+    Place,
+    ProblemList,
+    read_content,
+)
+from arena.documents.validation import Fault, faults_of, type_name
+from arena.documents.yaml_reader import Member, Node, YamlReader
+from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard
 
 MAX_FILE_BYTES = 1024 * 1024
 """A test file may be this large: some five thousand tests."""
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+NOT_BLANK = r"\S"
+ONE_LINE = r"^[^\r\n]*\S[^\r\n]*$"
+IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+PATTERNS = {
+    NOT_BLANK: "text that is not empty",
+    ONE_LINE: "one line of text that is not empty",
+    IDENTIFIER: "letters, digits, '_', '.' or '-', the first a letter or digit",
+}
+"""What each pattern means, as a message says it."""
+
+Text = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
+Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=100)]
+AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=100)]
+
+
+class TestKeys(BaseModel):
+    """The keys of one test. Used to check them; the catalog keeps a `Test`, which is smaller."""
+
+    __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    id: Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=50)]
+    name: Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=200)]
+    description: Text | None = None
+    prompt: Text
+    expected: dict[str, Any]
+    validation: str = "contains"
+    timeout: int = Field(default=30, ge=1, le=86_400)
+    points: float = Field(default=1.0, gt=0, le=1_000_000, allow_inf_nan=False)
+    agents: list[AgentId] | None = None
+    active: bool = True
+    tags: list[Word] = Field(default_factory=list[str])
+    trials: int = Field(default=1, ge=1, le=1000)
+    budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000_000)
+    case_sensitive: bool | None = None
+    whole_word: bool = False
+    pass_score: float | None = Field(default=None, gt=0, le=100, allow_inf_nan=False)
+
+
+class FileKeys(BaseModel):
+    """The keys of a file, apart from the tests themselves."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    category: Word | None = None
+    description: Text | None = None
+
+
+TEST_KEYS = tuple(TestKeys.model_fields)
+NEEDED_KEYS = tuple(key for key, field in TestKeys.model_fields.items() if field.is_required())
+FILE_KEYS = (*FileKeys.model_fields, "tests")
+
+
+class TestPlaces:
+    """Where each test of a file stands, in eight bytes a test: thousands must stay small."""
+
+    __test__: ClassVar[bool] = False
+    __slots__ = ("_columns", "_lines")
+
+    def __init__(self) -> None:
+        self._lines = array("I")
+        self._columns = array("I")
+
+    def append(self, place: Place) -> None:
+        """Add the place of the next test."""
+        self._lines.append(place.line)
+        self._columns.append(place.column)
+
+    def __getitem__(self, index: int) -> Place:
+        return Place(self._lines[index], self._columns[index])
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file's tests; or what is wrong with it, and then it has no tests."""
+
+    path: Path
+    tests: tuple[Test, ...] = ()
+    places: TestPlaces = field(default_factory=TestPlaces)
+    problems: tuple[FileProblem, ...] = ()
+    bad_ids: Mapping[str, Place] = field(default_factory=dict[str, Place])
+    """The ids of a file with problems, as far as they can be read, and where each stands."""
+    content_digest: str = ""
+    """The SHA-256 of the file's bytes; empty where it could not be read."""
 
 
 def read_source(path: Path) -> Source:
     """The tests of the file, or all its problems; never raises for what a file may be."""
     reading = _Reading(path)
     with contextlib.suppress(GivenUp):  # the last problem says why
-        reading.read(_content(path, reading.problems))
+        reading.read(read_content(path, reading.problems, max_bytes=MAX_FILE_BYTES))
     return reading.result()
-
-
-def _content(path: Path, problems: ProblemList) -> bytes:
-    """The bytes of a file that is worth parsing."""
-    try:
-        # Asked before it is opened: opening a named pipe would wait for ever.
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise problems.give_up(TOP, f"is {kind}; a test file is wanted by this name")
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
-        if isinstance(wrong, FileNotFoundError) and path.is_symlink():
-            reason = f"it is a link to {path.readlink()}, which does not exist"
-        raise problems.give_up(TOP, f"cannot be read: {reason}") from wrong
-    if len(data) > MAX_FILE_BYTES:
-        told = f"is larger than {MAX_FILE_BYTES // 1024**2} MiB: split it into several files"
-        raise problems.give_up(TOP, told)
-    return data
 
 
 class _Reading:
@@ -62,16 +135,14 @@ class _Reading:
         self._tests: list[Test] = []
         self._places = TestPlaces()
         self._first_places: dict[str, Place] = {}
-        self._file_keys = FileKeys()
+        self._category: str | None = None
         self._tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def read(self, data: bytes) -> None:
         """Go through the file from its top to its end."""
         self._content_digest = hashlib.sha256(data).hexdigest()
-        self._check_encoding(data)
         found_tests = False
-        reader = YamlReader(data.removeprefix(BYTE_ORDER_MARK), self.problems)
-        for member in reader.members("tests"):
+        for member in YamlReader(data, self.problems).members("tests"):
             if member.index is not None:
                 self._read_test(member.node)
             elif member.key == "tests":
@@ -80,38 +151,29 @@ class _Reading:
                 self._read_file_key(member)
             found_tests = found_tests or member.key == "tests"
         if not found_tests:
-            self.problems.add(TOP, f"has no tests; 'tests' must be {ALLOWED['tests']}")
+            self.problems.add(TOP, "needs the key 'tests': a list of at least one test")
 
     def result(self) -> Source:
         """What came of it. A file with a problem gives no tests: half a file would mislead."""
-        problems = self.problems.in_order()
-        category = sys.intern(self._category)
+        if self.problems:
+            return Source(
+                path=self._path,
+                problems=self.problems.in_order(),
+                bad_ids=self._first_places,
+                content_digest=self._content_digest,
+            )
+        # The category may stand below the tests.
+        category = sys.intern(self._category or self._path.stem)
         tests = (
             test if test.category == category else replace(test, category=category)
-            for test in (() if problems else self._tests)
+            for test in self._tests
         )
         return Source(
             path=self._path,
             tests=tuple(tests),
-            places=TestPlaces() if problems else self._places,
-            problems=problems,
-            bad_ids=self._first_places if problems else {},
-            category=category,
-            description=self._file_keys.description,
+            places=self._places,
             content_digest=self._content_digest,
         )
-
-    @property
-    def _category(self) -> str:
-        return self._file_keys.category or self._path.stem
-
-    def _check_encoding(self, data: bytes) -> None:
-        try:
-            data.decode()
-        except UnicodeDecodeError as wrong:
-            told = f"is not UTF-8: the byte 0x{data[wrong.start]:02x} at offset {wrong.start}"
-            place = place_of_byte(data, wrong.start)
-            raise self.problems.give_up(place, f"{told}; save the file as UTF-8") from wrong
 
     def _read_file_key(self, member: Member) -> None:
         key = member.key
@@ -119,39 +181,39 @@ class _Reading:
             return  # room for anchors that tests refer to
         try:
             given = FileKeys.model_validate({key: member.node.value})
-        except ValidationError as wrong:
-            for misfit in misfits(wrong, FILE_KEYS):
-                place = member.key_place if misfit.of_key else member.node.place(misfit.path[1:])
-                self.problems.add(place, misfit.message)
+        except ValidationError as error:
+            for fault in faults_of(error, lambda _: FILE_KEYS, PATTERNS):
+                place = member.key_place if fault.of_key else member.node.place(fault.path[1:])
+                self.problems.add(place, str(fault))
             return
-        self._file_keys = self._file_keys.model_copy(update=given.model_dump(exclude_unset=True))
+        self._category = given.category or self._category
 
     def _read_repeated_tests(self, member: Member) -> None:
         """`tests` that is not a list written here: an alias of one, or a mistake."""
         tests: object = member.node.value
         place = member.node.place()
         if not isinstance(tests, list) or not tests:
-            told = f"tests must be {ALLOWED['tests']}; it is {shown(member.node.value, 'tests')}"
-            self.problems.add(place, told)
+            message = (
+                f"tests: must be a list of at least one test, is {type_name(member.node.value)}"
+            )
+            self.problems.add(place, message)
             return
         for item in cast(list[object], tests):
             self._read_test(Node(value=item, places={(): place}))
 
     def _read_test(self, node: Node) -> None:
         if not isinstance(node.value, dict):
-            known = f"a test must be a mapping with the keys {', '.join(NEEDED_KEYS)}"
-            self.problems.add(node.place(), f"{known}; it is {shown(node.value, 'tests')}")
+            message = f"a test must be a mapping with the keys {', '.join(NEEDED_KEYS)}"
+            self.problems.add(node.place(), f"{message}, is {type_name(node.value)}")
             return
-        body = cast(dict[str, object], node.value)
+        body = cast(dict[str, Any], node.value)
         self._check_id(body.get("id"), node.place(("id",)))
+        keys = None
         try:
             keys = TestKeys.model_validate(body)
-        except ValidationError as wrong:
-            for misfit in misfits(wrong, TEST_KEYS):
-                self.problems.add(node.place(misfit.path, of_key=misfit.of_key), misfit.message)
-            self._check_standard(body, node)
-            return
-        if self._check_standard(body, node) and not self.problems:
+        except ValidationError as error:
+            self._add(node, faults_of(error, lambda _: TEST_KEYS, PATTERNS))
+        if self._check_standard(body, node) and keys is not None and not self.problems:
             self._tests.append(self._test(keys, body))
             self._places.append(node.place(("id",)))
 
@@ -160,32 +222,36 @@ class _Reading:
             return
         first = self._first_places.setdefault(test_id, place)
         if first is not place:
-            self.problems.add(place, f"the id {test_id!r} stands here twice; first: {first}")
+            self.problems.add(place, f"duplicate id {test_id!r}; first: {first}")
 
-    def _check_standard(self, body: dict[str, object], node: Node) -> bool:
+    def _check_standard(self, body: dict[str, Any], node: Node) -> bool:
         """Whether `expected` fits `validation`; each fault is a problem at its own place."""
-        validation = body.get("validation", "contains")
-        if not isinstance(validation, str) or not isinstance(body.get("expected"), dict):
+        validation, expected = body.get("validation", "contains"), body.get("expected")
+        if not isinstance(validation, str) or not isinstance(expected, dict):
             return False
+        pass_score = body.get("pass_score")
+        if isinstance(pass_score, bool) or not isinstance(pass_score, int | float):
+            pass_score = None  # what is wrong with it the keys' own check says
         try:
-            read_standard(validation, body["expected"], pass_score=_number(body.get("pass_score")))
-        except InvalidStandard as wrong:
-            for fault in wrong.faults:
-                place = node.place(fault.path, of_key=fault.of_key)
-                at = dotted(fault.path[:-1] if fault.of_key else fault.path)
-                self.problems.add(place, f"{at}: {fault.message}" if at else fault.message)
+            read_standard(validation, cast(dict[str, object], expected), pass_score=pass_score)
+        except InvalidStandard as error:
+            self._add(node, error.faults)
             return False
         return True
 
-    def _test(self, keys: TestKeys, body: dict[str, object]) -> Test:
+    def _add(self, node: Node, faults: Iterable[Fault]) -> None:
+        for fault in faults:
+            self.problems.add(fault.place(node), str(fault))
+
+    def _test(self, keys: TestKeys, body: dict[str, Any]) -> Test:
         """The test to keep; what many tests have in common is shared between them."""
         return Test(
             id=keys.id,
             name=keys.name,
             prompt=keys.prompt,
-            expected=cast(dict[str, object], body["expected"]),
+            expected=body["expected"],
             validation=sys.intern(keys.validation),
-            category=sys.intern(self._category),
+            category=sys.intern(self._category or self._path.stem),
             description=keys.description,
             timeout_seconds=keys.timeout,
             points=keys.points,
@@ -202,14 +268,3 @@ class _Reading:
     def _shared(self, words: list[str]) -> tuple[str, ...]:
         listed = tuple(map(sys.intern, words))
         return self._tuples.setdefault(listed, listed)
-
-
-def _number(value: object) -> float | None:
-    """The value where it is a number; what is wrong with another is told by the keys' own check."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value
-
-
-TEST_KEYS = tuple(TestKeys.model_fields)
-NEEDED_KEYS = tuple(key for key, field in TestKeys.model_fields.items() if field.is_required())

@@ -4,13 +4,10 @@ from typing import Annotated
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call, settings_of
 from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
 from arena.cli.tables import print_table, print_values
-from arena.client.connection import asked
-from arena.settings import Settings
 
 app = commands("The agents.")
 
@@ -18,15 +15,10 @@ app = commands("The agents.")
 @app.command("list")
 def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json = False) -> None:
     """List the agents."""
-
-    async def fetch(settings: Settings) -> schemas.AgentList:
-        async with connected(settings) as client:
-            return await client.agents()
-
-    settings = settings_of(context, agents=agents)
-    found = wait_for(fetch(settings))
-    for problem in found.problems if settings.server else ():  # here the log has told them
-        output.console(stderr=True).print(output.plain(problem))
+    found = call(context, lambda arena: arena.agents(), agents=agents)
+    if settings_of(context).server:  # in process, the log has reported the problems
+        for problem in found.problems:
+            output.console(stderr=True).print(output.plain(problem))
     if as_json:
         output.print_json(found)
         return
@@ -53,16 +45,11 @@ def show(
 ) -> None:
     """Show one agent."""
     agent_id, version = split_agent(agent)
-
-    async def fetch(settings: Settings) -> schemas.Agent:
-        async with connected(settings) as client:
-            return await client.agent(agent_id, version)
-
-    found = wait_for(fetch(settings_of(context, agents=agents)))
+    found = call(context, lambda arena: arena.agent(agent_id, version), agents=agents)
     if as_json:
         output.print_json(found)
         return
-    print_values(found.model_dump(mode="json"))
+    print_values(output.jsonable(found))
 
 
 @app.command("check")
@@ -76,22 +63,22 @@ def check(
     agents: AgentsDir = None,
     as_json: Json = False,
 ) -> None:
-    """Ask an agent once, and tell what came back and how fast."""
+    """Ask an agent once, and show what came back and how fast."""
     agent_id, version = split_agent(agent)
     words = {"prompt": prompt} if prompt else {}
-    question = asked(schemas.AgentCheck, version=version, timeout_seconds=timeout, **words)
-
-    async def ask(settings: Settings) -> schemas.AgentChecked:
-        async with connected(settings) as client:
-            return await client.check_agent(agent_id, question)
-
-    told = wait_for(ask(settings_of(context, agents=agents)))
+    checked = call(
+        context,
+        lambda arena: arena.check_agent(
+            agent_id, version=version, timeout_seconds=timeout, **words
+        ),
+        agents=agents,
+    )
     if as_json:
-        output.print_json(told)
+        output.print_json(checked)
     else:
         screen = output.console()
-        verb = "answered" if told.answered else "did not answer"
-        took = output.seconds(told.duration_seconds)
-        screen.print(f"{told.agent_id} {told.version} {verb} in {took}:", style="bold")
-        screen.print(output.plain(told.output if told.answered else told.reason))
-    raise typer.Exit(0 if told.answered else 3)
+        verb = "answered" if checked.answered else "did not answer"
+        took = output.seconds(checked.duration_seconds)
+        screen.print(f"{checked.agent_id} {checked.version} {verb} in {took}:", style="bold")
+        screen.print(output.plain(checked.output if checked.answered else checked.reason))
+    raise typer.Exit(0 if checked.answered else 3)

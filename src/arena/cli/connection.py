@@ -111,11 +111,17 @@ async def open_operations(settings: Settings) -> AsyncGenerator[Operations]:
         yield Operations(InProcess(arena=arena, team_id=settings.team))
 
 
-def call(context: typer.Context, work: Callable[[Operations], Awaitable[T]]) -> T:
-    """Do a command's work on Arena, and wait for it."""
+def call(
+    context: typer.Context,
+    work: Callable[[Operations], Awaitable[T]],
+    *,
+    tests: Sequence[Path] | None = None,
+    agents: Sequence[Path] | None = None,
+) -> T:
+    """Do a command's work on Arena, and wait for it; `tests` and `agents` are more folders."""
 
     async def opened() -> T:
-        async with open_operations(settings_of(context)) as arena:
+        async with open_operations(settings_of(context, tests, agents)) as arena:
             return await work(arena)
 
     return wait_for(opened())

@@ -1,21 +1,19 @@
 """`arena tests`: what is asked."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from arena import schemas
-from arena.assembly import open_sandbox
-from arena.catalog import AuditFinding, Test, audit, lint, load_catalog
+from arena.catalog.test import CatalogState, Test, TestAudit
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call, settings_of
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
-from arena.evaluation.resources import Resources
-from arena.settings import Settings
+from arena.operations.operations import Operations
 
 app = commands("The tests.")
 
@@ -34,18 +32,16 @@ def list_tests(
 ) -> None:
     """List the active tests."""
 
-    async def fetch(settings: Settings) -> tuple[list[schemas.Test], schemas.CatalogState]:
-        async with connected(settings) as client:
-            found = await client.tests(category=category, agent_id=agent)
-            if not found:
-                typer.echo(_why_none(category, agent, await client.tests()), err=True)
-            return found, await client.catalog()
+    async def fetch(arena: Operations) -> tuple[list[Test], CatalogState]:
+        found = await arena.tests(category=category, agent_id=agent)
+        if not found:
+            typer.echo(_why_none(category, agent, await arena.tests()), err=True)
+        return found, await arena.catalog()
 
-    settings = settings_of(context, tests)
-    found, catalog = wait_for(fetch(settings))
-    for problem in catalog.problems if settings.server else ():  # here the log has told them
-        place = f"{problem.file}:{problem.line}:{problem.column}"
-        output.console(stderr=True).print(output.plain(f"{place}: {problem.message}"))
+    found, catalog = call(context, fetch, tests=tests)
+    if settings_of(context).server:  # in process, the log has reported the problems
+        for problem in catalog.problems:
+            output.console(stderr=True).print(output.plain(str(problem)))
     if as_json:
         output.print_json({"tests": found, "count": len(found)})
         return
@@ -71,8 +67,8 @@ def list_tests(
     output.line(f"{len(found)} tests, {sum(test.points for test in found):g} points")
 
 
-def _why_none(category: str | None, agent: str | None, every: Sequence[schemas.Test]) -> str:
-    """What may be wrong with a question that no test answers to."""
+def _why_none(category: str | None, agent: str | None, every: Sequence[Test]) -> str:
+    """Why no test fits the filters."""
     categories = {test.category for test in every}
     if category is not None and category not in categories:
         return f"no test is of the category {category!r}{nearest(category, categories)}"
@@ -95,12 +91,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one test: its prompt and what a good answer is."""
-
-    async def fetch(settings: Settings) -> schemas.Test:
-        async with connected(settings) as client:
-            return await client.test(test_id)
-
-    test = wait_for(fetch(settings_of(context, tests)))
+    test = call(context, lambda arena: arena.test(test_id), tests=tests)
     if as_json:
         output.print_json(test)
         return
@@ -117,17 +108,17 @@ def lint_files(
     as_json: Json = False,
 ) -> None:
     """Report every problem of every test file; exit with 1 where there is one."""
+    # Imported here: the other commands may talk to a server.
+    from arena.catalog.catalog import lint, load_catalog
+
     settings = settings_of(context)
     if paths:
         report = lint(paths)
     else:
         report = load_catalog(settings.tests, home=settings.home / "benchmarks")
     if as_json:
-        told = [
-            {"file": p.file, "line": p.line, "column": p.column, "message": p.message}
-            for p in report.problems
-        ]
-        output.print_json({"problems": told, "count": len(told)})
+        problems = [asdict(problem) for problem in report.problems]
+        output.print_json({"problems": problems, "count": len(problems)})
     else:
         for problem in report.problems:
             output.line(output.plain(str(problem)).plain)
@@ -140,25 +131,24 @@ def lint_files(
 @app.command("audit")
 def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = False) -> None:
     """Report each active test that an agent passes which does nothing; exit with 1 if any."""
-    settings = settings_of(context, tests)
-    catalog = load_catalog(settings.tests, home=settings.home / "benchmarks")
-    active = [test for test in catalog.tests if test.active]
-    findings = wait_for(_audit(settings, active))
+
+    async def audit(arena: Operations) -> TestAudit:
+        while (report := await arena.audit_tests()).pending:
+            pass  # each call audits a part
+        return report
+
+    report = call(context, audit, tests=tests)
+    findings, count = report.findings, report.audited + len(report.left_out)
     if as_json:
-        told = [{"test_id": f.test_id, "agent": f.agent, "reason": f.reason} for f in findings]
-        output.print_json({"findings": told, "tests": len(active)})
+        shown = [{"test_id": f.test_id, "agent": f.agent, "reason": f.reason} for f in findings]
+        output.print_json({"findings": shown, "tests": count})
     elif findings:
         rows = [(finding.test_id, finding.agent, finding.reason) for finding in findings]
         print_table(("test", "passed by", "because"), rows, lines=2)
     if not as_json:
         weak = len({finding.test_id for finding in findings})
-        output.line(f"{weak} of {len(active)} tests can be passed without doing anything")
+        output.line(f"{weak} of {count} tests can be passed without doing anything")
+        if report.left_out:
+            names = ", ".join(report.left_out)
+            output.line(f"not audited, a model, a person or a sandbox would have to judge: {names}")
     raise typer.Exit(1 if findings else 0)
-
-
-async def _audit(settings: Settings, tests: Sequence[Test]) -> list[AuditFinding]:
-    sandbox = open_sandbox(settings)
-    try:
-        return await audit(tests, Resources(sandbox=sandbox))
-    finally:
-        await sandbox.close()

@@ -10,6 +10,10 @@ MAX_PROBLEMS = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+KeyPath = tuple[str | int, ...]
+"""The way from the root of a document to a value: keys and indexes."""
+
+
 class Place(NamedTuple):
     """A place in a file; both count from 1."""
 

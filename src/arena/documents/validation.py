@@ -3,16 +3,20 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from arena.documents.problem import Place
-from arena.documents.yaml_reader import Node, Path, plain_value
+from arena.documents.problem import KeyPath, Place
 from arena.errors import nearest
+from arena.text import NOT_UNICODE
+
+if TYPE_CHECKING:
+    from arena.documents.yaml_reader import Node
 
 MESSAGES = {
     "string_type": "must be a string, is {type}",
+    "string_unicode": NOT_UNICODE,
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
     "bool_type": "must be true or false, is {type}",
@@ -42,7 +46,7 @@ TYPE_NAMES: dict[type, str] = {
     float: "a number",
     list: "a list",
     dict: "a mapping",
-    type(None): "empty",
+    type(None): "nothing",
 }
 MAX_SHOWN = 40
 
@@ -51,7 +55,7 @@ MAX_SHOWN = 40
 class Fault:
     """One thing wrong with a document, and the path to it."""
 
-    path: Path
+    path: KeyPath
     message: str
     of_key: bool = False
     """Whether the last key of the path itself is wrong, not its value."""
@@ -60,12 +64,12 @@ class Fault:
         at = dotted(self.path[:-1] if self.of_key else self.path)
         return f"{at}: {self.message}" if at else self.message
 
-    def place(self, node: Node) -> Place:
+    def place(self, node: "Node") -> Place:
         """Where it stands in the document."""
         return node.place(self.path, of_key=self.of_key)
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """A path as people write it: `expected.contains[2]`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
@@ -78,18 +82,26 @@ def type_name(value: object) -> str:
 
 def faults_of(
     error: ValidationError,
-    known: Callable[[Path], Iterable[str]],
+    known: Callable[[KeyPath], Iterable[str]],
     patterns: Mapping[str, str] | None = None,
 ) -> Iterator[Fault]:
     """Each fault; `known` gives the keys allowed at a path, `patterns` the words for a pattern."""
     for details in error.errors(include_url=False):
-        path: Path = details["loc"]
+        path: KeyPath = details["loc"]
         kind, given = details["type"], details["input"]
+        if kind == "float_type" and isinstance(given, int) and not isinstance(given, bool):
+            kind = "finite_number"  # a whole number of hundreds of digits
+        elif kind == "int_type" and isinstance(given, float):
+            kind = "int_from_float"
+        if kind == "too_short" and given:
+            continue  # said also of a list whose entries are all invalid
         if kind in ("missing", "missing_argument"):
             yield Fault(path=path[:-1], message=f"needs the key {path[-1]!r}")
-        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
-            hint = nearest(str(path[-1]), known(path[:-1]))
-            yield Fault(path=path, message=f"unknown key {path[-1]!r}{hint}", of_key=True)
+        elif kind in ("extra_forbidden", "unexpected_keyword_argument", "invalid_key"):
+            names = list(known(path[:-1]))
+            hint = nearest(str(path[-1]), names) or f"; known: {', '.join(names)}"
+            message = f"unknown key {path[-1]!r}{hint}"
+            yield Fault(path=(*path[:-1], str(path[-1])), message=message, of_key=True)
         elif kind == "string_pattern_mismatch" and patterns:
             message = f"must be {patterns[details.get('ctx', {})['pattern']]}"
             yield Fault(path=path, message=message)
@@ -107,6 +119,9 @@ def _hint(kind: str, given: object) -> str:
     if kind == "string_type" and isinstance(given, bool | int | float):
         return ": quote it"
     if kind.endswith("_type") and isinstance(given, str) and len(given) < MAX_SHOWN:
+        # Imported for a message only: YAML takes long to load, and JSON documents do not need it.
+        from arena.documents.yaml_reader import plain_value
+
         with suppress(ValueError):
             return "" if isinstance(plain_value(given), str) else ": remove the quotes"
     return ""

@@ -16,7 +16,7 @@ import yaml
 from yaml import events as ev
 from yaml.constructor import SafeConstructor
 
-from arena.documents.problem import BYTE_ORDER_MARK, TOP, Place, ProblemList, place_of_byte
+from arena.documents.problem import BYTE_ORDER_MARK, TOP, KeyPath, Place, ProblemList, place_of_byte
 from arena.text import text_problem
 
 MAX_DEPTH = 64
@@ -26,9 +26,6 @@ MAX_REPEATED = 4 * 1024 * 1024
 
 # The pure Python loader reads the same language about ten times slower.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-Path = tuple[str | int, ...]
-"""The way from the root of a document to a value: keys and indexes."""
 
 _TAG = "tag:yaml.org,2002:"
 _CONSTRUCTOR = cast(Any, SafeConstructor())
@@ -63,10 +60,10 @@ class Node:
     """A value and where it, its parts and their keys stand in the file."""
 
     value: object
-    places: dict[Path, Place] = field(default_factory=dict[Path, Place])
-    key_places: dict[Path, Place] = field(default_factory=dict[Path, Place])
+    places: dict[KeyPath, Place] = field(default_factory=dict[KeyPath, Place])
+    key_places: dict[KeyPath, Place] = field(default_factory=dict[KeyPath, Place])
 
-    def place(self, path: Path = (), *, of_key: bool = False) -> Place:
+    def place(self, path: KeyPath = (), *, of_key: bool = False) -> Place:
         """The place of the part at `path`, or of the nearest thing around it that has one."""
         if of_key and path in self.key_places:
             return self.key_places[path]
@@ -185,7 +182,7 @@ class YamlReader:
         self._node.value = self._compose(event, (), depth)
         return self._node
 
-    def _compose(self, event: Any, path: Path, depth: int) -> object:
+    def _compose(self, event: Any, path: KeyPath, depth: int) -> object:
         """The value that begins with `event`; consumes the events up to its end."""
         self._node.places[path] = _place(event)
         if isinstance(event, ev.AliasEvent):
@@ -221,13 +218,13 @@ class YamlReader:
             self._problems.add(_place(event), f"the text {problem}")
         return text
 
-    def _sequence(self, path: Path, depth: int) -> list[object]:
+    def _sequence(self, path: KeyPath, depth: int) -> list[object]:
         items: list[object] = []
         while type(event := next(self._events)) is not ev.SequenceEndEvent:
             items.append(self._compose(event, (*path, len(items)), depth + 1))
         return items
 
-    def _mapping(self, path: Path, depth: int) -> dict[str, object]:
+    def _mapping(self, path: KeyPath, depth: int) -> dict[str, object]:
         values: dict[str, object] = {}
         merges: list[tuple[Place, object]] = []
         while type(event := next(self._events)) is not ev.MappingEndEvent:
@@ -248,7 +245,9 @@ class YamlReader:
             self._merge(values, merged, path, place)
         return values
 
-    def _merge(self, values: dict[str, object], merged: object, path: Path, place: Place) -> None:
+    def _merge(
+        self, values: dict[str, object], merged: object, path: KeyPath, place: Place
+    ) -> None:
         """Add the keys that `values` does not have itself; earlier sources win."""
         sources = cast(list[object], merged) if isinstance(merged, list) else [merged]
         for source in sources:

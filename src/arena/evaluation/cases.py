@@ -4,8 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from arena.documents.validation import Fault
 from arena.errors import AgentFault, InvalidInput, NotFound
-from arena.evaluation.fields import Fault, InvalidStandard, read
+from arena.evaluation.fields import InvalidStandard, read
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.standard import Case, TestCases
 from arena.evaluation.text import excerpt

@@ -21,56 +21,19 @@ from pydantic import (
     ValidationError,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from arena.errors import InvalidInput, nearest
+from arena.documents.problem import KeyPath
+from arena.documents.validation import Fault, dotted, faults_of, type_name
+from arena.errors import InvalidInput
 from arena.evaluation.text import fold
 from arena.text import NOT_UNICODE, is_unicode
 
 MAX_JSON_DEPTH = 200
 """How deep a value in a standard may nest: as deep as what a function may return."""
 
-TYPE_NAMES: dict[type, str] = {
-    str: "a string",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    list: "a list",
-    dict: "a mapping",
-    type(None): "nothing",
-}
-"""What a value of a YAML or JSON file is called in a message."""
-
-MESSAGES = {
-    "string_type": "must be a string, is {type}",
-    "string_unicode": NOT_UNICODE,
-    "bool_type": "must be true or false, is {type}",
-    "int_type": "must be a whole number, is {type}",
-    "tuple_type": "must be a list, is {type}",
-    "list_type": "must be a list, is {type}",
-    "dict_type": "must be a mapping, is {type}",
-    "dataclass_type": "must be a mapping, is {type}",
-    "too_short": "must not be empty",
-    "too_long": "has {actual_length} entries, at most {max_length} are allowed",
-    "greater_than": "must be above {gt:g}, is {input:g}",
-    "greater_than_equal": "must be {ge:g} or more, is {input:g}",
-    "less_than_equal": "must be at most {le:g}, is {input:g}",
-}
-"""What to say instead of pydantic's own words, by the type of its error."""
-
-Path = tuple[str | int, ...]
 T = TypeVar("T")
 B = TypeVar("B", bound="Body")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One thing wrong with a standard, and the path to it from the keys of the test."""
-
-    path: Path
-    message: str
-    of_key: bool = False
-    """Whether the last key of the path itself is wrong, not its value."""
 
 
 class InvalidStandard(InvalidInput):
@@ -85,17 +48,6 @@ class InvalidStandard(InvalidInput):
         )
 
 
-def dotted(path: Path) -> str:
-    """A path as people write it: `expected.contains[2]`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
-
-
-def type_name(value: object) -> str:
-    """What kind of value it is, in words."""
-    return TYPE_NAMES.get(type(value), type(value).__name__)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """A mapping in a standard. An unknown key in it is a fault."""
@@ -107,18 +59,14 @@ class Body:
         return iter(())
 
 
-def read(kind: type[B], body: object, faults: list[Fault], at: Path = ()) -> B | None:
+def read(kind: type[B], body: object, faults: list[Fault], at: KeyPath = ()) -> B | None:
     """The body as a value of the dataclass `kind`; None with all that is wrong in `faults`."""
     before = len(faults)
     try:
         value: B = _adapter(kind).validate_python(body)
     except ValidationError as error:
-        # pydantic also calls a list too short whose only entries are invalid.
-        faults += [
-            _fault(one, kind, at)
-            for one in error.errors(include_url=False)
-            if one["type"] != "too_short" or not one["input"]
-        ]
+        found = faults_of(error, lambda path: _keys(kind, path))
+        faults += [replace(fault, path=(*at, *fault.path)) for fault in found]
         return None
     faults += [replace(fault, path=(*at, *fault.path)) for fault in value.faults()]
     return value if len(faults) == before else None
@@ -130,27 +78,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _fault(error: ErrorDetails, kind: type, at: Path) -> Fault:
-    path = (*at, *error["loc"])
-    match error["type"]:
-        case "missing":
-            return Fault(path=path[:-1], message=f"needs the key {path[-1]!r}")
-        case "unexpected_keyword_argument" | "invalid_key":
-            hint = nearest(str(path[-1]), _keys(kind, error["loc"][:-1]))
-            path = (*path[:-1], str(path[-1]))
-            return Fault(path=path, message=f"unknown key {error['loc'][-1]!r}{hint}", of_key=True)
-        case known if known in MESSAGES:
-            given: object = error["input"]
-            context = {**error.get("ctx", {}), "input": given, "type": type_name(given)}
-            message = MESSAGES[known].format(**context)
-            if known == "string_type" and isinstance(given, bool | int | float):
-                message += ": quote it"
-            return Fault(path=path, message=message)
-        case _:
-            return Fault(path=path, message=error["msg"])
-
-
-def _keys(kind: Any, path: Path) -> list[str]:
+def _keys(kind: Any, path: KeyPath) -> list[str]:
     """The keys of the mapping at `path` in a body of the given kind."""
     for step in path:
         if isinstance(step, str):
@@ -240,14 +168,14 @@ def _json(value: object) -> object:
     return value
 
 
-def _nested(faults: Sequence[tuple[Path, str]]) -> ValidationError:
+def _nested(faults: Sequence[tuple[KeyPath, str]]) -> ValidationError:
     """Several errors inside one value, which pydantic adds to its own."""
     return ValidationError.from_exception_data(
         "value", [InitErrorDetails(type=_error(text), loc=at, input=None) for at, text in faults]
     )
 
 
-def _json_faults(value: object, at: Path) -> Iterator[tuple[Path, str]]:
+def _json_faults(value: object, at: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Each place where JSON cannot hold the value."""
     if len(at) > MAX_JSON_DEPTH:
         # At the value itself: the place inside is a path of hundreds of steps.

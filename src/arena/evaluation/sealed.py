@@ -16,8 +16,8 @@ from urllib.parse import quote
 from pydantic import Field, TypeAdapter, ValidationError
 
 from arena.content.canonical import canonical, read_canonical
+from arena.documents.validation import dotted
 from arena.errors import InfrastructureError, InvalidInput
-from arena.evaluation.fields import dotted
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.verdict import Opening
 

@@ -12,14 +12,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StrictInt, StrictStr
 
+from arena.documents.problem import KeyPath
+from arena.documents.validation import Fault
 from arena.evaluation.fields import (
     Body,
     Distinct,
-    Fault,
     IsJson,
     Json,
     PassScore,
-    Path,
     Text,
     Tolerance,
     Weight,
@@ -100,7 +100,7 @@ class TestCases(Body):
         # A standard may keep all its cases to itself.
         if not self.cases and not self.sealed:
             yield Fault(path=("cases",), message="must not be empty")
-        named: list[tuple[Path, str | None]] = [(("language",), self.language)]
+        named: list[tuple[KeyPath, str | None]] = [(("language",), self.language)]
         named += ((("cases", i, "language"), case.language) for i, case in enumerate(self.cases))
         for path, language in named:
             if self.function_name and language and language not in FUNCTION_LANGUAGES:

@@ -17,7 +17,8 @@ from typing import Annotated, ClassVar, cast
 import regex
 from pydantic import Field, StrictBool
 
-from arena.evaluation.fields import Body, Json, Number, Text, Tolerance, checked, type_name
+from arena.documents.validation import type_name
+from arena.evaluation.fields import Body, Json, Number, Text, Tolerance, checked
 from arena.evaluation.json_schema import first_misfit, schema_fault
 from arena.evaluation.pattern import TooSlow, pattern_fault, search
 from arena.evaluation.text import excerpt, find_keyword, fold

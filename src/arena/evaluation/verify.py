@@ -16,10 +16,12 @@ from arena import __version__
 from arena.content.canonical import canonical, read_json
 from arena.content.errors import ContentCorrupt, ContentMalformed, ContentMissing, NotCanonical
 from arena.content.store import LocalStore
+from arena.documents.problem import KeyPath
+from arena.documents.validation import dotted
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
 from arena.evaluation.evaluate import combine, judge_checklist, validate
-from arena.evaluation.fields import InvalidStandard, Path, dotted
+from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.judge.panel import replay
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
@@ -194,7 +196,7 @@ class _Check:
         )
 
 
-def _differences(recorded: Any, recomputed: Any, at: Path) -> Iterator[tuple[Path, Any, Any]]:
+def _differences(recorded: Any, recomputed: Any, at: KeyPath) -> Iterator[tuple[KeyPath, Any, Any]]:
     """Each place where two JSON values differ, as deep as possible, with both values."""
     both = (recorded, recomputed)
     if all(isinstance(value, dict) for value in both):

@@ -1,5 +1,6 @@
 """Every operation of Arena in one class."""
 
+from arena.operations.agents import AgentOperations
 from arena.operations.evaluation import EvaluationOperations
 from arena.operations.ledger import LedgerOperations
 from arena.operations.results import ResultOperations
@@ -8,10 +9,13 @@ from arena.operations.runs import RunOperations
 from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 from arena.operations.tasks import TaskOperations
+from arena.operations.tests import TestOperations
 
 
 class Operations(
     ServerOperations,
+    TestOperations,
+    AgentOperations,
     RunOperations,
     ResultOperations,
     ReviewOperations,

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from arena.agents.agent import AgentDefinition
 from arena.agents.registry import Registry
-from arena.catalog import Catalog, LiveCatalog, Test
+from arena.catalog.catalog import Catalog
+from arena.catalog.live import LiveCatalog
+from arena.catalog.test import Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.verdict import Verdict
 from arena.reviews.case import ReviewCase

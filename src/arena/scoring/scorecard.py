@@ -22,6 +22,7 @@ from arena.scoring.intervals import (
     share_interval,
     weighted_interval,
 )
+from arena.store.weights import DEFAULT_PARTS
 
 WEIGHT_PARTS = 1_000_000_000
 """Billionths in a weight of 1."""
@@ -82,9 +83,9 @@ class Weights:
         return {name: round(getattr(self, name) * WEIGHT_PARTS) for name in COMPONENT_NAMES}
 
 
-DEFAULT_WEIGHTS = Weights(benchmark=0.4, user_rating=0.3, success_rate=0.2, cost_efficiency=0.1)
-"""They fill in what the settings leave out. A new database gets the same four from migration 0002,
-so changing them takes a migration too; a test compares the two."""
+DEFAULT_WEIGHTS = Weights.from_parts(**DEFAULT_PARTS)
+"""They fill in what the settings leave out. A new database starts with the same four; one that
+exists keeps its own, so changing them for everybody takes a migration too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

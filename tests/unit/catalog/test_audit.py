@@ -1,7 +1,6 @@
 import pytest
 
-from arena.catalog import audit
-from arena.catalog.null_agents import WORDINGS, null_answers
+from arena.catalog.audit import WORDINGS, audit, null_answers
 from factories import a_test
 
 

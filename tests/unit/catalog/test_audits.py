@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from arena.catalog import Audits, Catalog, load_catalog
+from arena.catalog.audit import Audits
+from arena.catalog.catalog import Catalog, load_catalog
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
@@ -39,7 +40,7 @@ def a_catalog(folder: Path, text: str) -> Catalog:
 async def test_what_an_idle_agent_passes_is_reported(tmp_path: Path):
     report = await Audits().report(a_catalog(tmp_path, WEAK), within_seconds=60)
     assert {finding.test_id for finding in report.findings} == {"echoed"}
-    assert (report.audited, report.left_out, report.pending) == (2, (), 0)
+    assert (report.audited, report.left_out, report.pending) == (2, [], 0)
 
 
 async def test_no_model_is_asked_even_where_there_is_one(tmp_path: Path):
@@ -73,4 +74,4 @@ async def test_only_what_was_edited_is_looked_at_again(tmp_path: Path):
     mended = a_catalog(tmp_path, WEAK.replace("contains: [hello]", "contains: [guten tag]"))
     report = await audits.report(mended, within_seconds=-1)
     assert (report.audited, report.pending) == (1, 1)
-    assert (await audits.report(mended, within_seconds=60)).findings == ()
+    assert (await audits.report(mended, within_seconds=60)).findings == []

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.catalog import Catalog, audit, load_catalog
+from arena.catalog.audit import audit
+from arena.catalog.catalog import Catalog, load_catalog
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.verdict import Submission
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.catalog import Catalog, load_catalog
+from arena.catalog.catalog import Catalog, load_catalog
 
 
 @pytest.fixture(scope="module")

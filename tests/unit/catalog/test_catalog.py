@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.catalog import Catalog, lint, load_catalog
+from arena.catalog.catalog import Catalog, lint, load_catalog
 from arena.catalog.folders import BUILTIN_FOLDER
 from arena.errors import InvalidInput, NotFound
 from factories import write_tests
@@ -53,7 +53,7 @@ def test_a_home_that_does_not_exist_yet_is_no_problem(tmp_path: Path) -> None:
 
 def test_a_named_folder_that_does_not_exist_is_a_problem(tmp_path: Path) -> None:
     (problem,) = load_catalog([tmp_path / "typo"]).problems
-    assert str(problem) == f"{tmp_path / 'typo'}:1:1: there is no such folder"
+    assert str(problem) == f"{tmp_path / 'typo'}:1:1: no such folder"
 
 
 def test_a_single_file_may_be_named(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_bad_file_offers_nothing_and_leaves_the_good_ones_alone(tmp_path: Path
     catalog = load_catalog([tmp_path], builtin=False)
     assert ids(catalog) == ["good"]
     assert {problem.file for problem in catalog.problems} == {str(bad)}
-    assert {problem.served for problem in catalog.problems} == {"nothing"}
+    assert {source.file: source.state for source in catalog.sources}[str(bad)] == "bad"
 
 
 def test_tests_for_an_agent_are_active_and_meant_for_it(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.catalog import Source, audit, lint, read_source
-from arena.catalog.schema import FILE_KEYS, TestKeys
+from arena.catalog.audit import audit
+from arena.catalog.catalog import lint
+from arena.catalog.loader import FILE_KEYS, Source, TestKeys, read_source
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import VALIDATIONS

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.catalog import Source, read_source
-from arena.catalog.loader import MAX_FILE_BYTES
+from arena.catalog.loader import MAX_FILE_BYTES, Source, read_source
 from arena.evaluation.standard import Checklist
 
 WHOLE = """\
@@ -73,7 +72,6 @@ def test_a_pass_score_reaches_the_standard_and_is_refused_where_it_means_nothing
 def test_every_key_reaches_the_test(path: Path) -> None:
     source = read(path, WHOLE)
     assert source.problems == ()
-    assert (source.category, source.description) == ("speech", "Says things")
     (test,) = source.tests
     assert test.as_json() == {
         "id": "say.hello-1",
@@ -153,55 +151,56 @@ def test_what_tests_have_in_common_is_kept_once(path: Path) -> None:
     assert first.validation is second.validation
 
 
-ID_RULE = "1 to 50 letters, digits, '_', '.' or '-', the first a letter or digit"
+ID_RULE = "letters, digits, '_', '.' or '-', the first a letter or digit"
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("id:", f"2:8: id must be {ID_RULE}; it is empty"),
-        ("id: -x", f"2:9: id must be {ID_RULE}; it is the text '-x'"),
-        ("id: a b", f"2:9: id must be {ID_RULE}; it is the text 'a b'"),
-        ("id: 12", f"2:9: id must be {ID_RULE}; it is the number 12: quote it"),
-        ("id: yes", f"2:9: id must be {ID_RULE}; it is true (a boolean): quote it"),
-        ("name: no", "it is false (a boolean): quote it"),
+        ("id:", "2:8: id: must be a string, is nothing"),
+        ("id: -x", f"2:9: id: must be {ID_RULE}"),
+        ("id: a b", f"2:9: id: must be {ID_RULE}"),
+        ("id: 12", "2:9: id: must be a string, is a number: quote it"),
+        ("id: yes", "2:9: id: must be a string, is true or false: quote it"),
+        (f"id: {'a' * 51}", "2:9: id: must have at most 50 characters"),
+        ("name: no", "3:11: name: must be a string, is true or false: quote it"),
         (
             "name: [a]",
-            "3:11: name must be one line of text of at most 200 characters; it is a list",
+            "3:11: name: must be a string, is a list",
         ),
-        ('name: "a\\nb"', "name must be one line of text"),
-        ("prompt: '  '", "4:13: prompt must be text that is not empty; it is empty"),
-        ("prompt: 1.5", "it is the number 1.5: quote it"),
-        ("description: 3", "description must be text; it is the number 3: quote it"),
-        ("timeout: 0", "timeout must be a whole number of seconds from 1 to 86400; it is 0"),
-        ("timeout: 86401", "it is 86401"),
-        ("timeout: 1.5", "it is 1.5"),
-        ("timeout: true", "it is true"),
-        ('timeout: "30"', "it is the text '30': remove the quotes"),
-        ("timeout: 30s", "it is the text '30s'"),
-        ("points: 0", "points must be a number above 0, at most 1000000; it is 0"),
-        ("points: -1", "it is -1"),
-        ("points: .inf", "it is infinite"),
-        ("points: .nan", "it is nan"),
-        ("points: 1e3", "it is the text '1e3'"),
-        ("points: true", "it is true"),
-        (f"points: {'9' * 400}", "points must be a number above 0"),
-        ("trials: 0", "trials must be a whole number from 1 to 1000; it is 0"),
-        ("trials: 1001", "it is 1001"),
-        ("budget_tokens: 0", "budget_tokens must be a whole number from 1 to 1000000000; it is 0"),
-        ("agents: a", "agents must be a list of agent ids (leave it out for every agent)"),
-        ("agents: [a b]", "6:14: agents[0] must be an agent id: 1 to 100 letters"),
-        ("agents: [a, 7]", "6:17: agents[1] must be an agent id"),
-        ("active: 'yes'", "active must be true or false; it is the text 'yes': remove the quotes"),
-        ("tags: [1]", "tags[0] must be one line of text; it is the number 1: quote it"),
-        ("case_sensitive: 1", "case_sensitive must be true or false; it is 1"),
-        ("expected: [a]", "expected must be a mapping that fits the validation; it is a list"),
+        ('name: "a\\nb"', "name: must be one line of text"),
+        ("prompt: '  '", "4:13: prompt: must be text that is not empty"),
+        ("prompt: 1.5", "prompt: must be a string, is a number: quote it"),
+        ("description: 3", "description: must be a string, is a number: quote it"),
+        ("timeout: 0", "timeout: must be 1 or more, is 0"),
+        ("timeout: 86401", "timeout: must be at most 86400, is 86401"),
+        ("timeout: 1.5", "timeout: must be a whole number, is 1.5"),
+        ("timeout: true", "timeout: must be a whole number, is true or false"),
+        ('timeout: "30"', "must be a whole number, is a string: remove the quotes"),
+        ("timeout: 30s", "timeout: must be a whole number, is a string"),
+        ("points: 0", "points: must be above 0, is 0"),
+        ("points: -1", "points: must be above 0, is -1"),
+        ("points: .inf", "points: must be a finite number"),
+        ("points: .nan", "points: must be a finite number"),
+        ("points: 1e3", "points: must be a number, is a string"),
+        ("points: true", "points: must be a number, is true or false"),
+        (f"points: {'9' * 400}", "points: must be a finite number"),
+        ("trials: 0", "trials: must be 1 or more, is 0"),
+        ("trials: 1001", "trials: must be at most 1000, is 1001"),
+        ("budget_tokens: 0", "budget_tokens: must be 1 or more, is 0"),
+        ("agents: a", "agents: must be a list, is a string"),
+        ("agents: [a b]", f"6:14: agents[0]: must be {ID_RULE}"),
+        ("agents: [a, 7]", "6:17: agents[1]: must be a string, is a number: quote it"),
+        ("active: 'yes'", "active: must be true or false, is a string: remove the quotes"),
+        ("tags: [1]", "tags[0]: must be a string, is a number: quote it"),
+        ("case_sensitive: 1", "case_sensitive: must be true or false, is a number"),
+        ("expected: [a]", "expected: must be a mapping, is a list"),
         ("expected: {contain: [a]}", "5:16: expected: unknown key 'contain'; did you mean"),
         ("expected: {contains: [a, 5]}", "5:30: expected.contains[1]: must be a string, is a numb"),
         ("validation: regexp", "6:17: validation: unknown validation 'regexp'; did you mean 'reg"),
         ("validation: exact", "5:15: expected: needs the key 'value'"),
         ("timeot: 30", "6:5: unknown key 'timeot'; did you mean 'timeout'?"),
-        ("colour: red", "6:5: unknown key 'colour'; allowed: id, name, description, prompt"),
+        ("colour: red", "6:5: unknown key 'colour'; known: id, name, description, prompt"),
     ],
 )
 def test_a_wrong_key_is_told_with_what_is_allowed(path: Path, line: str, problem: str) -> None:
@@ -211,10 +210,10 @@ def test_a_wrong_key_is_told_with_what_is_allowed(path: Path, line: str, problem
 
 def test_missing_keys_are_told_at_the_test(path: Path) -> None:
     assert problems(path, "tests:\n  - active: true\n") == [
-        f"2:5: needs the key 'id': {ID_RULE}",
-        "2:5: needs the key 'name': one line of text of at most 200 characters",
-        "2:5: needs the key 'prompt': text that is not empty",
-        "2:5: needs the key 'expected': a mapping that fits the validation",
+        "2:5: needs the key 'id'",
+        "2:5: needs the key 'name'",
+        "2:5: needs the key 'prompt'",
+        "2:5: needs the key 'expected'",
     ]
 
 
@@ -237,20 +236,20 @@ def test_all_problems_of_a_file_are_told_at_once(path: Path) -> None:
     ]
     assert "did you mean 'category'?" in found[0]
     assert "expected.pattern: is not a regular expression: missing )" in found[1]
-    assert "the id 'a' stands here twice; first: line 3, column 10" in found[2]
+    assert "duplicate id 'a'; first: line 3, column 10" in found[2]
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("", "1:1: the file is empty; it needs 'tests'"),
-        ("category: a\n", "1:1: has no tests; 'tests' must be a list of at least one test"),
-        ("tests: []\n", "1:1: has no tests; 'tests' must be a list of at least one test"),
-        ("tests:\n", "tests must be a list of at least one test; it is empty"),
-        ("tests: {a: 1}\n", "1:8: tests must be a list of at least one test; it is a mapping"),
+        ("category: a\n", "1:1: needs the key 'tests': a list of at least one test"),
+        ("tests: []\n", "1:1: needs the key 'tests': a list of at least one test"),
+        ("tests:\n", "tests: must be a list of at least one test, is nothing"),
+        ("tests: {a: 1}\n", "1:8: tests: must be a list of at least one test, is a mapping"),
         ("tests: [1]\n", "1:9: a test must be a mapping with the keys id, name, prompt, expected"),
-        ("category: [a]\n" + one(), "1:11: category must be one line of text"),
-        ("category: 2024\n" + one(), "it is the number 2024: quote it"),
+        ("category: [a]\n" + one(), "1:11: category: must be a string, is a list"),
+        ("category: 2024\n" + one(), "category: must be a string, is a number: quote it"),
         (b"tests: \xff\xfe", "1:8: is not UTF-8: the byte 0xff at offset 7; save the file as UTF"),
         ("tests:\n- é".encode("latin-1"), "2:3: is not UTF-8: the byte 0xe9 at offset 9"),
         ("tests: a".encode("utf-16"), "1:1: is not UTF-8: the byte 0xff at offset 0"),
@@ -274,9 +273,9 @@ def test_a_folder_a_dangling_link_and_a_pipe_are_problems(tmp_path: Path) -> Non
     link.symlink_to("nowhere.yaml")
     os.mkfifo(pipe)
     told = {path.name: str(read_source(path).problems[0]) for path in (folder, link, pipe)}
-    assert told["a.yaml"].endswith("a.yaml:1:1: is a folder; a test file is wanted by this name")
+    assert told["a.yaml"].endswith("a.yaml:1:1: is a folder; expected a YAML file")
     assert told["b.yaml"].endswith("it is a link to nowhere.yaml, which does not exist")
-    assert told["c.yaml"].endswith("is not a regular file; a test file is wanted by this name")
+    assert told["c.yaml"].endswith("is not a regular file; expected a YAML file")
 
 
 def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
@@ -297,7 +296,7 @@ def test_a_problem_in_a_merged_key_points_at_the_merge(path: Path) -> None:
         "    <<: *base\n"
     )
     (problem,) = problems(path, text)
-    assert problem.startswith("7:5: timeout must be")
+    assert problem.startswith("7:5: timeout: must be")
 
 
 KEYS = st.sampled_from(

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.catalog import Test, load_catalog
+from arena.catalog.catalog import load_catalog
+from arena.catalog.test import Test
 from arena.evaluation.reading import read_standard_document
 from factories import a_test
 

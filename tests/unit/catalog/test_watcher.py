@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from arena.catalog import watcher
-from arena.catalog.watcher import FolderWatcher
+from arena.catalog import folders as watcher
+from arena.catalog.folders import FolderWatcher
 
 
 async def until_grown(looks: list[float], beyond: int) -> None:
@@ -21,7 +21,7 @@ async def until_grown(looks: list[float], beyond: int) -> None:
 async def test_a_change_is_told_of_without_waiting_for_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watcher, "SWEEP_SECONDS", 120.0)
+    monkeypatch.setattr(watcher, "POLL_SECONDS", 120.0)
     looks: list[float] = []
     watching = FolderWatcher([tmp_path], lambda: looks.append(time.monotonic()))
     watching.start()
@@ -51,7 +51,7 @@ async def test_a_look_that_fails_does_not_end_the_watching(
         await until_grown(looks, 1)
     finally:
         await watching.stop()
-    assert "could not be looked at" in caplog.text
+    assert "could not be read" in caplog.text
 
 
 async def test_without_watches_of_the_system_the_sweep_goes_on(
@@ -60,8 +60,8 @@ async def test_without_watches_of_the_system_the_sweep_goes_on(
     def no_watches(*_folders: Any, **_options: Any) -> Iterator[None]:
         raise OSError("inotify watch limit reached")  # what a machine at its limit says
 
-    monkeypatch.setattr(watcher, "watch", no_watches)
-    monkeypatch.setattr(watcher, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr("watchfiles.watch", no_watches)
+    monkeypatch.setattr(watcher, "POLL_SECONDS", 0.05)
     caplog.set_level(logging.WARNING)
     looks: list[float] = []
     watching = FolderWatcher([tmp_path], lambda: looks.append(time.monotonic()))

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from arena.evaluation.fields import InvalidStandard, dotted
+from arena.documents.validation import dotted
+from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard, read_standard_document
 from arena.evaluation.standard import (
     AllOf,

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.evaluation.fields import InvalidStandard, dotted
+from arena.documents.validation import dotted
+from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import MAX_DEPTH, read_standard
 from arena.evaluation.standard import VALIDATIONS, AllOf, AnyOf, Part
 from arena.evaluation.validators import (

@@ -294,3 +294,7 @@ def test_the_platform_is_read_from_the_words_for_its_devices() -> None:
 )
 def test_a_length_of_time_is_read(text: str, milliseconds: int | None) -> None:
     assert NAMES.read(text).limit_ms == milliseconds
+
+
+def test_the_end_of_a_very_long_prompt_is_not_read() -> None:
+    assert NAMES.read("go " * 5000 + "TC-WEB-04").mentioned == ()

@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Check Agent
-         * @description Ask an agent once, and tell what came back and how fast.
+         * @description Ask an agent once, and report what came back and how fast.
          */
         post: operations["check_agent"];
         delete?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Audit Tests
-         * @description Which active tests an agent that does nothing passes; while some are pending, ask again.
+         * @description Which active tests an agent that does nothing passes; repeat while some are pending.
          */
         get: operations["audit_tests"];
         put?: never;
@@ -1318,10 +1318,7 @@ export interface components {
              */
             applicable_tests: number;
         };
-        /**
-         * AgentCheck
-         * @description A question to see whether an agent answers at all.
-         */
+        /** AgentCheck */
         AgentCheck: {
             /**
              * Prompt
@@ -1341,7 +1338,7 @@ export interface components {
         };
         /**
          * AgentChecked
-         * @description What came back.
+         * @description How an agent answered a single question.
          */
         AgentChecked: {
             /** Agent Id */
@@ -1360,22 +1357,29 @@ export interface components {
             /** Duration Seconds */
             duration_seconds: number;
             /** Input Tokens */
-            input_tokens?: number | null;
+            input_tokens: number | null;
             /** Output Tokens */
-            output_tokens?: number | null;
+            output_tokens: number | null;
             /** Model */
-            model?: string | null;
+            model: string | null;
             /** Cost Usd */
-            cost_usd?: number | null;
+            cost_usd: number | null;
         };
         /**
          * AgentLimits
          * @description How much an agent may be asked.
          */
         AgentLimits: {
-            /** Max Concurrency */
+            /**
+             * Max Concurrency
+             * @description Questions at the same time.
+             * @default 4
+             */
             max_concurrency: number;
-            /** Per Minute */
+            /**
+             * Per Minute
+             * @description Questions begun in any 60 seconds; null means no limit.
+             */
             per_minute: number | null;
         };
         /**
@@ -1451,18 +1455,18 @@ export interface components {
             test_id: string;
             /**
              * Agent
-             * @description The agent that passes without understanding; `nobody`: no answer can pass.
+             * @description The null agent that passes the test; `nobody` where no answer at all can.
              * @example echo
              */
             agent: string;
             /**
              * Answer
-             * @description What it said; at most 500 characters.
+             * @description What the null agent said; at most 500 characters.
              */
             answer: string;
             /**
              * Reason
-             * @description Why that is enough, in the words of the verdict.
+             * @description Why that is enough, in the words of the verdict; or why nothing is.
              */
             reason: string;
         };
@@ -1584,31 +1588,20 @@ export interface components {
             intervals: components["schemas"]["Intervals"];
         };
         /**
-         * CatalogProblem
-         * @description Something wrong with a test file.
-         */
-        CatalogProblem: {
-            /** File */
-            file: string;
-            /** Line */
-            line: number;
-            /** Column */
-            column: number;
-            /** Message */
-            message: string;
-        };
-        /**
          * CatalogSource
          * @description A file the catalog was read from.
          */
         CatalogSource: {
             /** File */
             file: string;
-            /** Tests */
+            /**
+             * Tests
+             * @description How many tests it offers.
+             */
             tests: number;
             /**
              * State
-             * @description last_good: the file is bad now, its last good content is served.
+             * @description last_good: the file is bad now, its last good tests are served. bad: it offers none.
              * @enum {string}
              */
             state: "good" | "last_good" | "bad";
@@ -1630,7 +1623,7 @@ export interface components {
             /** Sources */
             sources: components["schemas"]["CatalogSource"][];
             /** Problems */
-            problems: components["schemas"]["CatalogProblem"][];
+            problems: components["schemas"]["FileProblem"][];
         };
         /**
          * CategoryCount
@@ -2045,6 +2038,27 @@ export interface components {
             count: number;
             /** Next Cursor */
             next_cursor: string | null;
+        };
+        /**
+         * FileProblem
+         * @description One thing wrong with one file.
+         */
+        FileProblem: {
+            /** File */
+            file: string;
+            /**
+             * Line
+             * @description Line 1 also stands for the file as a whole: it cannot be opened, say.
+             * @default 1
+             */
+            line: number;
+            /**
+             * Column
+             * @default 1
+             */
+            column: number;
+            /** Message */
+            message: string;
         };
         /**
          * Finding
@@ -4116,7 +4130,7 @@ export interface components {
         };
         /**
          * Test
-         * @description A question with an evaluation standard, as a YAML file states it.
+         * @description A test of the catalog.
          */
         Test: {
             /**
@@ -4134,6 +4148,12 @@ export interface components {
             /**
              * Expected Output
              * @description The body of the standard, as written in the file.
+             * @example {
+             *       "contains": [
+             *         "userinterface",
+             *         "list"
+             *       ]
+             *     }
              */
             expected_output: {
                 [key: string]: unknown;
@@ -4141,6 +4161,7 @@ export interface components {
             /**
              * Validation Type
              * @default contains
+             * @example contains
              */
             validation_type: string;
             /**
@@ -4185,7 +4206,7 @@ export interface components {
             budget_tokens: number | null;
             /**
              * Case Sensitive
-             * @description None leaves it to the validation: `exact` minds case, the others do not.
+             * @description Null leaves it to the validation: `exact` minds case, the others do not.
              */
             case_sensitive: boolean | null;
             /**
@@ -4195,7 +4216,7 @@ export interface components {
             whole_word: boolean;
             /**
              * Pass Score
-             * @description The score that is enough; None leaves it to the standard.
+             * @description The score that is enough; null leaves it to the standard.
              */
             pass_score: number | null;
         };
@@ -4206,24 +4227,24 @@ export interface components {
         TestAudit: {
             /**
              * Digest
-             * @description Of the catalog that was looked at.
+             * @description Of the catalog that was audited.
              */
             digest: string;
             /** Findings */
             findings: components["schemas"]["AuditFinding"][];
             /**
              * Audited
-             * @description How many active tests were looked at.
+             * @description How many active tests were audited.
              */
             audited: number;
             /**
              * Left Out
-             * @description Tests that only a model or a person can judge.
+             * @description Tests that only a model or a person can judge, or that could not be judged here.
              */
             left_out: string[];
             /**
              * Pending
-             * @description How many are still to be looked at: ask again.
+             * @description How many are still to be audited: ask again.
              */
             pending: number;
         };
@@ -4236,7 +4257,7 @@ export interface components {
             tests: components["schemas"]["Test"][];
             /**
              * Count
-             * @description How many are in this answer.
+             * @description How many are in this page.
              * @example 17
              */
             count: number;
@@ -4250,7 +4271,7 @@ export interface components {
              * Next Cursor
              * @description Where the next page begins.
              */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /** TestMoney */
         TestMoney: {

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictStr
 
+from arena.documents.validation import Fault, dotted
 from arena.errors import InvalidInput, nearest
 from arena.evaluation.evaluate import weighted_mean
-from arena.evaluation.fields import Body, Fault, InvalidStandard, Number, dotted, read
+from arena.evaluation.fields import Body, InvalidStandard, Number, read
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import JudgePrompt
 

@@ -8,7 +8,7 @@ import classes from "./catalog.module.css";
 const MOST = 50;
 
 interface FileProblemsProps {
-  problems: Schemas["CatalogProblem"][];
+  problems: Schemas["FileProblem"][];
   sources: Schemas["CatalogSource"][];
 }
 

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
+from arena.store.weights import DEFAULT_PARTS
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -17,7 +19,6 @@ depends_on = None
 
 AnyJson = sa.JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 FUNCTION = Path(__file__).parents[1] / "recalculate_agent_score.sql"
-DEFAULT_WEIGHTS = "400000000, 300000000, 200000000, 100000000"
 
 
 def upgrade() -> None:
@@ -155,7 +156,8 @@ def upgrade() -> None:
             "run_id", "kind", "name", name=op.f("pk_agent_benchmark_run_groups")
         ),
     )
-    op.execute(f"INSERT INTO agent_score_weights VALUES (1, {DEFAULT_WEIGHTS})")
+    weights = ", ".join(map(str, DEFAULT_PARTS.values()))
+    op.execute(f"INSERT INTO agent_score_weights VALUES (1, {weights})")
     if op.get_bind().dialect.name == "postgresql":
         op.execute(FUNCTION.read_text())
 

@@ -1,11 +1,10 @@
 import pytest
 
-from arena.catalog import Problem
-from arena.catalog.problem import MAX_PROBLEMS, GivenUp, Place, ProblemList
+from arena.documents.problem import MAX_PROBLEMS, FileProblem, GivenUp, Place, ProblemList
 
 
 def test_a_problem_reads_as_compilers_write_it() -> None:
-    problem = Problem(file="a/b.yaml", line=3, column=7, message="is wrong")
+    problem = FileProblem(file="a/b.yaml", line=3, column=7, message="is wrong")
     assert str(problem) == "a/b.yaml:3:7: is wrong"
 
 

@@ -8,9 +8,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.catalog import yaml_reader
-from arena.catalog.problem import GivenUp, ProblemList
-from arena.catalog.yaml_reader import Member, YamlReader
+from arena.documents import yaml_reader
+from arena.documents.problem import GivenUp, ProblemList
+from arena.documents.yaml_reader import Member, YamlReader
 
 LOADERS = [
     pytest.param(yaml.SafeLoader, id="pure"),
@@ -90,13 +90,13 @@ class TestBothLoaders:
 
     def test_columns_count_characters_and_not_bytes(self) -> None:
         _, problems = read("tests:\n- {é: a, é: b}\n")
-        assert problems == ["f:2:10: the key 'é' stands here twice; first: line 2, column 4"]
+        assert problems == ["f:2:10: duplicate key 'é'; first: line 2, column 4"]
 
     def test_a_key_that_stands_twice_is_a_problem_with_both_places(self) -> None:
         _, problems = read("a: 1\ntests:\n- b: 1\n  c: 2\n  b: 3\na: 2\n")
         assert problems == [
-            "f:5:3: the key 'b' stands here twice; first: line 3, column 3",
-            "f:6:1: the key 'a' stands here twice; first: line 1, column 1",
+            "f:5:3: duplicate key 'b'; first: line 3, column 3",
+            "f:6:1: duplicate key 'a'; first: line 1, column 1",
         ]
 
     @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ class TestBothLoaders:
             ("v: !!binary aGk=", "the tag !!binary is not allowed"),
             ("v: !!set {a}", "the tag !!set is not allowed"),
             ("v: !!int 1", "the tag !!int is not allowed"),
-            ("v: " + "9" * 5000, "is no number that can be used: quote it"),
-            ("v: 0x_", "0x_ is no number that can be used"),
+            ("v: " + "9" * 5000, "is not a usable number: quote it"),
+            ("v: 0x_", "0x_ is not a usable number"),
             ('v: "a\\0b"', "must not contain NUL"),
             ("[a]", "f:1:1: the file must be a mapping with the key 'tests'"),
             ("text", "f:1:1: the file must be a mapping"),

@@ -1,0 +1,94 @@
+"""Agents: who can be measured, and whether one answers at all."""
+
+import time
+from dataclasses import asdict
+from typing import Annotated
+
+from pydantic import Field
+
+from arena.agents.agent import Agent, AgentChecked, AgentDefinition, AgentList
+from arena.errors import AgentFault, InfrastructureError
+from arena.operations.operation import OperationGroup, get, post
+
+Prompt = Annotated[str, Field(min_length=1, max_length=100_000)]
+NewestVersion = Annotated[str | None, Field(description="Default: the newest.")]
+
+
+class AgentOperations(OperationGroup):
+    """Who answers."""
+
+    @get("/api/agents", id="list_agents", tag="agents", team=False)
+    async def agents(self) -> AgentList:
+        """List every agent in its newest version."""
+        registry = self.arena.registry
+        registry.refresh()
+        agents = [self._described(agent) for agent in registry.newest]
+        problems = [str(problem) for problem in registry.problems]
+        return AgentList(agents=agents, count=len(agents), problems=problems)
+
+    @get("/api/agents/{agent_id}", id="get_agent", tag="agents", team=False, errors=(404, 409))
+    async def agent(self, agent_id: str, version: NewestVersion = None) -> Agent:
+        """One agent."""
+        self.arena.registry.refresh()
+        return self._described(self.arena.registry.find(agent_id, version))
+
+    @post(
+        "/api/agents/{agent_id}/check",
+        tag="agents",
+        team=False,
+        errors=(404, 409),
+        body="AgentCheck",
+    )
+    async def check_agent(
+        self,
+        agent_id: str,
+        *,
+        prompt: Prompt = "Hello! What can you do?",
+        version: Annotated[
+            str | None, Field(max_length=20, description="Default: the newest.")
+        ] = None,
+        timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 30,
+    ) -> AgentChecked:
+        """Ask an agent once, and report what came back and how fast."""
+        # Imported here: the other operations on agents do not run any.
+        from arena.agents.connector import Question
+        from arena.agents.connectors import connect
+        from arena.runs.session import ask
+
+        self.arena.registry.refresh()
+        agent = self.arena.registry.find(agent_id, version)
+        question = Question(id="check", prompt=prompt, timeout_seconds=timeout_seconds)
+        answer, reason = None, None
+        started = time.monotonic()
+        try:
+            connector = connect(agent)
+            try:
+                answer = await ask(connector, question)
+            finally:
+                await connector.close()
+        except (AgentFault, InfrastructureError) as error:
+            reason = error.message
+        return AgentChecked(
+            agent_id=agent.id,
+            version=agent.version,
+            answered=answer is not None,
+            output=answer.output if answer else None,
+            reason=reason,
+            duration_seconds=round(time.monotonic() - started, 6),
+            **(asdict(answer.usage) if answer else {}),
+        )
+
+    def _described(self, agent: AgentDefinition) -> Agent:
+        """What callers may know of an agent; how its program is started stays inside."""
+        return Agent(
+            id=agent.id,
+            version=agent.version,
+            versions=self.arena.registry.versions(agent.id),
+            name=agent.name,
+            nickname=agent.nickname,
+            description=agent.description,
+            tags=list(agent.tags),
+            connector=agent.connector.type,
+            limits=agent.limits,
+            applicable_tests=len(self.arena.catalog.current.for_agent(agent.id)),
+        )

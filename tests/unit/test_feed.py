@@ -1,0 +1,105 @@
+"""One look serves all who watch a topic; what changes in this process is looked at right away."""
+
+import asyncio
+import gc
+from contextlib import AsyncExitStack, aclosing
+
+import pytest
+
+from arena.feed import Feed
+
+NEVER = 3600.0
+
+
+class Counter:
+    """A state that counts how often it was looked at."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.looks: list[int | None] = []
+
+    async def look(self, last: int | None) -> int:
+        self.looks.append(last)
+        await asyncio.sleep(0)
+        return self.value
+
+
+async def test_the_first_look_is_immediate_and_later_ones_wait_for_the_poll():
+    feed, counter = Feed(), Counter()
+    async with asyncio.timeout(10), aclosing(feed.watch("t", counter.look, poll_seconds=0)) as seen:
+        assert await anext(seen) == 0
+        counter.value = 1
+        assert await anext(seen) == 1
+    assert counter.looks == [None, 0]
+
+
+async def test_a_hundred_watchers_look_as_often_as_one():
+    feed, counter = Feed(), Counter()
+    async with asyncio.timeout(10), AsyncExitStack() as closing:
+        watchers = [
+            await closing.enter_async_context(
+                aclosing(feed.watch("t", counter.look, poll_seconds=NEVER))
+            )
+            for _ in range(100)
+        ]
+        assert await asyncio.gather(*map(anext, watchers)) == [0] * 100
+        counter.value = 7
+        waiting = [asyncio.create_task(anext(watcher)) for watcher in watchers]
+        await asyncio.sleep(0.01)
+        assert len(counter.looks) == 1
+        feed.notify("t")
+        assert await asyncio.gather(*waiting) == [7] * 100
+    assert len(counter.looks) == 2
+
+
+async def test_a_change_during_a_look_is_looked_at_again():
+    feed, counter = Feed(), Counter()
+
+    async def changed_meanwhile(_: int | None) -> int:
+        seen = counter.value
+        counter.value += 1
+        feed.notify("t")
+        return seen
+
+    async with (
+        asyncio.timeout(10),
+        aclosing(feed.watch("t", changed_meanwhile, poll_seconds=NEVER)) as seen,
+    ):
+        assert [await anext(seen) for _ in range(3)] == [0, 1, 2]
+
+
+async def test_topics_do_not_wake_each_other():
+    feed, counter = Feed(), Counter()
+    async with aclosing(feed.watch("t", counter.look, poll_seconds=NEVER)) as seen:
+        await anext(seen)
+        waiting = asyncio.create_task(anext(seen))
+        feed.notify("other")
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def test_a_failed_look_reaches_one_watcher_and_the_others_go_on():
+    feed, counter = Feed(), Counter()
+
+    async def broken(_: int | None) -> int:
+        raise RuntimeError("away")
+
+    async with asyncio.timeout(10), aclosing(feed.watch("t", counter.look, poll_seconds=0)) as good:
+        await anext(good)
+        async with aclosing(feed.watch("t", broken, poll_seconds=0)) as bad:
+            assert await anext(bad) == 0  # what the other one saw
+            with pytest.raises(RuntimeError, match="away"):
+                await anext(bad)
+        assert await anext(good) == 0
+
+
+async def test_nothing_is_left_of_a_topic_that_nobody_watches():
+    feed, counter = Feed(), Counter()
+    async with aclosing(feed.watch("t", counter.look, poll_seconds=NEVER)) as seen:
+        await anext(seen)
+        assert list(feed._topics) == ["t"]
+    del seen
+    gc.collect()
+    assert list(feed._topics) == []
