@@ -1,8 +1,10 @@
 """The script of the document runs as it stands there; only the port is another one."""
 
 import json
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from conftest import missing
 
 SCRIPT = Path(__file__).parent / "fixtures" / "seed.sh"
+CLIENT_PAGE = Path(__file__).parents[2] / "docs" / "guide" / "python-client.md"
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +42,18 @@ def test_the_script_of_the_document_runs(shell):
             details["results"][0].keys()
         )
         assert client.get("/api/benchmarks/tests").json()["count"] == 17
+
+
+def test_the_examples_of_the_python_client_run(shell):
+    examples = re.findall(r"(?ms)^```python\n(.*?)^```", CLIENT_PAGE.read_text())
+    assert len(examples) == 4
+    with shell.serving() as client:
+        for example in examples:
+            script = example.replace("5109", str(client.base_url.port))
+            done = subprocess.run(
+                [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+            )
+            assert done.returncode == 0, done.stderr
+        board = client.get("/api/benchmarks/leaderboard", params={"team_id": "docs"}).json()
+        entry = next(e for e in board["leaderboard"] if e["agent_id"] == "qa-web-manager")
+        assert (entry["avg_user_rating"], entry["benchmark_run_id"] is not None) == (5.0, True)

@@ -9,9 +9,8 @@ from uuid import UUID
 import typer
 
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.options import commands
-from arena.client import Client
 from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
 from arena.errors import InvalidInput
 from arena.operations.operations import Operations
@@ -48,23 +47,23 @@ def report(
         raise InvalidInput("--category goes with --leaderboard; a run's page can be filtered")
 
     async def fetch(settings: Settings) -> tuple[str, str]:
-        async with connected(settings) as client:
+        async with open_operations(settings) as arena:
             if run_id is not None:
-                return await _run(client, run_id)
-            return await _board(client, settings.team, category)
+                return await _run(arena, run_id)
+            return await _board(arena, settings.team, category)
 
     page, data = wait_for(fetch(settings_of(context)))
     output.line(f"wrote {write_report(html, page, data)}")
 
 
-async def _run(client: Operations, run_id: UUID) -> tuple[str, str]:
-    details = await client.run(run_id, limit=1)
-    results = [result async for result in client.results(run_id)]
+async def _run(arena: Operations, run_id: UUID) -> tuple[str, str]:
+    details = await arena.run(run_id, limit=1)
+    results = [result async for result in arena.results(run_id)]
     first: dict[str, Result] = {}
     for result in results:
         first.setdefault(result.test_id, result)
     tests = {
-        test_id: (await client.result(run_id, result.id)).test
+        test_id: (await arena.result(run_id, result.id)).test
         for test_id, result in list(first.items())[:MOST_TESTS]
     }
     whole = replace(details, results=results, count=len(results), next_cursor=None)
@@ -74,7 +73,7 @@ async def _run(client: Operations, run_id: UUID) -> tuple[str, str]:
     return page, json.dumps(data, indent=1, ensure_ascii=False)
 
 
-async def _board(client: Client, team: str, category: str | None) -> tuple[str, str]:
-    board = await client.leaderboard(category=category, limit=BOARD_ROWS)
+async def _board(arena: Operations, team: str, category: str | None) -> tuple[str, str]:
+    board = await arena.leaderboard(category=category, limit=BOARD_ROWS)
     page = board_page(board, team=team, category=category, data_name=DATA)
     return page, output.as_json(board, indent=1)

@@ -130,6 +130,7 @@ class SyncClient:
     agent = _blocking(Client.agent)
     check_agent = _blocking(Client.check_agent)
     create_run = _blocking(Client.create_run)
+    run_and_wait = _blocking(Client.run_and_wait)
     execute_run = _blocking(Client.execute_run)
     resume_run = _blocking(Client.resume_run)
     cancel_run = _blocking(Client.cancel_run)
