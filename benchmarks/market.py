@@ -20,22 +20,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 from arena import clock
+from arena.amounts import Amount
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
-from arena.market import (
-    Act,
-    Judgement,
-    Market,
-    NewTask,
-    Proof,
-    Statement,
-    Terms,
-    public_key_of,
-    sign,
-)
+from arena.market.call import Action, Call
+from arena.market.market import Market
+from arena.market.signing import Act, Proof, Signer
+from arena.market.task import TaskPost
 from arena.settings import Settings
 from arena.store.database import Database
 
@@ -52,50 +44,57 @@ class Place:
     market: Market
     agents: int
     chance: random.Random = field(default_factory=lambda: random.Random(7))
-    keys: dict[str, Ed25519PrivateKey] = field(default_factory=dict[str, Ed25519PrivateKey])
+    keys: dict[str, Signer] = field(default_factory=dict[str, Signer])
     ended: Counter[str] = field(default_factory=Counter[str])
 
     async def open(self, tasks: int) -> None:
         """Register the agents and give the poster what the tasks will cost."""
         for number in range(self.agents):
             agent = f"agent-{number}"
-            self.keys[agent] = Ed25519PrivateKey.generate()
-            public = public_key_of(self.keys[agent])
+            self.keys[agent] = Signer.new(agent)
+            public = self.keys[agent].public_key
             proof = await self.proof(Act.REGISTER, None, agent, public)
             await self.market.register_agent(TEAM, agent, public, proof)
         await self.market.deposit_test_money(TEAM, "poster", REWARD * tasks)
 
     async def proof(self, act: Act, task_id: int | None, agent: str, content: str = "") -> Proof:
         """What the agent signs."""
-        statement = Statement(
-            market=await self.market.identity(TEAM),
-            act=act,
-            task_id=task_id,
-            agent=agent,
-            content=content,
-        )
-        return sign(self.keys[agent], statement)
+        market = await self.market.ledger.market_id(TEAM)
+        return self.keys[agent].prove(market, act, task_id=task_id, content=content)
 
     async def live(self) -> float:
         """One task from posting to payout or refund; the seconds it took."""
         began = time.perf_counter()
-        terms = Terms(reward=REWARD, deadline=clock.now() + timedelta(hours=1), judge="judge")
-        new = NewTask(description="Do it", evaluation=STANDARD, terms=terms)
-        posted = await self.market.post_task(TEAM, "poster", new)
-        assert posted.task_id is not None
+        new = TaskPost(
+            poster="poster",
+            description="Do it",
+            evaluation=STANDARD,
+            reward=Amount(REWARD),
+            deadline=clock.now() + timedelta(hours=1),
+            judge="judge",
+        )
+        task_id = (await self.market.post_task(TEAM, new)).task_id
+        assert task_id is not None
         applicants = self.chance.sample(sorted(self.keys), 2)
         for agent in applicants:
-            proof = await self.proof(Act.APPLY, posted.task_id, agent)
-            await self.market.apply(TEAM, posted.task_id, agent, proof)
+            proof = await self.proof(Act.APPLY, task_id, agent)
+            apply = Call(action=Action.APPLY, by=agent)
+            await self.market.act(TEAM, task_id, apply, proof=proof)
         agent = applicants[0]
-        await self.market.assign(TEAM, posted.task_id, agent, by="poster")
+        assign = Call(action=Action.ASSIGN, by="poster", agent=agent)
+        await self.market.act(TEAM, task_id, assign)
         result = f"result of {agent}".encode()
-        name = cid_of(result)
-        proof = await self.proof(Act.SUBMIT, posted.task_id, agent, name)
-        await self.market.submit_result(TEAM, posted.task_id, agent, result, proof)
-        score = self.chance.randint(20, 100)
-        judgement = Judgement(score=score, winner=agent, result_hash=name, reason_uri="why")
-        receipt = await self.market.judge(TEAM, posted.task_id, judgement, by="judge")
+        proof = await self.proof(Act.SUBMIT, task_id, agent, cid_of(result))
+        await self.market.submit(TEAM, task_id, agent, result, proof=proof)
+        verdict = Call(
+            action=Action.JUDGE,
+            by="judge",
+            agent=agent,
+            score=self.chance.randint(20, 100),
+            result_hash=cid_of(result),
+            reason_uri="why",
+        )
+        receipt = await self.market.act(TEAM, task_id, verdict)
         self.ended[str(receipt.state)] += 1
         return time.perf_counter() - began
 
@@ -114,9 +113,9 @@ async def fill(place: Place, tasks: int) -> None:
 async def check_money(place: Place, tasks: int, deposited: int) -> None:
     """Every invariant, and the sum of what everybody has."""
     began = time.perf_counter()
-    report = await place.market.audit(TEAM)
+    report = await place.market.ledger.audit(TEAM)
     assert report.is_clean, report.violations
-    held = await place.market.balances(TEAM)
+    held = {one.account: one.amount for one in await place.market.ledger.balances(TEAM)}
     paid = place.ended["paid"] * REWARD
     assert sum(place.ended.values()) == tasks == report.tasks
     assert held["outside"] == -deposited

@@ -6,25 +6,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from arena import clock
+from arena.amounts import Amount
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
-from arena.market import (
-    Act,
-    Judgement,
-    Market,
-    NewTask,
-    Proof,
-    Receipt,
-    Statement,
-    Terms,
-    public_key_of,
-    sign,
-)
+from arena.market.call import Receipt
+from arena.market.signing import Act, Proof, Signer
+from arena.market.task import TaskPost
 from arena.settings import Settings
 from arena.store.database import Database
+from market_door import Door
 
 TEAM = "red"
 STANDARD = {"type": "checklist", "items": ["It works"]}
@@ -35,11 +27,11 @@ ANSWER = b"def solve(): ..."
 class Desk:
     """A market and what it takes to act in it."""
 
-    market: Market
+    market: Door
     database: Database
     content: LocalStore
     at: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    keys: dict[str, Ed25519PrivateKey] = field(default_factory=dict)
+    keys: dict[str, Signer] = field(default_factory=dict)
 
     def wait(self, seconds: float) -> None:
         self.at += timedelta(seconds=seconds)
@@ -47,30 +39,36 @@ class Desk:
     async def proof(
         self, act: Act, task_id: int | None, agent: str, content: str = "", **keys: Any
     ) -> Proof:
-        statement = Statement(
-            market=await self.market.identity(TEAM),
-            act=act,
-            task_id=task_id,
-            agent=agent,
-            content=content,
-        )
-        return sign(self.keys[agent], statement, **keys)
+        market = await self.market.market_id(TEAM)
+        return self.keys[agent].prove(market, act, task_id=task_id, content=content, **keys)
 
     async def register(self, agent: str, **keys: Any) -> None:
-        self.keys.setdefault(agent, Ed25519PrivateKey.generate())
-        public = public_key_of(self.keys[agent])
+        public = self.keys.setdefault(agent, Signer.new(agent)).public_key
         proof = await self.proof(Act.REGISTER, None, agent, public)
         await self.market.register_agent(TEAM, agent, public, proof, **keys)
 
-    def terms(self, **changes: Any) -> Terms:
-        known = {"reward": 100, "deadline": self.at + timedelta(seconds=3600), "judge": "jim"}
-        return Terms(**{"judge_window_seconds": 600, **known, **changes})
+    def offer(self, **changes: Any) -> TaskPost:
+        """A task that ann posts and jim judges."""
+        given = {
+            "poster": "ann",
+            "description": "solve it",
+            "reward": Amount(100),
+            "deadline": self.at + timedelta(seconds=3600),
+            "judge": "jim",
+            "judge_window_seconds": 600,
+            **changes,
+        }
+        if not {"evaluation", "evaluation_cid"} & given.keys():
+            given["evaluation"] = STANDARD
+        return TaskPost(**given)
 
     async def post(self, *, key: str | None = None, evaluation: Any = None, **changes: Any) -> int:
-        new = NewTask(
-            description="solve it", evaluation=evaluation or STANDARD, terms=self.terms(**changes)
-        )
-        receipt = await self.market.post_task(TEAM, "ann", new, key=key)
+        if isinstance(evaluation, str):
+            changes["evaluation_cid"] = evaluation
+        elif evaluation is not None:
+            changes["evaluation"] = evaluation
+        new = self.offer(**changes, idempotency_key=key)
+        receipt = await self.market.post_task(TEAM, new)
         assert receipt.task_id is not None
         return receipt.task_id
 
@@ -90,13 +88,20 @@ class Desk:
 
     async def judge(self, task_id: int, score: int, *, by: str = "jim", **keys: Any) -> Receipt:
         task = await self.market.task(TEAM, task_id)
-        judgement = Judgement(
+        return await self.market.judge(
+            TEAM,
+            task_id,
+            by=by,
             score=score,
             winner=task.agent or "solver",
             result_hash=task.result_hash or cid_of(ANSWER),
-            reason_uri="ipfs://why",
+            **keys,
         )
-        return await self.market.judge(TEAM, task_id, judgement, by=by, **keys)
+
+    async def dispute(self, task_id: int, reason_uri: str, *, by: str = "solver") -> Receipt:
+        """Contest a verdict, as an agent."""
+        proof = await self.proof(Act.DISPUTE, task_id, by, reason_uri)
+        return await self.market.dispute(TEAM, task_id, by=by, reason_uri=reason_uri, proof=proof)
 
     async def submitted(self, agent: str = "solver", **changes: Any) -> int:
         """A task with a result."""
@@ -113,7 +118,7 @@ async def desk(
     settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Desk]:
     content = LocalStore(settings.home / "content")
-    made = Desk(market=Market(database, content), database=database, content=content)
+    made = Desk(market=Door(database, content), database=database, content=content)
     monkeypatch.setattr(clock, "now", lambda: made.at)
     for agent in ("solver", "rival"):
         await made.register(agent)

@@ -9,21 +9,16 @@ import asyncio
 import copy
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
+from arena.amounts import Amount
 from arena.errors import ArenaError
-from arena.market import (
-    Act,
-    Assignment,
-    Judgement,
-    KeyConflict,
-    NewTask,
-    Receipt,
-    Terms,
-    TimeoutPolicy,
-    commitment_of,
-)
+from arena.market.call import Receipt
+from arena.market.errors import KeyConflict
+from arena.market.signing import Act, commitment_of
+from arena.market.task import Assignment, TaskPost, TimeoutPolicy
 from arena.scoring.components import share_score
 from arena.scoring.history import Subject
 from arena.scoring.scorecard import DEFAULT_WEIGHTS
@@ -164,10 +159,10 @@ class MarketMachine:
         if len([job for job in self.model.jobs.values() if job.is_live]) >= 2:
             return
         job = a_job(chance, self.model.now)
-        new = NewTask(description="do it", evaluation=STANDARD, terms=self.terms(job))
+        new = self.offer(job)
         self.perform(
             "post",
-            lambda key: self.world.market.post_task(self.team, job.poster, new, key=key),
+            lambda key: self.world.market.post_task(self.team, replace(new, idempotency_key=key)),
             lambda model, number: model.post(number, copy.deepcopy(job)),
             "again" if way == "at once" else way,
         )
@@ -292,10 +287,10 @@ class MarketMachine:
                     result = chance.choice([name for name in HASHES.values() if name != result])
                 case _:
                     score = chance.choice([-1, 101])
-        judgement = Judgement(score=score, winner=winner, result_hash=result, reason_uri="why")
+        named = {"score": score, "winner": winner, "result_hash": result, "reason_uri": "why"}
         told = self.perform(
             "judge",
-            lambda key: self.world.market.judge(self.team, number, judgement, by=by, key=key),
+            lambda key: self.world.market.judge(self.team, number, **named, by=by, key=key),
             lambda model, _: model.judge(number, by, score, winner, result),
             way,
         )
@@ -306,14 +301,17 @@ class MarketMachine:
     def dispute(self, chance: Random, way: str, number: int, job: Job) -> None:
         loser = job.poster if (job.score or 0) >= 60 else job.agent
         by = self.actor(chance, loser)
-        self.perform(
-            "dispute",
-            lambda key: self.world.market.dispute(
-                self.team, number, by=by, reason_uri="no", key=key
-            ),
-            lambda model, _: model.dispute(number, by),
-            way,
-        )
+
+        def make(key: str) -> Awaitable[Receipt]:
+            # An agent signs, whether it is a party or not; a poster has no key.
+            proof = None
+            if by in AGENTS:
+                proof = self.world.proof(self.team, Act.DISPUTE, number, by, "no")
+            return self.world.market.dispute(
+                self.team, number, by=by, reason_uri="no", proof=proof, key=key
+            )
+
+        self.perform("dispute", make, lambda model, _: model.dispute(number, by), way)
 
     def resolve(self, chance: Random, way: str, number: int, job: Job) -> None:
         is_right = self.flaw not in ("content", "anything")
@@ -537,15 +535,18 @@ class MarketMachine:
         self.world.set_time(microseconds)
 
     def commitment(self, number: int, agent: str, name: str) -> str:
-        market = self.world.run(self.world.market.identity(self.team))
+        market = self.world.run(self.world.market.market_id(self.team))
         return commitment_of(market, number, agent, HASHES[name], "salt")
 
-    def terms(self, job: Job) -> Terms:
+    def offer(self, job: Job) -> TaskPost:
         moment = self.world.moment
         deadline = moment(job.deadline)
         assert deadline is not None
-        return Terms(
-            reward=job.reward,
+        return TaskPost(
+            poster=job.poster,
+            description="do it",
+            evaluation=STANDARD,
+            reward=Amount(job.reward),
             deadline=deadline,
             judge=job.judge,
             judge_window_seconds=job.judge_window // SECOND,
@@ -556,7 +557,7 @@ class MarketMachine:
             dispute_window_seconds=job.dispute_window // SECOND,
             arbiter=job.arbiter,
             arbiter_window_seconds=job.arbiter_window // SECOND,
-            bond=job.bond,
+            bond=Amount(job.bond),
             commit_deadline=moment(job.commit_deadline),
             max_applicants=job.limit,
             is_self_judged=job.self_judged,

@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant(
         name="the state is not written",
         history=12,
-        file="records/tasks.py",
+        file="records/ledger.py",
         right="for name, value in new.items() if value != old[name]}",
         wrong='for name, value in new.items() if value != old[name] and name != "state"}',
     ),
@@ -43,7 +43,7 @@ MUTANTS = [
         name="nobody asks whether the judge is the judge",
         history=13,
         file="moves.py",
-        right="return who == terms.judge",
+        right="return who == task.judge",
         wrong="return True",
     ),
     Mutant(
@@ -71,9 +71,9 @@ MUTANTS = [
         name="the agent is paid when it submits",
         history=23,
         file="effects.py",
-        right="happenings=(told,), execution=ExecutionStatus.COMPLETED)",
-        wrong="happenings=(told,), execution=ExecutionStatus.COMPLETED,"
-        " entry=_payout(task, ((task.agent, task.terms.reward),)))",
+        right="happenings=(event,), execution=ExecutionStatus.COMPLETED)",
+        wrong="happenings=(event,), execution=ExecutionStatus.COMPLETED,"
+        " entry=_payout(task, ((task.agent, task.reward),)))",
     ),
     Mutant(
         name="a verdict settles although it can be disputed",
@@ -92,7 +92,7 @@ MUTANTS = [
     Mutant(
         name="the escrow is not emptied",
         history=12,
-        file="records/journal.py",
+        file="records/book.py",
         right="after = {name: held.get(name, 0) + change for name, change in changes.items()}",
         wrong="after = {name: held.get(name, 0) + (change if change > 0 or "
         'not name.startswith("escrow") else 0) for name, change in changes.items()}',
@@ -145,7 +145,7 @@ MUTANTS = [
     Mutant(
         name="signatures are not checked",
         history=23,
-        file="proof.py",
+        file="signing.py",
         right="        read_public_key(public_key).verify(signature, message)",
         wrong="        read_public_key(public_key)",
     ),
@@ -159,7 +159,7 @@ MUTANTS = [
     Mutant(
         name="an account may be overdrawn",
         history=23,
-        file="records/journal.py",
+        file="records/book.py",
         right="if balance < 0 and name != OUTSIDE:",
         wrong="if balance < -1000 and name != OUTSIDE:",
     ),

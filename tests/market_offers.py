@@ -1,11 +1,12 @@
 """Tasks to offer in tests of the market."""
 
 from datetime import timedelta
+from typing import Any
 
 from arena import clock
 from arena.client import Client
 from arena.content.tree import cid_of
-from arena.schemas import TaskJudge, TaskPost
+from arena.market.task import TaskPost
 
 ADD = "def add(a, b):\n    return a + b\n"
 STANDARD = {
@@ -17,7 +18,7 @@ STANDARD = {
 
 def offer(**terms: object) -> TaskPost:
     """A task that alice offers and judy judges."""
-    given = {
+    given: dict[str, Any] = {
         "poster": "alice",
         "description": "Write add(a, b) in Python.",
         "evaluation": STANDARD,
@@ -26,7 +27,9 @@ def offer(**terms: object) -> TaskPost:
         "judge": "judy",
         **terms,
     }
-    return TaskPost.model_validate(given)
+    if "evaluationCID" in given:
+        given["evaluation_cid"] = given.pop("evaluationCID")
+    return TaskPost(**given)
 
 
 async def posted(client: Client, **terms: object) -> int:
@@ -38,18 +41,18 @@ async def posted(client: Client, **terms: object) -> int:
 
 async def held(client: Client, account: str) -> str:
     """What somebody has."""
-    return (await client.balance(account)).balances[0].amount
+    return str((await client.balance(account)).balances[0].amount)
 
 
 async def judged(reader: Client, task_id: int, score: int) -> None:
     """Judge what was handed in, as judy."""
     task = (await reader.task(task_id)).task
     assert task.agent and task.result_hash
-    verdict = TaskJudge(
+    await reader.judge(
+        task_id,
         by="judy",
         score=score,
         winner=task.agent,
         result_hash=task.result_hash,
         reason_uri=cid_of(b"why"),
     )
-    await reader.judge(task_id, verdict)

@@ -13,8 +13,9 @@ from sqlalchemy import event
 from arena import clock
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
-from arena.market import Act, Market, Proof, Statement, public_key_of, sign
+from arena.market.signing import Act, Proof, Signer
 from arena.store.database import Database
+from market_door import Door
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class World:
         clock.now = lambda: self.at
         self.database: Database = Database(url)
         self.content = LocalStore(folder)
-        self.market = Market(self.database, self.content)
+        self.market = Door(self.database, self.content)
         self.keys = {name: Ed25519PrivateKey.generate() for name in ("solver", "rival", "third")}
         for data in RESULTS.values():
             self.content.put(data)
@@ -101,7 +102,7 @@ class World:
         """A team whose agents are registered."""
         team = f"team-{uuid4().hex}"
         for agent, key in self.keys.items():
-            public = public_key_of(key)
+            public = Signer(agent, key).public_key
             proof = self.proof(team, Act.REGISTER, None, agent, public)
             self.run(self.market.register_agent(team, agent, public, proof))
         return team
@@ -117,14 +118,10 @@ class World:
         signer: str | None = None,
         market: str | None = None,
     ) -> Proof:
-        statement = Statement(
-            market=market or self.run(self.market.identity(team)),
-            act=act,
-            task_id=task_id,
-            agent=agent,
-            content=content,
+        key = self.keys[signer or agent]
+        return Signer(agent, key).prove(
+            market or self.run(self.market.market_id(team)), act, task_id=task_id, content=content
         )
-        return sign(self.keys[signer or agent], statement)
 
     def crashing(self, call: Callable[[], Awaitable[T]], statements: int) -> T:
         """Make the call and let it die before its n-th statement."""

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from arena.assembly import Arena
-from arena.reviews import Answer, Review
+from arena.reviews.review import Review, ReviewAnswer
 from arena.runs.run import Run, RunRequest
 from arena.settings import Settings
 from factories import write_agent, write_checklist, write_tests
@@ -30,9 +30,9 @@ async def reviews_of(house: Arena) -> list[Review]:
     return list(await house.reviews.list(TEAM, limit=1000))
 
 
-def said(*passed: bool, place: tuple[int, ...] = ()) -> list[Answer]:
+def said(*passed: bool, place: tuple[int, ...] = ()) -> list[ReviewAnswer]:
     """Answers to the first items, in order."""
-    return [Answer(item=item, passed=one, place=place) for item, one in enumerate(passed)]
+    return [ReviewAnswer(item=item, passed=one, place=place) for item, one in enumerate(passed)]
 
 
 async def answer(house: Arena, review_id: UUID, *passed: bool, reviewer: str = "mia") -> Review:

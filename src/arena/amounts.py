@@ -1,11 +1,15 @@
-"""Money as people write it, exact. Inside Arena it is whole minor units.
+"""Amounts of money: whole minor units inside Arena, exact decimal text for people and on the wire.
 
-    "0.05"  <->  50000
+    Amount(50_000)  <->  "0.05"
 
 There is one currency, and it is worth nothing: test money.
 """
 
 import re
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 CURRENCY = "TEST"
 DECIMALS = 6
@@ -15,28 +19,81 @@ MAX_AMOUNT = 10**15
 WHOLE_DIGITS = 10
 """As many as the largest amount has before its point."""
 
-_AMOUNT = re.compile(rf"([0-9]+)(?:\.([0-9]{{1,{DECIMALS}}}))?")
+MAX_DIGITS = 20
+"""Of the whole part of any amount that is read; a text may have a million digits."""
+
+PATTERN = rf"^[0-9]{{1,{WHOLE_DIGITS}}}(\.[0-9]{{1,{DECIMALS}}})?$"
+SCHEMA: dict[str, Any] = {
+    "examples": ["0.05"],
+    "description": f"Decimal text in {CURRENCY}, at most {DECIMALS} decimals.",
+}
+
+_TEXT = re.compile(rf"(-?)([0-9]+)(?:\.([0-9]{{1,{DECIMALS}}}))?")
 
 
-def minor_units(text: str) -> int:
-    """The amount that a decimal text names."""
-    found = _AMOUNT.fullmatch(text)
-    if found is None:
-        raise ValueError(
-            f'write an amount as a decimal number with at most {DECIMALS} decimals, like "0.05"'
+class Amount(int):
+    """Minor units that calculate as a whole number and print as decimal text."""
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The amount that somebody asks for; `ValueError` if the text names none."""
+        amount = cls._read(text)
+        if text.startswith("-"):
+            raise ValueError(f"it must be a decimal number that is not below zero, not {text}")
+        if amount > MAX_AMOUNT:
+            raise ValueError(f"it is too large, the most is {cls(MAX_AMOUNT)}")
+        return amount
+
+    def __str__(self) -> str:
+        """Decimal text without trailing zeros."""
+        whole, part = divmod(abs(int(self)), 10**DECIMALS)
+        decimals = f"{part:0{DECIMALS}d}".rstrip("0")
+        return f"{'-' if self < 0 else ''}{whole}{'.' if decimals else ''}{decimals}"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """On the wire an amount is text.
+
+        A JSON number is refused: most readers make a float of it, and a float is not an amount.
+        """
+        return core_schema.no_info_plain_validator_function(
+            cls._read,
+            json_schema_input_schema=core_schema.str_schema(pattern=PATTERN),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                cls._write, return_schema=core_schema.str_schema()
+            ),
+            metadata={"pydantic_js_updates": SCHEMA},
         )
-    whole, part = found.groups()
-    # Counted before it is read: a text may have a million digits.
-    if len(whole) <= WHOLE_DIGITS:
+
+    @classmethod
+    def _read(cls, value: object) -> Self:
+        # Wider than `parse`: a balance may be larger than any one amount, and below zero.
+        if isinstance(value, cls):
+            return value
+        found = _TEXT.fullmatch(value) if isinstance(value, str) else None
+        if found is None:
+            raise ValueError(
+                f'write an amount as a decimal number with at most {DECIMALS} decimals, like "0.05"'
+            )
+        sign, whole, part = found.groups()
+        if len(whole) > MAX_DIGITS:
+            raise ValueError(f"it is too large, the most is {cls(MAX_AMOUNT)}")
         amount = int(whole) * 10**DECIMALS + int((part or "").ljust(DECIMALS, "0"))
-        if amount <= MAX_AMOUNT:
-            return amount
-    raise ValueError(f"it is too large, the most is {decimal_text(MAX_AMOUNT)}")
+        return cls(-amount if sign else amount)
+
+    @classmethod
+    def _write(cls, value: object) -> str:
+        return str(cls(value) if isinstance(value, int) else cls._read(value))
 
 
-def decimal_text(amount: int) -> str:
-    """An amount as text, without needless zeros."""
-    sign = "-" if amount < 0 else ""
-    whole, part = divmod(abs(amount), 10**DECIMALS)
-    decimals = f"{part:0{DECIMALS}d}".rstrip("0")
-    return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
+def _checked(text: str) -> str:
+    Amount.parse(text)
+    return text
+
+
+AmountText = Annotated[
+    str, AfterValidator(_checked), Field(json_schema_extra={**SCHEMA, "pattern": PATTERN})
+]
+"""An amount that a caller names, as text."""

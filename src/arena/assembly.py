@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from arena.evaluation.standard import JudgePrompt
     from arena.evaluation.verdict import Submission, Verdict
     from arena.feed import Feed
-    from arena.market import Market, TaskReviews
-    from arena.reviews import Review, Reviews
-    from arena.reviews.reviews import Settler
+    from arena.market.judging import TaskReviews
+    from arena.market.market import Market
+    from arena.reviews.review import Review
+    from arena.reviews.reviews import Reviews, Settler
     from arena.runs.executor import RunExecutor
     from arena.runs.records.reader import RunReader
     from arena.runs.watcher import RunWatcher
@@ -191,19 +192,18 @@ class Arena:
     @cached_property
     def market(self) -> "Market":
         """Who pays whom."""
-        from arena.market import Market
+        from arena.market.market import Market
 
         return Market(self.database, self.content)
 
     @cached_property
     def task_reviews(self) -> "TaskReviews":
         """Paid tasks that people judge."""
-        from arena.market import TaskReviews
+        from arena.market.judging import TaskReviews
 
         return TaskReviews(
             self.database,
             self.market,
-            self.content,
             sandbox=self.settings.sandbox,
             reviewers_needed=self.settings.reviewers_needed,
         )
@@ -211,12 +211,13 @@ class Arena:
     @cached_property
     def reviews(self) -> "Reviews":
         """What people have to judge."""
-        from arena.reviews import Reviews, SubjectKind
+        from arena.reviews.review import SubjectKind
+        from arena.reviews.reviews import Reviews
 
         # Looked up when a review is settled: a list of reviews needs neither runs nor market.
         settlers: dict[SubjectKind, Settler] = {
-            SubjectKind.RUN: lambda details, verdict: self.executor.settle(details, verdict),
-            SubjectKind.TASK: lambda details, verdict: self.task_reviews.settle(details, verdict),
+            SubjectKind.RUN: lambda case, verdict: self.executor.settle(case, verdict),
+            SubjectKind.TASK: lambda case, verdict: self.task_reviews.settle(case, verdict),
         }
         return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)
 
@@ -227,7 +228,7 @@ class Arena:
         the tests of a run are the server's own.
         """
         from arena.evaluation.sealed import SealedFolder
-        from arena.reviews import SubjectKind
+        from arena.reviews.review import SubjectKind
 
         folder = SealedFolder(self.settings.sealed_folder)
         is_of_a_team = self.settings.tokens and review.subject.kind is SubjectKind.TASK

@@ -10,28 +10,12 @@ from arena.api.access import Access
 from arena.api.body_limit import BodyLimit
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
-from arena.api.routes import (
-    content,
-    ledger,
-    market,
-    reviews,
-    tasks,
-)
 from arena.api.routing import route
 from arena.assembly import open_arena
 from arena.dashboard.routes import dashboard_router
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
 from arena.settings import Settings
-
-ROOMS = (
-    reviews,
-    content,
-    tasks,
-    market,
-    ledger,
-)
-"""The modules with routes that need a team, in the order the description lists them."""
 
 
 def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
@@ -58,11 +42,11 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        separate_input_output_schemas=False,
+        # So that a response's schema has what is computed when it is written.
+        separate_input_output_schemas=True,
         # Not by `include_router`: it makes every route anew for each app, with its first request.
         routes=[
             *(route(operation) for operation in operations_of(Operations)),
-            *(route for room in ROOMS for route in room.router.routes),
         ],
     )
     app.state.serves = serves

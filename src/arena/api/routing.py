@@ -131,7 +131,8 @@ def _parameter(one: Parameter) -> inspect.Parameter:
         return _keyword(one.name, Annotated[bytes, Depends(_read_body)])
     if one.place == "body":
         return _keyword(one.name, Annotated[one.annotation, Body()])
-    return _keyword(one.name, Annotated[one.annotation, SOURCES[one.place]()], one.default)
+    source = SOURCES[one.place](alias=one.alias if one.alias != one.name else None)
+    return _keyword(one.name, Annotated[one.annotation, source], one.default)
 
 
 def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> Any:

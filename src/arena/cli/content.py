@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from arena import schemas
 from arena.cli import output
 from arena.cli.connection import connected, settings_of, wait_for
 from arena.cli.files import read_file, write_file
@@ -15,6 +14,7 @@ from arena.content.archive import read_archive, write_archive
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.evaluation.record import contents_of
+from arena.operations.content import ContentImported, ContentKept
 
 app = commands("Content by CID.")
 
@@ -31,15 +31,11 @@ def put(context: typer.Context, file: FileName, as_json: Json = False) -> None:
     store = LocalStore(settings.content_folder)
     data = read_file(file, max_bytes=store.max_bytes)
 
-    async def ask() -> schemas.ContentKept:
+    async def ask() -> ContentKept:
         async with connected(settings) as client:
             return await client.put_content(data)
 
-    kept = (
-        wait_for(ask())
-        if settings.server
-        else schemas.ContentKept(cid=store.put(data), bytes=len(data))
-    )
+    kept = wait_for(ask()) if settings.server else ContentKept(cid=store.put(data), bytes=len(data))
     if as_json:
         output.print_json(kept)
     else:
@@ -105,14 +101,12 @@ def import_(context: typer.Context, file: FileName, as_json: Json = False) -> No
     store = LocalStore(settings.content_folder)
     data = read_file(file, max_bytes=3 * store.max_bytes)
 
-    async def ask() -> schemas.ContentImported:
+    async def ask() -> ContentImported:
         async with connected(settings) as client:
             return await client.import_content(data)
 
     imported = (
-        wait_for(ask())
-        if settings.server
-        else schemas.ContentImported(roots=read_archive(store, data))
+        wait_for(ask()) if settings.server else ContentImported(roots=read_archive(store, data))
     )
     if as_json:
         output.print_json(imported)

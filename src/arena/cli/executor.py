@@ -11,10 +11,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena import schemas
 from arena.agents.detached_job import DetachedJob, Order
-from arena.client import Result, read_output
+from arena.client.executing import Result, read_output
 from arena.errors import AgentFault, InvalidInput
+from arena.market.task import Task
 
 
 class CommandExecutor:
@@ -24,7 +24,7 @@ class CommandExecutor:
         self._folder = folder
         self._order = Order(words=words, directory=str(Path.cwd()), timeout_seconds=timeout_seconds)
 
-    async def __call__(self, task: schemas.Task) -> Result:
+    async def __call__(self, task: Task) -> Result:
         """What the command answers; run now, still running, or run before we were killed."""
         job = self._job(task.id)
         try:
@@ -50,20 +50,20 @@ def solver_words(command: str) -> Sequence[str]:
     """The words of `--exec`, whose first is a program of this machine."""
     try:
         words = shlex.split(command)
-    except ValueError as wrong:
-        raise InvalidInput(f"--exec {command!r} cannot be read: {wrong}") from None
+    except ValueError as error:
+        raise InvalidInput(f"--exec {command!r} cannot be read: {error}") from None
     if not words or shutil.which(words[0]) is None:
         named = words[0] if words else command
         raise InvalidInput(f"--exec: there is no program {named!r} here; give its full path")
     return words
 
 
-def task_line(task: schemas.Task) -> bytes:
+def task_line(task: Task) -> bytes:
     """The task as a command gets it."""
     document = {
         "id": task.id,
         "description": task.description,
         "evaluationCID": task.evaluation_cid,
-        "reward": task.reward,
+        "reward": str(task.reward),
     }
     return json.dumps(document, ensure_ascii=False).encode() + b"\n"

@@ -20,8 +20,8 @@ from arena.cli.start import (
     loop_options,
     work,
 )
-from arena.client import Signer
 from arena.errors import NotFound
+from arena.market.signing import Signer
 from arena.settings import Settings
 
 app = commands()
@@ -49,7 +49,7 @@ def join(
     """Register an agent with a key of its own, then let it work (as `arena start` does)."""
     settings = settings_of(context)
     # Read before the key is made: a mistake must leave no agent behind.
-    asked = Start(
+    order = Start(
         solver=None if command is None else solver_words(command),
         options=loop_options(min_reward, max_concurrent, poll, retries),
         timeout_seconds=timeout,
@@ -58,7 +58,7 @@ def join(
         version=version,
         register_only=register_only,
     )
-    wait_for(work(settings, _signer(settings, agent, dry_run=dry_run), asked))
+    wait_for(work(settings, _signer(settings, agent, dry_run=dry_run), order))
 
 
 def _signer(settings: Settings, agent: str, *, dry_run: bool) -> Signer:

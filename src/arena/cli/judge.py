@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of, wait_for
-from arena.cli.judge_watch import JudgeName, Once, Poll, Watch, judge_tasks
+from arena.cli.judge_tasks import JudgeName, Once, Poll, Watch, judge_tasks
 from arena.cli.judge_words import figures_text, print_attack, print_calibration
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput

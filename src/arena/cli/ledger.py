@@ -1,22 +1,24 @@
 """`arena ledger`: who has what. All of it is test money."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
-from arena import schemas
+from arena.amounts import CURRENCY, Amount
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import call
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
 from arena.errors import InvalidInput
-from arena.schemas import CURRENCY
-from arena.settings import Settings
+from arena.market.money import Audit
+from arena.operations.ledger import Balances, LedgerHistory
+from arena.operations.operations import Operations
 
 app = commands("Test money: balances, history, audit.")
 
 Account = Annotated[str, typer.Argument(metavar="NAME", help="Whose account.")]
-Amount = Annotated[str, typer.Argument(metavar="AMOUNT", help="How much, like 0.05.")]
+HowMuch = Annotated[str, typer.Argument(metavar="AMOUNT", help="How much, like 0.05.")]
 Key = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Done again under it, it is done once.")
 ]
@@ -31,20 +33,17 @@ def balance(
     as_json: Json = False,
 ) -> None:
     """Show what a party has, or every account that is not empty."""
+    held = call(context, lambda arena: arena.balances(account=account))
+    output.show(held, _print_balances, as_json=as_json)
 
-    async def fetch(settings: Settings) -> schemas.Balances:
-        async with connected(settings) as client:
-            return await (client.balance(account) if account else client.balances())
 
-    held = wait_for(fetch(settings_of(context)))
-    if as_json:
-        output.print_json(held)
-    elif not held.balances:
+def _print_balances(held: Balances) -> None:
+    if not held.balances:
         output.line("no money here; try: arena ledger deposit NAME 10")
-    else:
-        rows = [(one.account, one.amount) for one in held.balances]
-        heading = f"{CURRENCY} (test money)"
-        print_table(("account", heading), rows, right=(heading,))
+        return
+    heading = f"{CURRENCY} (test money)"
+    rows = [(one.account, str(one.amount)) for one in held.balances]
+    print_table(("account", heading), rows, right=(heading,))
 
 
 @app.command("history")
@@ -58,17 +57,13 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Show what came into an account and went out of it, newest first."""
+    page = call(context, lambda arena: arena.ledger_history(account, limit=limit, cursor=cursor))
+    output.show(page, _print_history, as_json=as_json)
 
-    async def fetch(settings: Settings) -> schemas.LedgerHistory:
-        async with connected(settings) as client:
-            return await client.ledger_history(account, limit=limit, cursor=cursor)
 
-    page = wait_for(fetch(settings_of(context)))
-    if as_json:
-        output.print_json(page)
-        return
+def _print_history(page: LedgerHistory) -> None:
     if not page.lines:
-        output.line(f"nothing has happened in the account of {account}")
+        output.line(f"nothing has happened in the account {page.account}")
         return
     rows = [
         (
@@ -76,8 +71,8 @@ def history(
             output.moment(one.at),
             one.kind,
             "–" if one.task_id is None else str(one.task_id),
-            one.amount,
-            one.balance,
+            str(one.amount),
+            str(one.balance),
         )
         for one in page.lines
     ]
@@ -90,54 +85,48 @@ def history(
 @app.command("audit")
 def audit(context: typer.Context, as_json: Json = False) -> None:
     """Check every invariant from the raw rows; exit 1 where one does not hold."""
-
-    async def fetch(settings: Settings) -> schemas.Audit:
-        async with connected(settings) as client:
-            return await client.audit()
-
-    report = wait_for(fetch(settings_of(context)))
-    if as_json:
-        output.print_json(report)
-    else:
-        looked = f"{report.tasks} tasks, {report.entries} entries, {report.postings} postings"
-        for one in report.violations:
-            output.line(f"{one.invariant}: {one.what}")
-        told = "all invariants hold" if report.is_clean else f"{len(report.violations)} violations"
-        output.line(f"{looked}, {report.accounts} accounts: {told}")
+    report = call(context, lambda arena: arena.audit())
+    output.show(report, _print_audit, as_json=as_json)
     raise typer.Exit(0 if report.is_clean else 1)
 
 
+def _print_audit(report: Audit) -> None:
+    for one in report.violations:
+        output.line(f"{one.invariant}: {one.what}")
+    found = "all invariants hold" if report.is_clean else f"{len(report.violations)} violations"
+    output.line(
+        f"{report.tasks} tasks, {report.entries} entries, {report.postings} postings, "
+        f"{report.accounts} accounts: {found}"
+    )
+
+
 @app.command("deposit")
-def deposit(context: typer.Context, account: Account, amount: Amount, key: Key = None) -> None:
+def deposit(context: typer.Context, account: Account, amount: HowMuch, key: Key = None) -> None:
     """Give somebody test money, which is worth nothing."""
-
-    async def put(settings: Settings) -> schemas.Balances:
-        async with connected(settings) as client:
-            await client.deposit_test_money(account, _checked(amount), key=key)
-            return await client.balance(account)
-
-    _say(wait_for(put(settings_of(context))), account)
+    _move(context, account, amount, lambda arena: arena.deposit_test_money, key)
 
 
 @app.command("withdraw")
-def withdraw(context: typer.Context, account: Account, amount: Amount, key: Key = None) -> None:
+def withdraw(context: typer.Context, account: Account, amount: HowMuch, key: Key = None) -> None:
     """Take test money out of an account."""
-
-    async def take(settings: Settings) -> schemas.Balances:
-        async with connected(settings) as client:
-            await client.withdraw_test_money(account, _checked(amount), key=key)
-            return await client.balance(account)
-
-    _say(wait_for(take(settings_of(context))), account)
+    _move(context, account, amount, lambda arena: arena.withdraw_test_money, key)
 
 
-def _say(held: schemas.Balances, account: str) -> None:
-    output.line(f"{account} has {held.balances[0].amount} {CURRENCY} (test money)")
-
-
-def _checked(amount: str) -> str:
+def _move(
+    context: typer.Context,
+    account: str,
+    amount: str,
+    operation: Callable[[Operations], Callable[..., Any]],
+    key: str | None,
+) -> None:
     try:
-        schemas.minor_units(amount)
-    except ValueError as wrong:
-        raise InvalidInput(f"{amount!r} is no amount: {wrong}") from None
-    return amount
+        Amount.parse(amount)
+    except ValueError as error:
+        raise InvalidInput(f"{amount!r} is not an amount: {error}") from None
+
+    async def move(arena: Operations) -> Balances:
+        await operation(arena)(account, amount, key=key)
+        return await arena.balance(account)
+
+    held = call(context, move).balances[0]
+    output.line(f"{account} has {held.amount} {CURRENCY} (test money)")

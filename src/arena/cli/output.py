@@ -3,15 +3,17 @@
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+T = TypeVar("T")
 
 STYLES = {
     "completed": "green",
@@ -68,6 +70,14 @@ def line(text: str, *, end: str = "\n", at_once: bool = False) -> None:
 def print_json(value: object) -> None:
     """A value as JSON on standard output, by the names of the API."""
     line(as_json(value, indent=2))
+
+
+def show(value: T, printer: Callable[[T], object], *, as_json: bool) -> None:
+    """A value as JSON, or as its printer shows it to people."""
+    if as_json:
+        print_json(value)
+    else:
+        printer(value)
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:

@@ -1,12 +1,13 @@
-"""Who acts: parties by name, agents by the key they have on this machine."""
+"""Who acts, and why: parties by name, agents by the key they have on this machine."""
 
 from typing import Annotated
 
 import typer
 
-from arena.client import Client, Signer
+from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
-from arena.market import Keys
+from arena.market.signing import KeyFolder, Signer
+from arena.operations.content import ContentOperations
 from arena.settings import Settings
 
 As = Annotated[str, typer.Option("--as", metavar="NAME", help="Who does it.")]
@@ -19,28 +20,32 @@ AsAgent = Annotated[
 TaskNumber = Annotated[int, typer.Argument(metavar="TASK", help="The number of the task.", min=1)]
 
 
-def keys_of(settings: Settings) -> Keys:
-    """The keys of the agents that work on this machine."""
-    return Keys(settings.home / "keys")
-
-
 def signer_of(settings: Settings, agent: str | None, *, make: bool = False) -> Signer:
-    """An agent of this machine; where none is named, the only one there is."""
-    keys = keys_of(settings)
+    """An agent of this machine; if none is named, the only one there is."""
+    keys = KeyFolder(settings.home / "keys")
     if agent is None:
-        known = sorted(path.stem for path in keys.folder.glob("*.pem"))
-        if len(known) != 1:
-            told = (
-                f"several agents have joined here ({', '.join(known)})"
-                if known
-                else ("no agent has joined here yet: arena join --agent-id ID")
-            )
-            raise InvalidInput(f"{told}; name one with --agent-id" if known else told)
+        known = keys.agents()
+        if not known:
+            raise InvalidInput("no agent has joined here yet: arena join --agent-id ID")
+        if len(known) > 1:
+            names = ", ".join(known)
+            raise InvalidInput(f"several agents have joined here ({names}); name one: --agent-id")
         agent = known[0]
-    return Signer(agent, keys.make(agent) if make else keys.load(agent))
+    return keys.make(agent) if make else keys.load(agent)
 
 
-def acting(client: Client, signer: Signer) -> Client:
-    """The client, as this agent."""
-    client.signer = signer
-    return client
+async def reason_uri(arena: ContentOperations, reason: str) -> str:
+    """Where a reason is: the address or CID that was given, or the CID of the text."""
+    if not reason.strip():
+        raise InvalidInput("--reason is empty: give a text, a CID or an address")
+    if "://" in reason or _is_cid(reason):
+        return reason
+    return (await arena.put_content(reason.encode())).cid
+
+
+def _is_cid(text: str) -> bool:
+    try:
+        parse_cid(text)
+    except InvalidInput:
+        return False
+    return True

@@ -9,17 +9,17 @@ from uuid import UUID
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.files import read_json_file
 from arena.cli.keys import PipedKeys, TerminalKeys
 from arena.cli.options import Json, commands
 from arena.cli.review_session import Ending, Session, Spot
 from arena.cli.tables import print_table
-from arena.client import Client
-from arena.client.connection import asked
-from arena.errors import Conflict
+from arena.errors import Conflict, InvalidInput
+from arena.operations.operations import Operations
+from arena.operations.reviews import ReviewList
+from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewsSettled, ReviewStatus
 
 app = commands()
 
@@ -41,8 +41,9 @@ def review(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the reviews and stop.")] = False,
     status: Annotated[
-        str, typer.Option(metavar="STATE", help="With --list: open, answered, done, cancelled.")
-    ] = "open",
+        ReviewStatus,
+        typer.Option(metavar="STATE", help="With --list: open, answered, done, cancelled."),
+    ] = ReviewStatus.OPEN,
     limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="With --list.")] = 20,
     cursor: Annotated[
         str | None, typer.Option(metavar="TEXT", help="With --list: its next_cursor.")
@@ -54,9 +55,7 @@ def review(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="Show what the configured judge would answer.")
     ] = False,
-    settle: Annotated[
-        bool, typer.Option("--settle", help="Make verdicts that something was in the way of.")
-    ] = False,
+    settle: Annotated[bool, typer.Option("--settle", help="Retry failed verdicts.")] = False,
     as_json: Json = False,
 ) -> None:
     """Judge what waits for people, item by item, by single keys: pass or fail."""
@@ -64,23 +63,26 @@ def review(
     subject = f"run:{run}" if run else None
 
     async def do() -> int:
-        async with connected(settings) as client:
+        async with open_operations(settings) as arena:
             if settle:
-                return _show_settled(await client.settle_reviews(), as_json=as_json)
+                settled = await arena.settle_reviews()
+                output.show(settled, _print_settled, as_json=as_json)
+                return 3 if settled.waiting else 0
             if answer is not None:
-                given = _read_answers(answer[1], reviewer)
-                return _show_answered(await client.answer_review(answer[0], given), as_json=as_json)
-            if review_id is not None and as_json:
-                output.print_json(await client.review(review_id))
-                return 0
-            if listed or as_json:
-                page = await client.reviews(
+                reviewed, answers = _read_answers(answer[1], reviewer)
+                details = await arena.answer_review(answer[0], answers, reviewer=reviewed)
+                output.show(details, _print_answered, as_json=as_json)
+            elif review_id is not None and as_json:
+                output.print_json(await arena.review(review_id))
+            elif listed or as_json:
+                page = await arena.reviews(
                     status=status, subject=subject, limit=limit, cursor=cursor
                 )
-                return _show_list(page, as_json=as_json)
-            await client.settle_reviews()
-            name = reviewer or _login()
-            return await _judge(client, review_id, subject, name, with_hints=suggest)
+                output.show(page, _print_list, as_json=as_json)
+            else:
+                await arena.settle_reviews()
+                await _judge(arena, review_id, subject, reviewer or _login(), with_hints=suggest)
+            return 0
 
     raise typer.Exit(wait_for(do()))
 
@@ -93,8 +95,13 @@ def _login() -> str:
 
 
 async def _judge(
-    client: Client, review_id: UUID | None, subject: str | None, reviewer: str, *, with_hints: bool
-) -> int:
+    client: Operations,
+    review_id: UUID | None,
+    subject: str | None,
+    reviewer: str,
+    *,
+    with_hints: bool,
+) -> None:
     """Go through what is open until it is done or the reviewer has had enough."""
     keys = TerminalKeys() if sys.stdin.isatty() else PipedKeys()
     session = Session(keys, output.console(), reviewer)
@@ -114,93 +121,90 @@ async def _judge(
         else:
             if not judged:
                 output.line("nothing waits for you")
-    return 0
 
 
-async def _hints(client: Client, review_id: UUID) -> dict[Spot, str]:
+async def _hints(client: Operations, review_id: UUID) -> dict[Spot, str]:
     """What a model would answer to each item, in words."""
-    told = await client.suggest_answers(review_id)
+    made = await client.suggest_answers(review_id)
     return {
-        (tuple(one.place), one.item): f"{'pass' if one.passed else 'fail'}, {one.reason}"
+        (one.place, one.item): f"{'pass' if one.passed else 'fail'}, {one.reason}"
         + (f" ({one.mark})" if one.mark else "")
-        for one in told.suggestions
+        for one in made.suggestions
     }
 
 
 async def _waiting(
-    client: Client, review_id: UUID | None, subject: str | None, reviewer: str
-) -> AsyncIterator[schemas.ReviewDetails]:
+    client: Operations, review_id: UUID | None, subject: str | None, reviewer: str
+) -> AsyncIterator[ReviewDetails]:
     """The one review, or every open one that this reviewer has not answered, oldest first."""
     if review_id is not None:
         details = await client.review(review_id)
-        if details.review.status not in ("open", "answered"):
+        if not details.review.status.takes_answers:
             raise Conflict(f"review {review_id} is {details.review.status}, see it with --json")
         yield details
         return
     cursor: str | None = None
     while True:
-        page = await client.reviews(status="open", subject=subject, limit=PAGE, cursor=cursor)
+        page = await client.reviews(
+            status=ReviewStatus.OPEN, subject=subject, limit=PAGE, cursor=cursor
+        )
         for one in page.reviews:
             details = await client.review(one.id)
-            if details.review.status == "open" and not _has_answered(details, reviewer):
+            if details.review.status is ReviewStatus.OPEN and not _has_answered(details, reviewer):
                 yield details
         cursor = page.next_cursor
         if cursor is None:
             return
 
 
-def _has_answered(details: schemas.ReviewDetails, reviewer: str) -> bool:
+def _has_answered(details: ReviewDetails, reviewer: str) -> bool:
     return all(
         any(answer.reviewer == reviewer for answer in item.answers) for item in details.items
     )
 
 
 async def _send(
-    client: Client, review_id: UUID, reviewer: str, answers: list[schemas.ReviewAnswer]
+    client: Operations, review_id: UUID, reviewer: str, answers: list[ReviewAnswer]
 ) -> None:
-    given = asked(schemas.ReviewAnswers, reviewer=reviewer, answers=answers)
     try:
-        details = await client.answer_review(review_id, given)
-    except Conflict as over:
+        details = await client.answer_review(review_id, answers, reviewer=reviewer)
+    except Conflict as error:
         # Somebody else was faster; the other reviews are still worth the reviewer's time.
-        output.line(f"not taken: {over.message}")
+        output.line(f"not taken: {error.message}")
         return
-    _show_answered(details, as_json=False)
+    _print_answered(details)
 
 
-def _read_answers(name: str, reviewer: str | None) -> schemas.ReviewAnswers:
-    """The answers in a file: a list of them, or an object with `answers` and `reviewer`."""
+def _read_answers(name: str, reviewer: str | None) -> tuple[str, list[ReviewAnswer]]:
+    """Who answers what in a file: a list of answers, or an object with `answers` and `reviewer`."""
     value: object = read_json_file(name, max_bytes=MAX_FILE_BYTES)
-    document = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
+    given = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
+    document: dict[str, Any] = {"reviewer": _login(), **given}
     if reviewer is not None:
         document["reviewer"] = reviewer
-    return asked(schemas.ReviewAnswers, **{"reviewer": _login(), **document})
+    if unknown := document.keys() - {"reviewer", "answers"}:
+        raise InvalidInput(f"{name}: unknown field {min(unknown)!r}")
+    # The operation checks what they hold, and says which does not fit.
+    return document["reviewer"], document.get("answers", [])
 
 
-def _show_answered(details: schemas.ReviewDetails, *, as_json: bool) -> int:
-    if as_json:
-        output.print_json(details)
-        return 0
+def _print_answered(details: ReviewDetails) -> None:
     review = details.review
-    told = f"review {review.id}: {review.status}, "
-    told += f"{review.answered_count} of {output.counted(review.item_count, 'item')} answered"
+    items = output.counted(review.item_count, "item")
+    text = f"review {review.id}: {review.status}, {review.answered_count} of {items} answered"
     if details.agreement.share is not None:
         shared = details.agreement.shared_items
-        told += f", reviewers agree on {details.agreement.agreed_items} of {shared}"
-    output.line(told)
+        text += f", reviewers agree on {details.agreement.agreed_items} of {shared}"
+    output.line(text)
     if review.trouble:
-        told = "no verdict yet" if review.status == "answered" else "no verdict"
-        output.console().print(output.plain(f"{told}: {review.trouble}"), style="yellow")
-    return 0
+        verdict = "no verdict yet" if review.status is ReviewStatus.ANSWERED else "no verdict"
+        output.console().print(output.plain(f"{verdict}: {review.trouble}"), style="yellow")
 
 
-def _show_list(page: schemas.ReviewList, *, as_json: bool) -> int:
-    if as_json:
-        output.print_json(page)
-        return 0
+def _print_list(page: ReviewList) -> None:
     if not page.reviews:
         output.line("no such reviews")
-        return 0
+        return
     columns = ("review", "status", "answered", "since", "until", "what")
     rows = [
         (
@@ -216,14 +220,9 @@ def _show_list(page: schemas.ReviewList, *, as_json: bool) -> int:
     print_table(columns, rows, right=("answered",), optional=("since", "status", "until"))
     if page.next_cursor:
         output.line(f"more with: --cursor {page.next_cursor}")
-    return 0
 
 
-def _show_settled(done: schemas.ReviewsSettled, *, as_json: bool) -> int:
-    if as_json:
-        output.print_json(done)
-    else:
-        for review in done.waiting:
-            output.console().print(output.plain(f"{review.id}: {review.trouble}"), style="yellow")
-        output.line(f"{output.counted(len(done.settled), 'review')} settled")
-    return 3 if done.waiting else 0
+def _print_settled(done: ReviewsSettled) -> None:
+    for review in done.waiting:
+        output.console().print(output.plain(f"{review.id}: {review.trouble}"), style="yellow")
+    output.line(f"{output.counted(len(done.settled), 'review')} settled")

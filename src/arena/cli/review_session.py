@@ -7,9 +7,9 @@ from enum import Enum
 from rich.console import Console
 from rich.text import Text
 
-from arena import schemas
 from arena.cli import output
 from arena.cli.keys import Keys
+from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewItem
 
 HELP = "p pass · f fail · n note · s skip · b back · v view · q quit"
 MAX_NOTE = 10_000
@@ -36,9 +36,9 @@ class Session:
     reviewer: str
 
     async def review(
-        self, details: schemas.ReviewDetails, heading: str, hints: Mapping[Spot, str]
-    ) -> tuple[list[schemas.ReviewAnswer], Ending]:
-        """What the reviewer says to this review; whatever was said is given back, also on quit."""
+        self, details: ReviewDetails, heading: str, hints: Mapping[Spot, str]
+    ) -> tuple[list[ReviewAnswer], Ending]:
+        """The reviewer's answers to this review; those given so far also if they quit."""
         self.screen.rule(style="dim")
         self.screen.print(output.plain(heading), style="dim")
         self.screen.print(output.plain(details.review.title), style="bold")
@@ -48,7 +48,7 @@ class Session:
         ending = await self._go_through(work, details)
         return work.answers, ending
 
-    async def _go_through(self, work: "_Work", details: schemas.ReviewDetails) -> Ending:
+    async def _go_through(self, work: "_Work", details: ReviewDetails) -> Ending:
         while True:
             while not work.is_through:
                 self._ask(work)
@@ -57,7 +57,7 @@ class Session:
                     self.screen.print()
                     return Ending.QUIT
                 await self._do(key, work, details)
-            # Whoever cannot see the sum cannot look it over either.
+            # A program does not see the summary, so it is not asked about it.
             if not self.keys.is_live or not await self._goes_back(work):
                 return Ending.FINISHED
             work.back()
@@ -67,21 +67,21 @@ class Session:
         self.screen.print(
             Text.assemble((f"[{work.at + 1}/{len(work.items)}] ", "bold"), output.plain(item.text))
         )
-        hint = work.hints.get((tuple(item.place), item.item))
+        hint = work.hints.get((item.place, item.item))
         if hint:
             self.screen.print(output.plain(f"      a model suggests: {hint}"), style="dim")
-        said = work.said.get(work.at)
-        if said is not None:
-            self.screen.print(f"      you said: {'pass' if said else 'fail'}", style="dim")
+        given = work.given.get(work.at)
+        if given is not None:
+            self.screen.print(f"      you answered: {'pass' if given else 'fail'}", style="dim")
         note = work.notes.get(work.at)
         if note:
             self.screen.print(output.plain(f"      note: {note}"), style="dim")
         self.screen.print(f"      {HELP} ", style="dim", end="")
 
-    async def _do(self, key: str, work: "_Work", details: schemas.ReviewDetails) -> None:
+    async def _do(self, key: str, work: "_Work", details: ReviewDetails) -> None:
         if key in VERDICTS:
             self.screen.print("pass" if VERDICTS[key] else "fail")
-            work.say(VERDICTS[key])
+            work.answer(VERDICTS[key])
         elif key == "n":
             self.screen.print("note: ", end="")
             note = await self.keys.line()
@@ -101,17 +101,17 @@ class Session:
                 await self._view(details)
 
     async def _goes_back(self, work: "_Work") -> bool:
-        passed = sum(work.said.values())
-        told = f"{passed} of {len(work.items)} pass"
-        left = len(work.items) - len(work.said)
+        passed = sum(work.given.values())
+        summary = f"{passed} of {len(work.items)} pass"
+        left = len(work.items) - len(work.given)
         if left:
-            told += f", {left} not answered"
-        self.screen.print(f"{told}: Enter sends, b goes back ", style="bold", end="")
+            summary += f", {left} not answered"
+        self.screen.print(f"{summary}: Enter sends, b goes back ", style="bold", end="")
         key = await self.keys.key()
         self.screen.print()
         return key == "b"
 
-    async def _view(self, details: schemas.ReviewDetails) -> None:
+    async def _view(self, details: ReviewDetails) -> None:
         """The prompt and the submission, a page at a time where somebody can turn the pages."""
         text = Text.assemble(
             ("asked: ", "bold"),
@@ -121,16 +121,16 @@ class Session:
             output.plain(details.submission),
         )
         if details.truncated:
-            text.append("\n… the agent said more; it was cut here", "yellow")
+            text.append("\n… the output was longer; it was cut here", "yellow")
         lines = list(text.wrap(self.screen, self.screen.width))
         page = max(self.screen.height - 2, 5) if self.keys.is_live else max(len(lines), 1)
         for start in range(0, len(lines), page):
             if start:
                 left = len(lines) - start
-                told = (
+                message = (
                     f"— {output.counted(left, 'line')} more: space shows them, other keys go on —"
                 )
-                self.screen.print(told, style="dim", end="")
+                self.screen.print(message, style="dim", end="")
                 key = await self.keys.key()
                 self.screen.print()
                 if key != " ":
@@ -142,18 +142,18 @@ class Session:
 
 @dataclass
 class _Work:
-    """Where the reviewer is, and what they have said so far."""
+    """Where the reviewer is, and their answers so far."""
 
-    items: list[schemas.ReviewItem]
-    said: dict[int, bool]
+    items: list[ReviewItem]
+    given: dict[int, bool]
     notes: dict[int, str]
     hints: Mapping[Spot, str] = field(default_factory=dict[Spot, str])
-    """What a model would say."""
+    """What a model would answer."""
     at: int = 0
     changed: set[int] = field(default_factory=set[int])
 
     @classmethod
-    def of(cls, details: schemas.ReviewDetails, reviewer: str) -> "_Work":
+    def of(cls, details: ReviewDetails, reviewer: str) -> "_Work":
         """Only the reviewer's own earlier answers are known: others' would lead them."""
         own = {
             number: answer
@@ -163,21 +163,21 @@ class _Work:
         }
         return cls(
             items=list(details.items),
-            said={number: answer.passed for number, answer in own.items()},
+            given={number: answer.passed for number, answer in own.items()},
             notes={number: answer.note for number, answer in own.items() if answer.note},
         )
 
     @property
-    def item(self) -> schemas.ReviewItem:
+    def item(self) -> ReviewItem:
         return self.items[self.at]
 
     @property
     def is_through(self) -> bool:
         return self.at >= len(self.items)
 
-    def say(self, passed: bool) -> None:
+    def answer(self, passed: bool) -> None:
         """Answer the present item and go on."""
-        self.said[self.at] = passed
+        self.given[self.at] = passed
         self.changed.add(self.at)
         self.at += 1
 
@@ -186,13 +186,13 @@ class _Work:
         self.at = max(0, min(self.at, len(self.items)) - 1)
 
     @property
-    def answers(self) -> list[schemas.ReviewAnswer]:
-        """What was said in this sitting."""
+    def answers(self) -> list[ReviewAnswer]:
+        """The answers given in this session."""
         return [
-            schemas.ReviewAnswer(
+            ReviewAnswer(
                 place=self.items[number].place,
                 item=self.items[number].item,
-                passed=self.said[number],
+                passed=self.given[number],
                 note=self.notes.get(number) or None,
             )
             for number in sorted(self.changed)

@@ -9,14 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from arena import schemas
+from arena.amounts import Amount
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
+from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.executor import CommandExecutor, solver_words, task_line
 from arena.cli.options import Json, commands
-from arena.cli.parties import AsAgent, acting, signer_of
-from arena.client import AgentLoop, Journal, LoopEvent, LoopOptions, Signer
+from arena.cli.parties import AsAgent, signer_of
+from arena.cli.task_report import values_of
+from arena.client.journal import Journal
+from arena.client.loop import AgentLoop
+from arena.client.loop_options import LoopEvent, LoopOptions
 from arena.errors import InvalidInput
+from arena.market.signing import Signer
 from arena.settings import Settings
 
 app = commands()
@@ -84,14 +88,14 @@ def start(
 ) -> None:
     """Let an agent that has joined work: apply, execute, submit, see what came of it."""
     settings = settings_of(context)
-    asked = Start(
+    order = Start(
         solver=None if command is None else solver_words(command),
         options=loop_options(min_reward, max_concurrent, poll, retries),
         timeout_seconds=timeout,
         dry_run=dry_run,
         as_json=as_json,
     )
-    wait_for(work(settings, signer_of(settings, agent), asked))
+    wait_for(work(settings, signer_of(settings, agent), order))
 
 
 def loop_options(
@@ -100,18 +104,18 @@ def loop_options(
     """What the agent takes on."""
     if min_reward is not None:
         try:
-            schemas.minor_units(min_reward)
-        except ValueError as wrong:
-            raise InvalidInput(f"--min-reward: {wrong}") from None
+            Amount.parse(min_reward)
+        except ValueError as error:
+            raise InvalidInput(f"--min-reward: {error}") from None
     return LoopOptions(
         min_reward=min_reward, max_concurrent=max_concurrent, poll_seconds=poll, retries=retries
     )
 
 
 async def work(settings: Settings, signer: Signer, start: Start) -> None:
-    """Work until a signal comes; exits with what is left written down."""
-    async with connected(settings) as client:
-        acting(client, signer)
+    """Work until a signal comes; what is left is in the journal."""
+    async with open_operations(settings) as client:
+        client.signer = signer
         market = (await client.market()).market
         folder = settings.home / "work" / market / signer.agent
         execute = None
@@ -123,13 +127,13 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
             _note(f"{agent.id} {agent.version} is registered")
         if start.register_only and not start.dry_run:
             return
-        # Where it never worked, a look must not leave a folder behind.
+        # If it never worked here, a dry run must not leave a folder behind.
         journal = Journal(folder) if folder.is_dir() or not start.dry_run else None
         loop = AgentLoop(client, execute=execute, options=start.options, journal=journal)
         if start.dry_run:
             await _show_candidates(loop, start)
             return
-        loop.on("*", lambda event: _tell(event, start))
+        loop.on("*", lambda event: _print(event, start))
         if execute is not None:
             for kind in ("retrying", "submitted", "failed"):
                 loop.on(kind, lambda event: event.task and execute.forget(event.task.id))
@@ -142,15 +146,15 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
 async def _show_candidates(loop: AgentLoop, start: Start) -> None:
     tasks = (await loop.candidates())[: await loop.room()]
     for task in tasks:
-        _tell(LoopEvent(kind="candidate", task=task), start)
+        _print(LoopEvent(kind="candidate", task=task), start)
     if not tasks:
         _note("nothing to apply for now")
 
 
-def _tell(event: LoopEvent, start: Start) -> None:
-    """An event: a JSON line for programs, words for people."""
+def _print(event: LoopEvent, start: Start) -> None:
+    """An event: a JSON line for programs, text for people."""
     is_for_programs = start.as_json or start.solver is None
-    text = json.dumps(_document(event), ensure_ascii=False) if is_for_programs else _words(event)
+    text = json.dumps(_document(event), ensure_ascii=False) if is_for_programs else _text(event)
     output.line(text, at_once=True)
 
 
@@ -167,7 +171,7 @@ def _document(event: LoopEvent) -> dict[str, Any]:
             "resultHash": task.result_hash,
             "score": task.score,
             "reasonURI": task.reason_uri,
-            "payout": task.payout if event.kind in ("paid", "expired") else None,
+            "payout": str(task.payout) if event.kind in ("paid", "expired") else None,
         }
         document |= {name: value for name, value in more.items() if value is not None}
     if event.reason:
@@ -175,7 +179,7 @@ def _document(event: LoopEvent) -> dict[str, Any]:
     return document
 
 
-WORDS = {
+TEXTS = {
     "candidate": "would be applied for: {reward} {currency}",
     "applied": "applied for: {reward} {currency}",
     "assigned": "assigned",
@@ -184,18 +188,18 @@ WORDS = {
     "paid": "paid: {payout} {currency}",
     "refunded": "not paid: the poster was refunded",
     "expired": "expired: {expiry_reason}; paid: {payout} {currency}",
-    "failed": "failed: {reason}; hand it in yourself: arena task submit {id} FILE",
-    "retrying": "tried again soon: {reason}",
+    "failed": "failed: {reason}; submit it yourself: arena task submit {id} FILE",
+    "retrying": "retried soon: {reason}",
 }
 
 
-def _words(event: LoopEvent) -> str:
+def _text(event: LoopEvent) -> str:
     if event.task is None:
         return f"{event.kind}: {event.reason}"
-    values = {name: getattr(event.task, name) for name in schemas.Task.model_fields}
-    return f"task {event.task.id} {WORDS[event.kind].format(**values, reason=event.reason)}"
+    text = TEXTS[event.kind].format(**values_of(event.task), reason=event.reason)
+    return f"task {event.task.id} {text}"
 
 
 def _note(text: str) -> None:
-    """Words beside the events: standard error, so that the events stay a clean stream."""
+    """To standard error, so that the events on standard output stay a clean stream."""
     typer.echo(text, err=True)

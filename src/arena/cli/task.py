@@ -1,32 +1,164 @@
 """`arena task`: what is to be done, for a reward."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from arena import schemas
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.files import read_file
+from arena.cli.connection import call, settings_of
+from arena.cli.files import evaluation_of, read_file
 from arena.cli.options import Json, commands
-from arena.cli.parties import As, AsAgent, TaskNumber, acting, signer_of
-from arena.cli.reasons import reason_uri
-from arena.cli.task_post import post
-from arena.cli.task_report import moved, print_story, print_tasks
+from arena.cli.parties import As, AsAgent, TaskNumber, reason_uri, signer_of
+from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
+from arena.cli.task_report import print_outcome, print_story, print_tasks
 from arena.errors import InvalidInput, NotFound
-from arena.settings import Settings
+from arena.market.call import TaskStory
+from arena.market.signing import Signer
+from arena.market.task import TaskPost
+from arena.operations.operations import Operations
 
 app = commands("Paid tasks: post, apply, submit, judge.")
 
 MAX_RESULT_BYTES = 8 * 1024**2
+MAX_DESCRIPTION_BYTES = 100_000
+
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why: words, a CID or an address.")
 ]
 Score = Annotated[int, typer.Option(min=0, max=100, metavar="N", help="0 to 100; 60 pays.")]
 
 
-app.command("post")(post)
+DescriptionOption = Annotated[
+    str, typer.Argument(metavar="DESCRIPTION", help="What is to be done; - reads it.")
+]
+StandardOption = Annotated[
+    str, typer.Option(metavar="FILE|CID", help="How it is judged: a JSON file, a CID or -.")
+]
+RewardOption = Annotated[str, typer.Option(metavar="AMOUNT", help="What it pays, like 0.05.")]
+DeadlineOption = Annotated[
+    str, typer.Option(metavar="WHEN", help="Until when results are taken: 2h, 1d or a date.")
+]
+JudgeOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who judges (default: you, self-judged).")
+]
+JudgeWindowOption = Annotated[
+    str, typer.Option(metavar="SPAN", help="How long the judge has from the submission.")
+]
+FallbackJudgeOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who judges when the judge does not.")
+]
+FallbackWindowOption = Annotated[
+    str, typer.Option(metavar="SPAN", help="How long the fallback judge has.")
+]
+AgentShareOption = Annotated[
+    int,
+    typer.Option(min=0, max=100, metavar="PERCENT", help="What the agent gets if nobody judges."),
+]
+DisputeWindowOption = Annotated[
+    str,
+    typer.Option(metavar="SPAN", help="How long a verdict can be disputed; 0: not at all."),
+]
+ArbiterOption = Annotated[str | None, typer.Option(metavar="NAME", help="Who decides disputes.")]
+ArbiterWindowOption = Annotated[str, typer.Option(metavar="SPAN", help="How long the arbiter has.")]
+BondOption = Annotated[str, typer.Option(metavar="AMOUNT", help="What a dispute costs.")]
+AssignmentOption = Annotated[
+    str, typer.Option(metavar="HOW", help="manual, first or best_reputation.")
+]
+ApplyUntilOption = Annotated[
+    str | None, typer.Option(metavar="WHEN", help="From when on best_reputation chooses.")
+]
+MaxApplicantsOption = Annotated[
+    int, typer.Option(min=1, max=1000, metavar="N", help="How many may apply.")
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Posted again under it, it is posted once; needs dates, not spans.",
+    ),
+]
+
+
+@app.command("post")
+def post(
+    context: typer.Context,
+    description: DescriptionOption,
+    standard: StandardOption,
+    reward: RewardOption,
+    poster: As,
+    deadline: DeadlineOption = "1d",
+    judge: JudgeOption = None,
+    judge_window: JudgeWindowOption = "1d",
+    fallback_judge: FallbackJudgeOption = None,
+    fallback_window: FallbackWindowOption = "0s",
+    agent_share: AgentShareOption = 0,
+    dispute_window: DisputeWindowOption = "0s",
+    arbiter: ArbiterOption = None,
+    arbiter_window: ArbiterWindowOption = "0s",
+    bond: BondOption = "0",
+    assignment: AssignmentOption = "manual",
+    apply_until: ApplyUntilOption = None,
+    max_applicants: MaxApplicantsOption = 100,
+    key: KeyOption = None,
+    as_json: Json = False,
+) -> None:
+    """Offer a task: its reward is locked until somebody has earned it or its time is over."""
+    if key is not None:
+        _check_dates(deadline, apply_until)
+    windows = {
+        "judge": judge_window,
+        "fallback": fallback_window,
+        "dispute": dispute_window,
+        "arbiter": arbiter_window,
+    }
+    # As typed: the operation reads amounts and choices, and names what does not fit.
+    typed: dict[str, Any] = {"reward": reward, "bond": bond, "assignment": assignment}
+    for name, span in windows.items():
+        typed[f"{name}_window_seconds"] = seconds_in(f"--{name}-window", span)
+    if agent_share:
+        typed |= {"agent_share_percent": agent_share, "timeout_policy": "split"}
+    new = TaskPost(
+        poster=poster,
+        description=_text(description),
+        deadline=moment_of("--deadline", deadline),
+        judge=judge,
+        is_self_judged=judge is None or judge == poster,
+        fallback_judge=fallback_judge,
+        arbiter=arbiter,
+        apply_until=moment_of("--apply-until", apply_until) if apply_until else None,
+        max_applicants=max_applicants,
+        idempotency_key=key,
+        **evaluation_of(standard),
+        **typed,
+    )
+
+    async def offer(arena: Operations) -> TaskStory:
+        receipt = await arena.post_task(new)
+        assert receipt.task_id is not None
+        return await arena.task(receipt.task_id)
+
+    print_outcome(call(context, offer), as_json=as_json)
+
+
+def _check_dates(deadline: str, apply_until: str | None) -> None:
+    """Refuse spans under a key: typed again they are other moments, and so another task."""
+    for name, text in (("--deadline", deadline), ("--apply-until", apply_until)):
+        if text is not None and is_span(text):
+            raise InvalidInput(
+                f"{name} is {text!r}: with --key it must be a date, like {example_moment()}, "
+                "so that the same command means the same task when it is typed again"
+            )
+
+
+def _text(description: str) -> str:
+    if description != "-":
+        return description
+    try:
+        return read_file("-", max_bytes=MAX_DESCRIPTION_BYTES).decode().strip()
+    except UnicodeDecodeError:
+        raise InvalidInput("the description is not UTF-8 text") from None
 
 
 @app.command("list")
@@ -49,40 +181,27 @@ def list_tasks(
     as_json: Json = False,
 ) -> None:
     """List the newest tasks."""
-
-    async def fetch(settings: Settings) -> schemas.TaskList:
-        async with connected(settings) as client:
-            return await client.tasks(
-                state=state,
-                poster=poster,
-                agent=agent,
-                applicant=applicant,
-                judge=judge,
-                min_reward=min_reward,
-                limit=limit,
-                cursor=cursor,
-            )
-
-    tasks = wait_for(fetch(settings_of(context)))
-    if as_json:
-        output.print_json(tasks)
-    else:
-        print_tasks(tasks)
+    states: Any = state  # as typed: the operation says which are not states
+    page = call(
+        context,
+        lambda arena: arena.tasks(
+            state=states,
+            poster=poster,
+            agent=agent,
+            applicant=applicant,
+            judge=judge,
+            min_reward=min_reward,
+            limit=limit,
+            cursor=cursor,
+        ),
+    )
+    output.show(page, print_tasks, as_json=as_json)
 
 
 @app.command("show")
 def show(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
     """Show a task: its terms, who applied, what happened and where the money went."""
-
-    async def fetch(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            return await client.task(task)
-
-    story = wait_for(fetch(settings_of(context)))
-    if as_json:
-        output.print_json(story)
-    else:
-        print_story(story)
+    output.show(call(context, lambda arena: arena.task(task)), print_story, as_json=as_json)
 
 
 @app.command("apply")
@@ -90,15 +209,8 @@ def apply(
     context: typer.Context, task: TaskNumber, agent: AsAgent = None, as_json: Json = False
 ) -> None:
     """Ask for a task as an agent that has joined on this machine."""
-    settings = settings_of(context)
-    signer = signer_of(settings, agent)
-
-    async def ask() -> schemas.TaskStory:
-        async with connected(settings) as client:
-            await acting(client, signer).apply(task)
-            return await client.task(task)
-
-    moved(wait_for(ask()), as_json=as_json)
+    signer = signer_of(settings_of(context), agent)
+    _move(context, task, lambda arena: arena.apply(task), as_json=as_json, signer=signer)
 
 
 @app.command("assign")
@@ -113,16 +225,14 @@ def assign(
 ) -> None:
     """Give a task to one of its applicants."""
 
-    async def give(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            chosen = agent
-            story = await client.task(task)
-            if chosen is None and story.task.assignment != "best_reputation" and story.applicants:
-                chosen = story.applicants[0].agent
-            await client.assign(task, by=poster, agent=chosen)
-            return await client.task(task)
+    async def give(arena: Operations) -> None:
+        chosen = agent
+        story = await arena.task(task)
+        if chosen is None and story.task.assignment != "best_reputation" and story.applicants:
+            chosen = story.applicants[0].agent
+        await arena.assign(task, by=poster, agent=chosen)
 
-    moved(wait_for(give(settings_of(context))), as_json=as_json)
+    _move(context, task, give, as_json=as_json)
 
 
 @app.command("submit")
@@ -138,19 +248,18 @@ def submit(
     agent: AsAgent = None,
     as_json: Json = False,
 ) -> None:
-    """Hand in the result of a task, once."""
-    settings = settings_of(context)
-    signer = signer_of(settings, agent)
+    """Submit the result of a task, once."""
+    signer = signer_of(settings_of(context), agent)
     if (file is None) == (result_hash is None):
-        raise InvalidInput("name the file with the result, or its --result-hash: one of them")
+        raise InvalidInput("give either the file with the result or its --result-hash")
     data = None if file is None else read_file(file, max_bytes=MAX_RESULT_BYTES)
-
-    async def hand_in() -> schemas.TaskStory:
-        async with connected(settings) as client:
-            await acting(client, signer).submit(task, data, result_hash=result_hash)
-            return await client.task(task)
-
-    moved(wait_for(hand_in()), as_json=as_json)
+    _move(
+        context,
+        task,
+        lambda arena: arena.submit(task, data, result_hash=result_hash),
+        as_json=as_json,
+        signer=signer,
+    )
 
 
 @app.command("judge")
@@ -164,47 +273,37 @@ def judge(
 ) -> None:
     """Give the verdict by hand; `arena judge --watch` does it by the standard."""
 
-    async def decide(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            found = (await client.task(task)).task
-            if found.agent is None or found.result_hash is None:
-                raise InvalidInput(f"task {task} is {found.state}: nothing was submitted")
-            verdict = schemas.TaskJudge(
-                by=by,
-                score=score,
-                winner=found.agent,
-                result_hash=found.result_hash,
-                reason_uri=await reason_uri(client, reason),
-            )
-            await client.judge(task, verdict)
-            return await client.task(task)
+    async def decide(arena: Operations) -> None:
+        found = (await arena.task(task)).task
+        if found.agent is None or found.result_hash is None:
+            raise InvalidInput(f"task {task} is {found.state}: nothing was submitted")
+        await arena.judge(
+            task,
+            by=by,
+            score=score,
+            winner=found.agent,
+            result_hash=found.result_hash,
+            reason_uri=await reason_uri(arena, reason),
+        )
 
-    moved(wait_for(decide(settings_of(context))), as_json=as_json)
+    _move(context, task, decide, as_json=as_json)
 
 
 @app.command("cancel")
 def cancel(context: typer.Context, task: TaskNumber, poster: As, as_json: Json = False) -> None:
     """Take back a task that is not assigned; the reward returns."""
-
-    async def take_back(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            await client.cancel(task, by=poster)
-            return await client.task(task)
-
-    moved(wait_for(take_back(settings_of(context))), as_json=as_json)
+    _move(context, task, lambda arena: arena.cancel(task, by=poster), as_json=as_json)
 
 
 @app.command("expire")
 def expire(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
     """End a task whose time has run out; anyone may. A verdict nobody disputed is settled."""
 
-    async def end(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            state = (await client.task(task)).task.state
-            await (client.settle if state in ("judged", "disputed") else client.expire)(task)
-            return await client.task(task)
+    async def end(arena: Operations) -> None:
+        is_judged = (await arena.task(task)).task.state.has_verdict
+        await (arena.settle if is_judged else arena.expire)(task)
 
-    moved(wait_for(end(settings_of(context))), as_json=as_json)
+    _move(context, task, end, as_json=as_json)
 
 
 @app.command("dispute")
@@ -212,16 +311,15 @@ def dispute(
     context: typer.Context, task: TaskNumber, by: As, reason: Reason, as_json: Json = False
 ) -> None:
     """Contest a verdict as the side that lost; locks the bond."""
+    signer = None
+    # An agent signs with the key it has here; nobody else needs one.
+    with suppress(NotFound, InvalidInput):
+        signer = signer_of(settings_of(context), by)
 
-    async def contest(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            # An agent signs with the key it has here; anybody else needs none.
-            with suppress(NotFound, InvalidInput):
-                acting(client, signer_of(settings, by))
-            await client.dispute(task, by=by, reason_uri=await reason_uri(client, reason))
-            return await client.task(task)
+    async def contest(arena: Operations) -> None:
+        await arena.dispute(task, by=by, reason_uri=await reason_uri(arena, reason))
 
-    moved(wait_for(contest(settings_of(context))), as_json=as_json)
+    _move(context, task, contest, as_json=as_json, signer=signer)
 
 
 @app.command("resolve")
@@ -235,10 +333,26 @@ def resolve(
 ) -> None:
     """Decide a dispute as the arbiter; settles at once."""
 
-    async def decide(settings: Settings) -> schemas.TaskStory:
-        async with connected(settings) as client:
-            uri = await reason_uri(client, reason)
-            await client.resolve(task, by=by, score=score, reason_uri=uri)
-            return await client.task(task)
+    async def decide(arena: Operations) -> None:
+        uri = await reason_uri(arena, reason)
+        await arena.resolve(task, by=by, score=score, reason_uri=uri)
 
-    moved(wait_for(decide(settings_of(context))), as_json=as_json)
+    _move(context, task, decide, as_json=as_json)
+
+
+def _move(
+    context: typer.Context,
+    task: int,
+    work: Callable[[Operations], Awaitable[object]],
+    *,
+    as_json: bool,
+    signer: Signer | None = None,
+) -> None:
+    """Do something with a task, then show what became of it."""
+
+    async def move(arena: Operations) -> TaskStory:
+        arena.signer = signer
+        await work(arena)
+        return await arena.task(task)
+
+    print_outcome(call(context, move), as_json=as_json)

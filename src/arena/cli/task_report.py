@@ -1,16 +1,24 @@
 """Tasks as people see them."""
 
-from arena import clock, schemas
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from arena import clock
 from arena.cli import output
 from arena.cli.tables import print_table, print_values
+from arena.market.agents import Applicant
+from arena.market.call import MarketEvent, TaskStory
+from arena.market.task import Task, TaskState
+from arena.operations.tasks import TaskList
 
 OPEN = {
     "manual": "waiting for applicants: arena task assign {id} --as {poster}",
-    "first": "the first agent that applies has it",
-    "best_reputation": "the best applicant has it from {apply_until} on",
+    "first": "the first agent that applies gets it",
+    "best_reputation": "the best applicant gets it from {apply_until} on",
 }
 NEXT = {
-    "assigned": "{agent} has until {deadline} to hand in a result",
+    "assigned": "{agent} has until {deadline} to submit a result",
     "committed": "{agent} has until {deadline} to reveal its result",
     "submitted": "{judge} has until {judge_until} to judge: arena judge --once --as {judge}",
     "judged": "can be disputed until {exit_at}; then: arena task expire {id}",
@@ -29,43 +37,49 @@ FALLBACK = (
 OVERDUE = "its time ran out at {exit_at}; anyone may end it: arena task expire {id}"
 SPLIT = "{why}; {agent} got {payout} of {reward} {currency}, the rest went back to {poster}"
 EXPIRED = {
-    "no_submission": "nothing was handed in before the deadline",
+    "no_submission": "nothing was submitted before the deadline",
     "no_verdict": "nobody judged in time",
 }
 
 
-def moved(story: schemas.TaskStory, *, as_json: bool) -> None:
+def print_outcome(story: TaskStory, *, as_json: bool) -> None:
     """What became of a task after a call."""
-    if as_json:
-        output.print_json(story)
-        return
-    task = story.task
-    output.line(f"task {task.id} is {task.state}: {meaning(task)}")
+    output.show(story, lambda story: output.line(_headline(story.task)), as_json=as_json)
 
 
-def meaning(task: schemas.Task) -> str:
+def _headline(task: Task) -> str:
+    return f"task {task.id} is {task.state}: {meaning(task)}"
+
+
+def meaning(task: Task) -> str:
     """What a task's state means and what can be done next."""
-    values = {name: getattr(task, name) for name in schemas.Task.model_fields}
+    values = values_of(task)
     for name in ("deadline", "apply_until", "judge_until", "exit_at"):
         values[name] = output.moment(values[name])
-    return _words(task).format(**values, why=EXPIRED.get(task.expiry_reason or ""))
+    return _template(task).format(**values, why=EXPIRED.get(task.expiry_reason or ""))
 
 
-def _words(task: schemas.Task) -> str:
+def values_of(task: Task) -> dict[str, Any]:
+    """All that is known of a task, by name."""
+    names = (*(field.name for field in fields(Task)), "judge_until", "exit_at")
+    return {name: getattr(task, name) for name in names}
+
+
+def _template(task: Task) -> str:
     """What the state means at this moment: whose turn it is depends on the time too."""
     now = clock.now()
     if task.exit_at and now >= task.exit_at:
         return OVERDUE
-    if task.state == "open":
+    if task.state is TaskState.OPEN:
         return OPEN[task.assignment]
-    if task.fallback_judge and task.judge_until and task.state == "submitted":
+    if task.fallback_judge and task.judge_until and task.state is TaskState.SUBMITTED:
         return NEXT["submitted"] if now < task.judge_until else FALLBACK
-    if task.state == "expired" and task.payout != "0":
+    if task.state is TaskState.EXPIRED and task.payout:
         return SPLIT
     return NEXT[task.state]
 
 
-def print_tasks(page: schemas.TaskList) -> None:
+def print_tasks(page: TaskList) -> None:
     """A page of tasks as a table."""
     if not page.tasks:
         output.line("no tasks here; offer one with: arena task post")
@@ -95,27 +109,27 @@ def print_tasks(page: schemas.TaskList) -> None:
         output.line(f"more with: --cursor {page.next_cursor}")
 
 
-def _score(task: schemas.Task) -> str:
+def _score(task: Task) -> str:
     """The score that counts: an arbiter's is the final one."""
     score = task.score if task.final_score is None else task.final_score
     return "–" if score is None else str(score)
 
 
-def print_story(story: schemas.TaskStory) -> None:
+def print_story(story: TaskStory) -> None:
     """A task with all that happened to it."""
     task = story.task
-    output.line(f"task {task.id} is {task.state}: {meaning(task)}")
+    output.line(_headline(task))
     output.line("")
     print_values(_terms(task))
     if story.applicants:
         output.line("\nApplicants, the best first")
         _print_applicants(story.applicants)
     output.line("\nWhat happened")
-    rows = [(output.moment(e.at), e.kind, e.who, _told(e)) for e in story.events]
+    rows = [(output.moment(e.at), e.kind, e.who, _described(e)) for e in story.events]
     print_table(("when", "what", "who", "why"), rows, lines=3)
     output.line("\nMoney")
     moves = [
-        (output.moment(entry.at), entry.kind, posting.account, posting.amount)
+        (output.moment(entry.at), entry.kind, posting.account, str(posting.amount))
         for entry in story.entries
         for posting in entry.postings
     ]
@@ -123,7 +137,7 @@ def print_story(story: schemas.TaskStory) -> None:
     print_table(("when", "entry", "account", heading), moves, right=(heading,))
 
 
-def _terms(task: schemas.Task) -> dict[str, object]:
+def _terms(task: Task) -> dict[str, object]:
     fallback = task.fallback_judge and f"{task.fallback_judge}, {task.fallback_window_seconds} s"
     if task.timeout_policy == "split":
         unjudged = f"{task.agent_share_percent} % to the agent, the rest to the poster"
@@ -160,7 +174,7 @@ def _terms(task: schemas.Task) -> dict[str, object]:
     }
 
 
-def _print_applicants(applicants: list[schemas.Applicant]) -> None:
+def _print_applicants(applicants: Sequence[Applicant]) -> None:
     rows = [
         (
             str(one.rank),
@@ -177,6 +191,6 @@ def _print_applicants(applicants: list[schemas.Applicant]) -> None:
     print_table(columns, rows, right=("rank", "average", "won", "judged"))
 
 
-def _told(event: schemas.MarketEvent) -> str:
-    shown = ", ".join(f"{name} {value}" for name, value in event.data.items() if value is not None)
-    return f"{event.why} ({shown})" if shown else event.why
+def _described(event: MarketEvent) -> str:
+    data = ", ".join(f"{name} {value}" for name, value in event.data.items() if value is not None)
+    return f"{event.why} ({data})" if data else event.why

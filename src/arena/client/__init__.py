@@ -5,16 +5,16 @@
 
 `SyncClient` is the same for programs without `asyncio`. Errors come back as the errors of
 `arena.errors`: the caller's own, or the infrastructure's. Needs httpx2 and pydantic, and
-cryptography for whoever signs; nothing of the server.
+cryptography for whoever signs.
 """
 
 from arena.client.client import Client
+from arena.client.executing import Result, read_output
 from arena.client.journal import Journal
 from arena.client.loop import AgentLoop
 from arena.client.loop_options import LoopEvent, LoopOptions
-from arena.client.result import Result, read_output
-from arena.client.signing import Signer
 from arena.client.sync import SyncClient
+from arena.market.signing import Signer
 
 __all__ = [
     "AgentLoop",

@@ -113,14 +113,14 @@ class Connection:
             if one.place == "bytes":
                 options = {"content": value, "headers": {"Content-Type": BYTES}}
             elif one.place == "body":
-                options["json"] = value.model_dump(mode="json", exclude_none=True, by_alias=True)
+                options["json"] = operation.body_document(value)
             else:
-                sent[one.place][one.name] = to_jsonable_python(value)
+                sent[one.place][one.alias] = to_jsonable_python(value)
         path = operation.wire.path.format_map(
             {name: quote(str(value), safe="") for name, value in sent["path"].items()}
         )
-        if sent["field"]:
-            options["json"] = sent["field"]
+        if any(one.place == "field" for one in operation.parameters):
+            options["json"] = sent["field"]  # also where every field is left out
         if sent["header"]:
             names = {name.replace("_", "-"): value for name, value in sent["header"].items()}
             options["headers"] = names

@@ -1,4 +1,4 @@
-"""What an agent did with each task, written down before and after: it survives kill -9.
+"""What an agent did with each task, recorded before and after: it survives kill -9.
 
 One small file for each task, replaced as a whole. The server knows which tasks are assigned and
 submitted; the journal knows what only this machine knows: what was executed, with what result.
@@ -18,19 +18,19 @@ from arena.files import write_atomically
 
 
 class Stage(StrEnum):
-    """How far an agent is with a task."""
+    """How far an agent has got with a task."""
 
     ASSIGNED = "assigned"
     EXECUTED = "executed"
     """There is a result; it need not be submitted yet."""
     SUBMITTED = "submitted"
     FAILED = "failed"
-    """Given up: nothing more is tried by itself."""
+    """Given up: nothing more is tried automatically."""
     ENDED = "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """What is known of one task."""
 
     task_id: int
@@ -49,25 +49,25 @@ class Journal:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, JournalEntry] = {}
         if folder is not None:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as wrong:
-                told = f"the journal: {wrong.strerror}: {folder}"
-                raise InfrastructureError(told, retryable=False) from wrong
+            except OSError as error:
+                message = f"the journal: {error.strerror}: {folder}"
+                raise InfrastructureError(message, retryable=False) from error
             self._read(folder)
 
-    def get(self, task_id: int) -> Entry | None:
+    def get(self, task_id: int) -> JournalEntry | None:
         """What is known of a task; None where it is new."""
         return self._entries.get(task_id)
 
-    def entries(self, *stages: Stage) -> list[Entry]:
+    def entries(self, *stages: Stage) -> list[JournalEntry]:
         """The entries in these stages, oldest task first."""
         found = (entry for entry in self._entries.values() if entry.stage in stages)
         return sorted(found, key=lambda entry: entry.task_id)
 
-    def write(self, entry: Entry, **changes: object) -> Entry:
+    def write(self, entry: JournalEntry, **changes: object) -> JournalEntry:
         """Keep the entry with these changes; once this returns it is on the disk."""
         kept = replace(entry, **changes)  # pyright: ignore[reportArgumentType]
         if self.folder is not None:
@@ -77,7 +77,7 @@ class Journal:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Nobody else works by this journal meanwhile; `Conflict` where somebody does."""
+        """Keep other processes from using this journal; `Conflict` where one does."""
         if self.folder is None:
             yield
             return
@@ -85,9 +85,10 @@ class Journal:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                told = f"another process already works for this agent ({self.folder})"
-                raise Conflict(f"{told}: stop it first") from None
-            # Whoever held it before us may have gone on since we looked.
+                raise Conflict(
+                    f"another process already works for this agent ({self.folder}): stop it first"
+                ) from None
+            # Whoever held it before may have written since we read.
             self._read(self.folder)
             yield
 
@@ -96,19 +97,19 @@ class Journal:
         self._entries = {entry.task_id: entry for entry in entries}
 
 
-def _read(path: Path) -> Entry:
+def _read(path: Path) -> JournalEntry:
     try:
         value: dict[str, Any] = json.loads(path.read_bytes())
         value["stage"] = Stage(value["stage"])
-        return Entry(**value)
-    except (OSError, ValueError, TypeError, KeyError) as wrong:
-        told = f"the journal's {path} cannot be read ({wrong}): mend it or move it away"
-        raise InfrastructureError(told, retryable=False) from None
+        return JournalEntry(**value)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        message = f"the journal's {path} cannot be read ({error}): fix it or move it away"
+        raise InfrastructureError(message, retryable=False) from None
 
 
 def _write(path: Path, text: str) -> None:
     """Make the file appear whole or not at all, even if the power fails."""
     try:
         write_atomically(path, text.encode())
-    except OSError as wrong:
-        raise InfrastructureError(f"the journal: {wrong.strerror}: {path}") from wrong
+    except OSError as error:
+        raise InfrastructureError(f"the journal: {error.strerror}: {path}") from error

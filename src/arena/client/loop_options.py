@@ -1,9 +1,14 @@
-"""What an agent's loop takes on, and what it tells."""
+"""What an agent's loop takes on, and the events it reports."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from arena import schemas
+from arena.client.executing import Result
+from arena.market.task import Task
+
+Execute = Callable[[Task], Awaitable[str | Result] | str | Result]
+Evaluate = Callable[[Task], Awaitable[bool] | bool]
 
 EventName = Literal[
     "candidate",
@@ -26,9 +31,13 @@ class LoopEvent:
     """Something that happened to the agent."""
 
     kind: EventName
-    task: schemas.Task | None = None
+    task: Task | None = None
     reason: str | None = None
-    """Why it failed, is tried again, or asks for nothing."""
+    """Why it failed, is retried, or applies for nothing."""
+
+
+Report = Callable[..., Awaitable[None]]
+"""Passes an event on: its kind, its task and its reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +48,10 @@ class LoopOptions:
     max_concurrent: int = 1
     """Tasks at a time, counting those it has just applied for; what is assigned beyond it waits."""
     poll_seconds: float = 5.0
-    """How often it looks, even if the stream of events says nothing."""
+    """How often it looks for tasks, even without an event."""
     retries: int = 2
-    """How often an execution that failed is tried again."""
+    """How often a failed execution is retried."""
     retry_delay_seconds: float = 1.0
     """Before the first retry; it doubles with each."""
     hold_back_seconds: float = 10.0
-    """After a task that failed no new one is asked for so long; it doubles with each in a row."""
+    """How long it applies for nothing after a task failed; it doubles with each in a row."""

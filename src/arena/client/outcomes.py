@@ -1,21 +1,21 @@
-"""What comes of an agent's tasks once they are out of its hands: judged, paid, or out of time.
+"""What comes of an agent's tasks once it has submitted: judged, paid, or out of time.
 
-The server knows; the journal says what was told already. A result counts whoever handed it in: the
-loop, or a person with `arena task submit`.
+The server knows; the journal says what was reported already. A result counts whoever submitted it:
+the loop, or a person with `arena task submit`.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
 
-from arena import schemas
-from arena.client.client import Client
-from arena.client.journal import Entry, Journal, Stage
-from arena.client.loop_options import EventName
+from arena.client.journal import Journal, JournalEntry, Stage
+from arena.client.loop_options import Report
 from arena.errors import Conflict
+from arena.market.task import Task, TaskState
+from arena.operations.tasks import TaskOperations
 
-ENDS = ("paid", "refunded", "expired")
+ENDS = (TaskState.PAID, TaskState.REFUNDED, TaskState.EXPIRED)
 SOMEBODY_WAS_FASTER = frozenset({"too_early", "wrong_state"})
-"""Why a task is not ours to end: it has ended, or has gone on into another window."""
+"""Why a task is not ours to end: it has ended, or has moved on into another window."""
 
 
 class Outcomes:
@@ -23,21 +23,23 @@ class Outcomes:
 
     def __init__(
         self,
-        client: Client,
+        client: TaskOperations,
+        agent: str,
         journal: Journal,
         *,
-        tell: Callable[[EventName, schemas.Task], Awaitable[None]],
+        report: Report,
         is_in_hand: Callable[[int], bool],
     ) -> None:
         self._client = client
+        self._agent = agent
         self._journal = journal
-        self._tell = tell
+        self._report = report
         self._is_in_hand = is_in_hand
-        """Whether the loop works on the task just now; then it tells itself what it did."""
+        """Whether the loop works on the task just now; then it reports what it does itself."""
 
-    async def follow_up(self, agent: str) -> None:
-        """Tell what is new, and end what nobody else has ended in time."""
-        entries = [*await self._gone(agent), *self._journal.entries(Stage.SUBMITTED)]
+    async def step(self) -> None:
+        """Report what is new, and end what nobody else has ended in time."""
+        entries = [*await self._gone(), *self._journal.entries(Stage.SUBMITTED)]
         if not entries:
             return
         now = (await self._client.market()).now
@@ -49,36 +51,35 @@ class Outcomes:
                     continue
                 if task.result_hash is not None:
                     entry = self._journal.write(entry, stage=Stage.SUBMITTED)
-                    await self._tell("submitted", task)
-            await self._tell_outcome(entry, await self._ended(task, agent, now))
+                    await self._report("submitted", task)
+            await self._report_outcome(entry, await self._ended(task, now))
 
-    async def _gone(self, agent: str) -> list[Entry]:
-        """Tasks the journal has as the agent's to do, and the server has not."""
+    async def _gone(self) -> list[JournalEntry]:
+        """Tasks that the agent has to do by the journal, but not by the server."""
         stages = (Stage.ASSIGNED, Stage.EXECUTED, Stage.FAILED)
         if not self._journal.entries(*stages):
             return []
-        assigned = await self._client.all_tasks(state="assigned", agent=agent)
+        assigned = await self._client.all_tasks(state=[TaskState.ASSIGNED], agent=self._agent)
         known = {task.id for task in assigned}
         return [entry for entry in self._journal.entries(*stages) if entry.task_id not in known]
 
-    async def _tell_outcome(self, entry: Entry, task: schemas.Task) -> None:
+    async def _report_outcome(self, entry: JournalEntry, task: Task) -> None:
         if task.score is not None and not entry.is_judged_told:
-            await self._tell("judged", task)
+            await self._report("judged", task)
             entry = self._journal.write(entry, is_judged_told=True)
         if task.state in ENDS:
-            await self._tell(task.state, task)
+            await self._report(task.state.value, task)
             self._journal.write(entry, stage=Stage.ENDED)
 
-    async def _ended(self, task: schemas.Task, agent: str, now: datetime) -> schemas.Task:
+    async def _ended(self, task: Task, now: datetime) -> Task:
         """The task, ended if it is due: a judge that is away ends nothing, and anyone may."""
-        # Where nothing was handed in there is nothing to get: that is left to the poster.
+        # Where nothing was submitted there is nothing to get: that is left to the poster.
         if task.submitted_at is None or task.exit_at is None or now < task.exit_at:
             return task
-        is_judged = task.state in ("judged", "disputed")
-        end = self._client.settle if is_judged else self._client.expire
+        end = self._client.settle if task.state.has_verdict else self._client.expire
         try:
-            await end(task.id, by=agent)
-        except Conflict as wrong:
-            if wrong.code not in SOMEBODY_WAS_FASTER:
+            await end(task.id, by=self._agent)
+        except Conflict as error:
+            if error.code not in SOMEBODY_WAS_FASTER:
                 raise
         return (await self._client.task(task.id)).task

@@ -1,41 +1,46 @@
-"""Agents in the market: who they are, what is known of their work, and how they are ranked."""
+"""Agents in the market: who they are, what their judged work says of them, how they rank."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from pydantic import computed_field
 
 from arena.scoring.intervals import wilson_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reputation:
-    """What judged work says of an agent, in counts. Self-judged tasks never enter."""
+    """What judged work says of an agent, in counts. Self-judged tasks are left out."""
 
     attempts: int = 0
     """Tasks that were assigned to it."""
     judged: int = 0
     score_sum: int = 0
+    """The scores of its judged tasks, added up."""
     wins: int = 0
     """Tasks it was paid for by a verdict."""
     no_shows: int = 0
-    """Tasks it was assigned and handed nothing in for."""
+    """Tasks it was assigned and submitted nothing for."""
 
+    @computed_field
     @property
     def average_score(self) -> float | None:
-        """Over all judged tasks, paid or not; None where there is none."""
+        """Over all judged tasks, paid or not; null where there is none."""
         return self.score_sum / self.judged if self.judged else None
 
     @property
     def decided(self) -> int:
-        """Assigned tasks that tell something of the agent: judged, or never handed in.
+        """Assigned tasks that say something of the agent: judged, or never submitted.
 
         A task that is under way, or that nobody judged, is not held against it.
         """
         return self.judged + self.no_shows
 
+    @computed_field
     @property
     def win_rate(self) -> float | None:
-        """Paid of decided; None where nothing is decided."""
+        """The share of judged and never submitted tasks that were paid, 0 to 1."""
         return self.wins / self.decided if self.decided else None
 
 
@@ -43,7 +48,6 @@ class Reputation:
 class MarketAgent:
     """An agent that may apply for tasks."""
 
-    team_id: str
     id: str
     version: str
     public_key: str
@@ -54,14 +58,14 @@ class MarketAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applicant:
-    """An agent that applied for a task, and its place among those that did."""
+    """An agent that applied for a task."""
 
+    rank: int = 0
+    """1 is the best; no two share a rank, so that a choice by rank is always one agent."""
     agent: str
     version: str
     applied_at: datetime
     reputation: Reputation
-    rank: int = 0
-    """1 is the best; no two share a place, so that a choice by rank is always one agent."""
 
 
 def ranked(applicants: Iterable[Applicant]) -> list[Applicant]:
@@ -78,4 +82,4 @@ def ranked(applicants: Iterable[Applicant]) -> list[Applicant]:
         return -low, -(known.average_score or 0.0), applicant.applied_at, applicant.agent
 
     ordered = sorted(applicants, key=merit)
-    return [replace(one, rank=place) for place, one in enumerate(ordered, start=1)]
+    return [replace(one, rank=rank) for rank, one in enumerate(ordered, start=1)]

@@ -1,14 +1,17 @@
-"""What must hold of one task, whatever was done to it. Pure, and apart from what makes it so."""
+"""What must hold of one task, whatever was done to it. Pure.
+
+Independent of `effects.py` on purpose: it works out from the terms and the outcome who should have
+what, so that a mistake there is found here.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.market.events import EventKind
-from arena.market.money import EntryKind, bond, escrow, user
-from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
-from arena.market.terms import TimeoutPolicy
-from arena.market.views import Violation
+from arena.evaluation.standard import MIN_PASS_SCORE
+from arena.market.call import EventKind
+from arena.market.money import EntryKind, Violation, bond, escrow, user
+from arena.market.task import ExpiryReason, Task, TaskState, TimeoutPolicy
 
 ENDS = {
     EventKind.PAID: TaskState.PAID,
@@ -31,7 +34,7 @@ STANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
-    """What the raw rows say of a task."""
+    """What the raw rows say about a task."""
 
     task: Task
     flows: Mapping[str, int]
@@ -51,11 +54,11 @@ def faults_of(trail: Trail) -> Iterator[Violation]:
 def _money(trail: Trail) -> Iterator[tuple[str, str]]:
     task, flows = trail.task, trail.flows
     held = flows.get(escrow(task.id), 0)
-    should = 0 if task.state.is_final else task.terms.reward
+    should = 0 if task.state.is_final else task.reward
     if held != should:
         yield "I2", f"is {task.state}, escrow holds {held}, must hold {should}"
     held = flows.get(bond(task.id), 0)
-    should = task.terms.bond if task.state is TaskState.DISPUTED else 0
+    should = task.bond if task.state is TaskState.DISPUTED else 0
     if held != should:
         yield "I2", f"is {task.state}, bond holds {held}, must hold {should}"
     settled = trail.entries.get(EntryKind.SETTLEMENT, 0)
@@ -70,39 +73,38 @@ def _money(trail: Trail) -> Iterator[tuple[str, str]]:
 
 def _shares(task: Task) -> Mapping[str, int]:
     """What the task should have brought or cost each party so far."""
-    shares: Counter[str] = Counter({user(task.poster): -task.terms.reward})
+    shares: Counter[str] = Counter({user(task.poster): -task.reward})
     if task.disputed_by is not None:
-        shares[user(task.disputed_by)] -= task.terms.bond
+        shares[user(task.disputed_by)] -= task.bond
     if not task.state.is_final:
         return shares
     share = _agent_share(task)
-    shares[user(task.poster)] += task.terms.reward - share
+    shares[user(task.poster)] += task.reward - share
     if task.agent is not None:
         shares[user(task.agent)] += share
     if task.disputed_by is not None and task.agent is not None:
-        shares[user(_bond_winner(task, task.disputed_by, task.agent))] += task.terms.bond
+        shares[user(_bond_winner(task, task.disputed_by, task.agent))] += task.bond
     return shares
 
 
 def _agent_share(task: Task) -> int:
-    terms = task.terms
     if task.state is TaskState.PAID:
-        return terms.reward
-    is_split = terms.timeout_policy is TimeoutPolicy.SPLIT
+        return task.reward
+    is_split = task.timeout_policy is TimeoutPolicy.SPLIT
     if task.expiry_reason is ExpiryReason.NO_VERDICT and is_split:
-        return terms.reward * terms.agent_share_percent // 100
+        return task.reward * task.agent_share_percent // 100
     return 0
 
 
 def _bond_winner(task: Task, disputer: str, agent: str) -> str:
     if task.resolution_uri is None:
-        return disputer  # the arbiter kept silent
+        return disputer  # the arbiter did not decide in time
     gained = agent if task.state is TaskState.PAID else task.poster
     return disputer if gained == disputer else gained
 
 
 def _verdict(task: Task) -> Iterator[tuple[str, str]]:
-    terms, score = task.terms, task.final_score
+    score = task.final_score
     for given in (task.score, score):
         if given is not None and not 0 <= given <= 100:
             yield "I5", f"has the score {given}"
@@ -112,10 +114,10 @@ def _verdict(task: Task) -> Iterator[tuple[str, str]]:
         return
     if score is None or score < MIN_PASS_SCORE:
         yield "I5", f"was paid with the score {score}"
-    if task.judged_by is None or task.judged_by not in (terms.judge, terms.fallback_judge):
+    if task.judged_by is None or task.judged_by not in (task.judge, task.fallback_judge):
         yield "I5", f"was paid on a verdict by {task.judged_by!r}"
-    if task.submitted_at is None or task.submitted_at >= terms.deadline or not task.result_hash:
-        yield "I5", "was paid without a result handed in before the deadline"
+    if task.submitted_at is None or task.submitted_at >= task.deadline or not task.result_hash:
+        yield "I5", "was paid without a result submitted before the deadline"
     if score != task.score and task.resolution_uri is None:
         yield "I5", "was settled by another score than the verdict's, without a resolution"
 
@@ -130,9 +132,8 @@ def _life(trail: Trail) -> Iterator[tuple[str, str]]:
         yield "I6", f"is {task.state}, but its last event makes it {stands}"
     if not task.state.is_final and task.exit_at is None:
         yield "I8", "is live and has no exit"
-    terms = task.terms
-    parties = [task.poster, task.agent, terms.fallback_judge, terms.arbiter]
-    parties += [] if terms.is_self_judged else [terms.judge]
+    parties = [task.poster, task.agent, task.fallback_judge, task.arbiter]
+    parties += [] if task.is_self_judged else [task.judge]
     named = [party for party in parties if party is not None]
     if len(set(named)) < len(named):
         yield "I9", f"has one party in two roles: {', '.join(sorted(named))}"

@@ -1,13 +1,22 @@
-"""A call on a task, and what comes of it."""
+"""A call on a task: what is asked for, what comes of it, and the receipt."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Annotated, Any
 
-from arena.market.agents import Reputation
-from arena.market.events import Happening
-from arena.market.money import NewEntry
-from arena.market.task import Task
+from pydantic import Field
+
+from arena.content.canonical import canonical
+from arena.market.agents import Applicant, Reputation
+from arena.market.money import LedgerEntry, NewEntry
+from arena.market.task import Task, TaskState
 from arena.scoring.history import ExecutionStatus
+
+ANYONE = "anyone"
+"""Who ends a task where nobody is named: timeouts need no role. No party has this name."""
 
 
 class Action(StrEnum):
@@ -27,14 +36,34 @@ class Action(StrEnum):
     SETTLE = "settle"
 
 
+class EventKind(StrEnum):
+    """What an event reports."""
+
+    TASK_POSTED = "TaskPosted"
+    APPLIED = "Applied"
+    ASSIGNED = "Assigned"
+    COMMITTED = "Committed"
+    RESULT_SUBMITTED = "ResultSubmitted"
+    JUDGED = "Judged"
+    DISPUTED = "Disputed"
+    RESOLVED = "Resolved"
+    PAID = "Paid"
+    REFUNDED = "Refunded"
+    EXPIRED = "Expired"
+    CANCELLED = "Cancelled"
+    DEPOSITED = "TestMoneyDeposited"
+    WITHDRAWN = "TestMoneyWithdrawn"
+    AGENT_REGISTERED = "AgentRegistered"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Who asks for what. What a call does not need is None."""
+    """Who asks for what. A field that the call does not need is None."""
 
     action: Action
-    by: str
+    by: str = ANYONE
     agent: str | None = None
-    """Whom to assign; in a verdict, the winner it names."""
+    """The agent to assign; in a verdict, the winner it names."""
     version: str | None = None
     """The agent's, where it is assigned."""
     score: int | None = None
@@ -42,6 +71,30 @@ class Call:
     commitment: str | None = None
     """What is committed to; in a submission, what the salt reveals."""
     reason_uri: str | None = None
+
+
+def call_digest(task_id: int, call: Call) -> str:
+    """Of what is asked. The signature is left out: a repeated call may be signed again."""
+    return digest_of(call.action, task=task_id, **asdict(call))
+
+
+def digest_of(action: str, /, **arguments: object) -> str:
+    """A hash that tells one call from another: the same for the same arguments, for ever."""
+    plain = {
+        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+        for name, value in arguments.items()
+        if value is not None
+    }
+    return hashlib.sha256(canonical({"action": str(action), **plain})).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """An event before it is recorded: what, why, and the details."""
+
+    kind: EventKind
+    why: str
+    data: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +109,40 @@ class Step:
     """What is added to the agent's."""
     execution: ExecutionStatus | None = None
     """How the agent's execution of the task ended, where it ended now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A call that was done. The same key and the same call give the same receipt again."""
+
+    ref: int
+    """The call's number in the team's market."""
+    task_id: int | None
+    state: TaskState | None
+    """The task's state after the call."""
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketEvent:
+    """Something that happened in the market; never changed, in one order per team."""
+
+    id: int
+    """Grows; the last one seen is where to go on."""
+    task_id: int | None
+    kind: Annotated[str, Field(examples=["TaskPosted"])]
+    who: str
+    at: datetime
+    why: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStory:
+    """A task with all that happened to it."""
+
+    task: Task
+    applicants: Sequence[Applicant]
+    """The best first."""
+    events: Sequence[MarketEvent]
+    entries: Sequence[LedgerEntry]

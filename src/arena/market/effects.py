@@ -1,37 +1,37 @@
 """What each move does to the task, the money and the agent's record. Pure.
 
-State, role and window were checked by `moves.check`; what is left to refuse here is content.
+`moves.check` has checked state, role and window; what is left to refuse here is content.
 """
 
 from dataclasses import replace
 from datetime import datetime
 
+from arena.amounts import Amount
 from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
+from arena.evaluation.standard import MIN_PASS_SCORE
 from arena.market.agents import Reputation
-from arena.market.call import Call, Step
+from arena.market.call import Call, EventKind, Happening, Step
 from arena.market.errors import BadContent, BadScore, WrongRole
-from arena.market.events import EventKind, Happening
 from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, transfer, user
-from arena.market.task import MIN_PASS_SCORE, ExpiryReason, Task, TaskState
-from arena.market.terms import Assignment, TimeoutPolicy
+from arena.market.task import Assignment, ExpiryReason, Task, TaskState, TimeoutPolicy
 from arena.scoring.history import ExecutionStatus
 
 
 def apply(task: Task, call: Call, at: datetime) -> Step:
-    """One applicant more; with the assignment `first`, it has the task."""
+    """One more applicant; with the assignment `first`, it gets the task."""
     applied = replace(task, applicant_count=task.applicant_count + 1)
-    told = Happening(
+    event = Happening(
         kind=EventKind.APPLIED, why="asked for the task", data={"version": call.version}
     )
-    if task.terms.assignment is not Assignment.FIRST:
-        return Step(task=applied, happenings=(told,))
+    if task.assignment is not Assignment.FIRST:
+        return Step(task=applied, happenings=(event,))
     given = assign(applied, replace(call, agent=call.by), at)
-    return replace(given, happenings=(told, *given.happenings))
+    return replace(given, happenings=(event, *given.happenings))
 
 
 def assign(task: Task, call: Call, at: datetime) -> Step:
-    """The agent has the task, and an attempt more."""
+    """The agent has the task, and one more attempt on its record."""
     assigned = replace(
         task,
         state=TaskState.ASSIGNED,
@@ -39,33 +39,33 @@ def assign(task: Task, call: Call, at: datetime) -> Step:
         agent_version=call.version,
         assigned_at=at,
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.ASSIGNED,
-        why=f"chosen: {task.terms.assignment}" if call.by != task.poster else "chosen by hand",
+        why=f"chosen: {task.assignment}" if call.by != task.poster else "chosen by hand",
         data={"agent": call.agent, "version": call.version},
     )
     counted = _counted(task, Reputation(attempts=1))
-    return Step(task=assigned, happenings=(told,), reputation=counted)
+    return Step(task=assigned, happenings=(event,), reputation=counted)
 
 
 def cancel(task: Task, call: Call, at: datetime) -> Step:
     """Everything goes back to the poster."""
     ended = replace(task, state=TaskState.CANCELLED, ended_at=at)
-    told = Happening(
-        kind=EventKind.CANCELLED, why="taken back by its poster", data={"reward": task.terms.reward}
+    event = Happening(
+        kind=EventKind.CANCELLED, why="taken back by its poster", data={"reward": task.reward}
     )
-    return Step(task=ended, happenings=(told,), entry=_refund(task))
+    return Step(task=ended, happenings=(event,), entry=_refund(task))
 
 
 def commit(task: Task, call: Call, at: datetime) -> Step:
     """The agent is bound to a result that nobody has seen."""
     committed = replace(task, state=TaskState.COMMITTED, commitment=call.commitment)
-    told = Happening(
+    event = Happening(
         kind=EventKind.COMMITTED,
         why="bound to a result not shown yet",
         data={"commitment": call.commitment},
     )
-    return Step(task=committed, happenings=(told,))
+    return Step(task=committed, happenings=(event,))
 
 
 def submit(task: Task, call: Call, at: datetime) -> Step:
@@ -73,12 +73,12 @@ def submit(task: Task, call: Call, at: datetime) -> Step:
     submitted = replace(
         task, state=TaskState.SUBMITTED, result_hash=call.result_hash, submitted_at=at
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.RESULT_SUBMITTED,
-        why="handed in",
+        why="submitted",
         data={"resultHash": call.result_hash},
     )
-    return Step(task=submitted, happenings=(told,), execution=ExecutionStatus.COMPLETED)
+    return Step(task=submitted, happenings=(event,), execution=ExecutionStatus.COMPLETED)
 
 
 def reveal(task: Task, call: Call, at: datetime) -> Step:
@@ -102,7 +102,7 @@ def judge(task: Task, call: Call, at: datetime) -> Step:
         judged_at=at,
         reason_uri=call.reason_uri,
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.JUDGED,
         why="passed" if score >= MIN_PASS_SCORE else "did not pass",
         data={
@@ -112,7 +112,7 @@ def judge(task: Task, call: Call, at: datetime) -> Step:
             "reasonURI": call.reason_uri,
         },
     )
-    return Step(task=judged, happenings=(told,))
+    return Step(task=judged, happenings=(event,))
 
 
 def judge_and_pay(task: Task, call: Call, at: datetime) -> Step:
@@ -131,14 +131,14 @@ def dispute(task: Task, call: Call, at: datetime) -> Step:
         disputed_at=at,
         dispute_reason_uri=call.reason_uri,
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.DISPUTED,
         why="the verdict is contested",
-        data={"bond": task.terms.bond, "reasonURI": call.reason_uri},
+        data={"bond": task.bond, "reasonURI": call.reason_uri},
     )
-    amount = task.terms.bond
+    amount = task.bond
     entry = transfer(EntryKind.BOND, user(call.by), bond(task.id), amount) if amount else None
-    return Step(task=disputed, happenings=(told,), entry=entry)
+    return Step(task=disputed, happenings=(event,), entry=entry)
 
 
 def settle(task: Task, call: Call, at: datetime) -> Step:
@@ -157,7 +157,7 @@ def resolve(task: Task, call: Call, at: datetime) -> Step:
     is_overturned = (score >= MIN_PASS_SCORE) != (task.score >= MIN_PASS_SCORE)
     other = task.poster if task.disputed_by == task.agent else task.agent
     bond_to = task.disputed_by if is_overturned else other
-    told = Happening(
+    event = Happening(
         kind=EventKind.RESOLVED,
         why="the verdict is overturned" if is_overturned else "the verdict is upheld",
         data={"score": score, "reasonURI": call.reason_uri, "bondTo": bond_to},
@@ -165,23 +165,23 @@ def resolve(task: Task, call: Call, at: datetime) -> Step:
     resolved = replace(task, resolution_uri=call.reason_uri)
     why = f"score {score} by the arbiter, {MIN_PASS_SCORE} is needed"
     step = _settled(resolved, score, at, why=why, bond_to=bond_to)
-    return replace(step, happenings=(told, *step.happenings))
+    return replace(step, happenings=(event, *step.happenings))
 
 
 def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
-    """Nothing was handed in: everything goes back to the poster."""
+    """Nothing was submitted: everything goes back to the poster."""
     ended = replace(
         task,
         state=TaskState.EXPIRED,
         expiry_reason=ExpiryReason.NO_SUBMISSION,
         ended_at=at,
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.EXPIRED,
         why="nothing was submitted before the deadline",
         data={"reason": ExpiryReason.NO_SUBMISSION.value, "to_agent": 0},
     )
-    step = Step(task=ended, happenings=(told,), entry=_refund(task))
+    step = Step(task=ended, happenings=(event,), entry=_refund(task))
     if task.agent is None:
         return step
     counted = _counted(task, Reputation(no_shows=1))
@@ -190,10 +190,9 @@ def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
 
 def expire_unjudged(task: Task, call: Call, at: datetime) -> Step:
     """Nobody judged: the reward goes where the terms say. The agent's record is left alone."""
-    terms = task.terms
-    share = 0
-    if terms.timeout_policy is TimeoutPolicy.SPLIT:
-        share = terms.reward * terms.agent_share_percent // 100
+    share = Amount(0)
+    if task.timeout_policy is TimeoutPolicy.SPLIT:
+        share = Amount(task.reward * task.agent_share_percent // 100)
     ended = replace(
         task,
         state=TaskState.EXPIRED,
@@ -201,19 +200,19 @@ def expire_unjudged(task: Task, call: Call, at: datetime) -> Step:
         ended_at=at,
         payout=share,
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.EXPIRED,
         why="nobody gave a verdict in time",
         data={"reason": ExpiryReason.NO_VERDICT.value, "to_agent": share},
     )
     assert task.agent is not None
-    parts = ((task.agent, share), (task.poster, terms.reward - share))
-    return Step(task=ended, happenings=(told,), entry=_payout(task, parts))
+    parts = ((task.agent, share), (task.poster, task.reward - share))
+    return Step(task=ended, happenings=(event,), entry=_payout(task, parts))
 
 
 def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | None) -> Step:
     is_paid = score >= MIN_PASS_SCORE
-    reward = task.terms.reward
+    reward = task.reward
     assert task.agent is not None
     receiver = task.agent if is_paid else task.poster
     ended = replace(
@@ -221,36 +220,38 @@ def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | N
         state=TaskState.PAID if is_paid else TaskState.REFUNDED,
         final_score=score,
         ended_at=at,
-        payout=reward if is_paid else 0,
+        payout=reward if is_paid else Amount(0),
     )
-    told = Happening(
+    event = Happening(
         kind=EventKind.PAID if is_paid else EventKind.REFUNDED,
         why=why,
         data={"to": receiver, "amount": reward},
     )
     entry = _payout(task, ((receiver, reward),), bond_to=bond_to)
     counted = _counted(task, Reputation(judged=1, score_sum=score, wins=int(is_paid)))
-    return Step(task=ended, happenings=(told,), entry=entry, reputation=counted)
+    return Step(task=ended, happenings=(event,), entry=entry, reputation=counted)
 
 
 def _counted(task: Task, deed: Reputation) -> Reputation | None:
-    """What the agent's record gains; nothing where the poster judges himself."""
-    return None if task.terms.is_self_judged else deed
+    """What the agent's record gains: nothing where the poster judges their own task."""
+    return None if task.is_self_judged else deed
 
 
 def _refund(task: Task) -> NewEntry:
-    return _payout(task, ((task.poster, task.terms.reward),))
+    return _payout(task, ((task.poster, task.reward),))
 
 
 def _payout(
     task: Task, parts: tuple[tuple[str, int], ...], *, bond_to: str | None = None
 ) -> NewEntry:
     """The one entry that empties a task's accounts."""
-    postings = [Posting(account=escrow(task.id), amount=-task.terms.reward)]
-    postings += [Posting(account=user(who), amount=amount) for who, amount in parts if amount]
-    if bond_to is not None and task.terms.bond:
-        postings.append(Posting(account=bond(task.id), amount=-task.terms.bond))
-        postings.append(Posting(account=user(bond_to), amount=task.terms.bond))
+    postings = [Posting(account=escrow(task.id), amount=Amount(-task.reward))]
+    postings += [
+        Posting(account=user(who), amount=Amount(amount)) for who, amount in parts if amount
+    ]
+    if bond_to is not None and task.bond:
+        postings.append(Posting(account=bond(task.id), amount=Amount(-task.bond)))
+        postings.append(Posting(account=user(bond_to), amount=task.bond))
     return NewEntry(kind=EntryKind.SETTLEMENT, postings=tuple(postings))
 
 
@@ -277,7 +278,7 @@ def _score(call: Call) -> int:
 
 
 def _is_same_content(named: str | None, stored: str | None) -> bool:
-    # Two texts can spell one CID, so values are compared, never texts.
+    # Two texts can spell the same CID, so compare values, never texts.
     if named is None or stored is None:
         return False
     try:

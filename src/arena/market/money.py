@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, computed_field
+
+from arena.amounts import Amount
 
 OUTSIDE = "outside"
 """Where deposits come from and withdrawals go to: the only account that may be below zero."""
@@ -38,8 +43,8 @@ class EntryKind(StrEnum):
 class Posting:
     """A change of one account."""
 
-    account: str
-    amount: int
+    account: Annotated[str, Field(examples=["user:alice", "escrow:1"])]
+    amount: Amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,36 +59,65 @@ class NewEntry:
             raise ValueError(f"postings of a {self.kind} must sum to zero: {self.postings}")
 
 
+def transfer(kind: EntryKind, source: str, target: str, amount: int) -> NewEntry:
+    """An entry that moves `amount` from one account to another."""
+    taken = Posting(account=source, amount=Amount(-amount))
+    given = Posting(account=target, amount=Amount(amount))
+    return NewEntry(kind=kind, postings=(taken, given))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """An entry of the journal as it stands."""
+class LedgerEntry:
+    """Postings that belong together, as the journal has them; they sum to zero."""
 
     id: int
-    task_id: int | None
     kind: EntryKind
     at: datetime
     postings: Sequence[Posting]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class LedgerLine:
     """One posting in the history of an account."""
 
     entry_id: int
     task_id: int | None
     kind: EntryKind
     at: datetime
-    amount: int
-    balance: int
+    amount: Amount
+    balance: Amount
     """Of the account after it."""
 
 
-def transfer(kind: EntryKind, source: str, target: str, amount: int) -> NewEntry:
-    """An entry that moves `amount` from one account to another."""
-    return NewEntry(
-        kind=kind,
-        postings=(
-            Posting(account=source, amount=-amount),
-            Posting(account=target, amount=amount),
-        ),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """What one account holds."""
+
+    account: Annotated[str, Field(examples=["user:alice", "escrow:1", "outside"])]
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """An invariant that does not hold."""
+
+    invariant: Annotated[str, Field(examples=["I1"])]
+    """I1 to I9, as docs/market.md numbers them."""
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What a look at every raw row of the market found."""
+
+    tasks: int
+    entries: int
+    postings: int
+    accounts: int
+    violations: tuple[Violation, ...]
+
+    @computed_field
+    @property
+    def is_clean(self) -> bool:
+        """Whether every invariant holds."""
+        return not self.violations

@@ -1,8 +1,8 @@
 """The one table of allowed moves, and the one function that checks a call against it. Pure.
 
-Every window is half-open, `opens <= t < closes`: at the moment one shuts the next opens, so no
+Every window is half-open, `opens <= t < closes`: at the moment one closes the next opens, so no
 instant has both and none has neither. docs/market.md shows the table with its reasons; the numbers
-are those of its rows. Row 1, posting, has no state to start from: `posting.check_terms`.
+are those of its rows. Row 1, posting, has no state to start from: `checks.check_terms`.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
 
+from arena.evaluation.standard import MIN_PASS_SCORE
 from arena.market import effects
 from arena.market.call import Action, Call, Step
 from arena.market.errors import TooEarly, TooLate, WrongRole, WrongState
-from arena.market.task import MIN_PASS_SCORE, Task, TaskState
-from arena.market.terms import Assignment
+from arena.market.task import Assignment, Task, TaskState
 
 Moment = Callable[[Task], datetime | None]
 Effect = Callable[[Task, Call, datetime], Step]
@@ -49,9 +49,9 @@ class Move:
     effect: Effect
 
 
-deadline: Moment = attrgetter("terms.deadline")
-commit_deadline: Moment = attrgetter("terms.commit_deadline")
-apply_until: Moment = attrgetter("terms.apply_until")
+deadline: Moment = attrgetter("deadline")
+commit_deadline: Moment = attrgetter("commit_deadline")
+apply_until: Moment = attrgetter("apply_until")
 judge_until: Moment = attrgetter("judge_until")
 fallback_until: Moment = attrgetter("fallback_until")
 dispute_until: Moment = attrgetter("dispute_until")
@@ -60,27 +60,27 @@ arbiter_until: Moment = attrgetter("arbiter_until")
 
 def commits(task: Task) -> bool:
     """Whether the agent must commit before it submits."""
-    return task.terms.commit_deadline is not None
+    return task.commit_deadline is not None
 
 
 def submits_openly(task: Task) -> bool:
     """Whether the agent submits without a commitment."""
-    return task.terms.commit_deadline is None
+    return task.commit_deadline is None
 
 
 def is_disputable(task: Task) -> bool:
     """Whether a verdict can be disputed."""
-    return task.terms.dispute_window_seconds > 0
+    return task.dispute_window_seconds > 0
 
 
 def settles_at_once(task: Task) -> bool:
     """Whether a verdict is final."""
-    return task.terms.dispute_window_seconds == 0
+    return task.dispute_window_seconds == 0
 
 
 def chooses_by_reputation(task: Task) -> bool:
     """Whether anyone may have the best applicant assigned."""
-    return task.terms.assignment is Assignment.BEST_REPUTATION
+    return task.assignment is Assignment.BEST_REPUTATION
 
 
 S, A, R = TaskState, Action, Role
@@ -131,9 +131,9 @@ MOVES: tuple[Move, ...] = (
 
 
 def check(task: Task, call: Call, at: datetime, *, has_applied: bool = False) -> Step:
-    """What the call does at this moment, or the reason why it may not be made.
+    """What the call does at this moment; an error where it may not be made.
 
-    Looked at in this order: the state, the role, the window, the content.
+    Checked in this order: the state, the role, the window, the content.
     """
     moves = [
         move
@@ -151,24 +151,30 @@ def check(task: Task, call: Call, at: datetime, *, has_applied: bool = False) ->
     return move.effect(task, call, at)
 
 
+def must_sign(task: Task, call: Call) -> bool:
+    """Whether the call needs the agent's signature: nobody else may work or risk a bond for it."""
+    if call.action is Action.DISPUTE:
+        return call.by == task.agent
+    return call.action in (Action.APPLY, Action.COMMIT, Action.SUBMIT)
+
+
 def plays(task: Task, who: str, role: Role) -> bool:
-    """Whether somebody has a role in a task."""
-    terms = task.terms
+    """Whether `who` has this role in the task."""
     match role:
         case Role.POSTER:
             return who == task.poster
         case Role.CANDIDATE:
-            return who not in (task.poster, terms.judge, terms.fallback_judge, terms.arbiter)
+            return who not in (task.poster, task.judge, task.fallback_judge, task.arbiter)
         case Role.AGENT:
             return who == task.agent
         case Role.JUDGE:
-            return who == terms.judge
+            return who == task.judge
         case Role.FALLBACK:
-            return who == terms.fallback_judge
+            return who == task.fallback_judge
         case Role.LOSER:
             return who == _loser(task)
         case Role.ARBITER:
-            return who == terms.arbiter
+            return who == task.arbiter
         case Role.ANYONE:
             return True
 
@@ -190,12 +196,12 @@ def _check_window(task: Task, move: Move, at: datetime) -> None:
 def _check_application(task: Task, call: Call, has_applied: bool) -> None:
     if call.action is Action.APPLY:
         if has_applied:
-            raise WrongState(f"{call.by!r} has applied for task {task.id} before")
-        if task.applicant_count >= task.terms.max_applicants:
+            raise WrongState(f"{call.by!r} has already applied for task {task.id}")
+        if task.applicant_count >= task.max_applicants:
             raise WrongState(f"task {task.id} has {task.applicant_count} applicants: it is full")
     if call.action in (Action.ASSIGN, Action.ASSIGN_BEST) and not has_applied:
-        told = f"{call.agent!r} has not applied" if call.agent else "nobody has applied"
-        raise WrongState(f"{told} for task {task.id}")
+        missing = f"{call.agent!r} has not applied" if call.agent else "nobody has applied"
+        raise WrongState(f"{missing} for task {task.id}")
 
 
 def _possible(task: Task, action: Action) -> str:

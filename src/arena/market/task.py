@@ -1,13 +1,48 @@
-"""A task: its states, and what is known of it."""
+"""A task: its terms, which never change, its states, and what is known of it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Annotated, Any
 
-from arena.evaluation.standard import MIN_PASS_SCORE
-from arena.market.terms import Terms
+from pydantic import ConfigDict, Field, computed_field
 
-__all__ = ["FINAL", "MIN_PASS_SCORE", "ExpiryReason", "Task", "TaskState"]
+from arena.amounts import CURRENCY, Amount
+from arena.clock import Moment
+
+MIN_WINDOW_SECONDS = 60
+MAX_WINDOW_SECONDS = 30 * 86_400
+MAX_DEADLINE_DAYS = 366
+MAX_APPLICANTS = 1000
+MAX_DESCRIPTION_LENGTH = 20_000
+MAX_KEY_LENGTH = 200
+
+BY_ALIAS = ConfigDict(
+    validate_by_name=True,
+    validate_by_alias=True,
+    serialize_by_alias=True,
+    json_schema_serialization_defaults_required=True,
+)
+"""For shapes with names that the first documents spelled differently, such as `evaluationCID`."""
+
+Party = Annotated[str, Field(min_length=1, max_length=100, examples=["alice"])]
+Cid = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=200,
+        examples=["bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"],
+    ),
+]
+Seconds = Annotated[int, Field(strict=True, ge=0, le=MAX_WINDOW_SECONDS)]
+Key = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=MAX_KEY_LENGTH,
+        description="A call sent again under the same key is done once and answered the same.",
+    ),
+]
 
 
 class TaskState(StrEnum):
@@ -29,61 +64,155 @@ class TaskState(StrEnum):
         """Whether nothing can happen to the task any more."""
         return self in FINAL
 
+    @property
+    def has_verdict(self) -> bool:
+        """Whether a live task has been judged: its exit is then to settle, not to expire."""
+        return self in (TaskState.JUDGED, TaskState.DISPUTED)
+
 
 FINAL = frozenset({TaskState.PAID, TaskState.REFUNDED, TaskState.EXPIRED, TaskState.CANCELLED})
 
 
 class ExpiryReason(StrEnum):
-    """Why a task expired: they are not the same fault."""
+    """Why a task expired: the agent's fault, or the judge's."""
 
     NO_SUBMISSION = "no_submission"
     NO_VERDICT = "no_verdict"
 
 
+class TimeoutPolicy(StrEnum):
+    """Where the reward goes when nobody gives a verdict in time."""
+
+    REFUND = "refund"
+    SPLIT = "split"
+    """`agent_share_percent` of it to the agent, rounded down; the rest to the poster."""
+
+
+class Assignment(StrEnum):
+    """How one of the applicants gets the task. The poster may always choose by hand."""
+
+    MANUAL = "manual"
+    FIRST = "first"
+    """The first to apply gets it."""
+    BEST_REPUTATION = "best_reputation"
+    """From `apply_until` on, anyone may have it assigned to the applicant ranked first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Terms:
+    """What the poster fixes and nobody can change. Windows are half-open, in seconds."""
+
+    reward: Amount
+    deadline: Moment
+    """Results are taken before it; from it on anyone may expire the task."""
+    judge_window_seconds: Seconds = 86_400
+    """Counted from the submission."""
+    fallback_judge: Party | None = None
+    """May judge once the judge has missed its window."""
+    fallback_window_seconds: Seconds = 0
+    timeout_policy: TimeoutPolicy = TimeoutPolicy.REFUND
+    """Where the reward goes when nobody judges in time."""
+    agent_share_percent: Annotated[int, Field(strict=True, ge=0, le=100)] = 0
+    """Of a split; 0 with the policy `refund`."""
+    dispute_window_seconds: Seconds = 0
+    """How long the losing side may dispute a verdict; 0: a verdict settles at once."""
+    arbiter: Party | None = None
+    """Decides disputes; required where there is a dispute window."""
+    arbiter_window_seconds: Seconds = 0
+    bond: Amount = Amount(0)  # noqa: RUF009 - an immutable number
+    """What a dispute costs; it goes to the side that wins the dispute."""
+    commit_deadline: Moment | None = None
+    """If set, the agent commits to a hash before it and reveals the result from it on."""
+    max_applicants: Annotated[int, Field(strict=True, ge=1, le=MAX_APPLICANTS)] = 100
+    is_self_judged: bool = False
+    """The poster is the judge; such a task never counts for reputation."""
+    assignment: Assignment = Assignment.MANUAL
+    apply_until: Moment | None = None
+    """When the choice by reputation may be made; required for `best_reputation`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskPost(Terms):
+    """A task to offer: what is to be done, how it is judged, and what it pays."""
+
+    # An instance is checked again on its way in, so a caller may write reward="0.05".
+    __pydantic_config__ = ConfigDict(
+        validate_by_name=True,
+        validate_by_alias=True,
+        extra="forbid",
+        revalidate_instances="always",
+        # NaN must not become null on the way: the task would be judged by another standard.
+        ser_json_inf_nan="constants",
+    )
+
+    poster: Party
+    judge: Party | None = None
+    """Required, unless the task is self-judged."""
+    description: Annotated[
+        str, Field(max_length=MAX_DESCRIPTION_LENGTH, examples=["Write deepMerge(a, b)."])
+    ]
+    evaluation: dict[str, Any] | None = None
+    """The standard itself; or give `evaluationCID`."""
+    evaluation_cid: Annotated[Cid | None, Field(alias="evaluationCID")] = None
+    """A standard that is in the content store."""
+    idempotency_key: Key = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Terms):
     """A task as it stands."""
+
+    __pydantic_config__ = BY_ALIAS
 
     id: int
     team_id: str
     poster: str
     description: str
-    evaluation_cid: str
+    evaluation_cid: Annotated[str, Field(alias="evaluationCID")]
     """The standard it is judged by: verified, valid and pinned before the reward was locked."""
-    terms: Terms
+    judge: Party
+    currency: str = CURRENCY
     state: TaskState
-    posted_at: datetime
     expiry_reason: ExpiryReason | None = None
+    posted_at: datetime
     applicant_count: int = 0
     agent: str | None = None
-    """Whoever it is assigned to."""
+    """The agent it is assigned to."""
     agent_version: str | None = None
     assigned_at: datetime | None = None
     commitment: str | None = None
-    result_hash: str | None = None
+    result_hash: Annotated[str | None, Field(alias="resultHash")] = None
     """The CID of the result, frozen when it was submitted."""
     submitted_at: datetime | None = None
     score: int | None = None
     """Of the verdict; after a resolution `final_score` decides."""
     judged_by: str | None = None
     judged_at: datetime | None = None
-    reason_uri: str | None = None
+    reason_uri: Annotated[str | None, Field(alias="reasonURI")] = None
+    """The verdict's record."""
     disputed_by: str | None = None
     disputed_at: datetime | None = None
-    dispute_reason_uri: str | None = None
+    dispute_reason_uri: Annotated[str | None, Field(alias="disputeReasonURI")] = None
     final_score: int | None = None
-    """The score it was settled by; None where it was not settled by one."""
-    resolution_uri: str | None = None
+    """The score it was settled by; null where it was not settled by one."""
+    resolution_uri: Annotated[str | None, Field(alias="resolutionURI")] = None
     ended_at: datetime | None = None
-    payout: int = 0
+    payout: Amount = Amount(0)  # noqa: RUF009 - an immutable number
     """What the agent got of the reward."""
 
+    @computed_field
+    @property
+    def judge_until(self) -> datetime | None:
+        """When the judge's window closes."""
+        return _after(self.submitted_at, self.judge_window_seconds)
+
+    @computed_field
     @property
     def exit_at(self) -> datetime | None:
-        """From when on anyone may end it, whatever the parties do; None where it has ended."""
+        """From when on anyone may end it, whatever the parties do; null where it has ended."""
         match self.state:
             case TaskState.OPEN | TaskState.ASSIGNED | TaskState.COMMITTED:
-                return self.terms.deadline
+                return self.deadline
             case TaskState.SUBMITTED:
                 return self.fallback_until
             case TaskState.JUDGED:
@@ -94,26 +223,35 @@ class Task:
                 return None
 
     @property
-    def judge_until(self) -> datetime | None:
-        """When the judge's window shuts."""
-        return _after(self.submitted_at, self.terms.judge_window_seconds)
-
-    @property
     def fallback_until(self) -> datetime | None:
-        """When the fallback judge's window shuts; the judge's own where there is none."""
-        terms = self.terms
-        return _after(self.submitted_at, terms.judge_window_seconds + terms.fallback_window_seconds)
+        """When the fallback judge's window closes; the judge's own where there is none."""
+        return _after(self.submitted_at, self.judge_window_seconds + self.fallback_window_seconds)
 
     @property
     def dispute_until(self) -> datetime | None:
         """When a verdict can no longer be disputed."""
-        return _after(self.judged_at, self.terms.dispute_window_seconds)
+        return _after(self.judged_at, self.dispute_window_seconds)
 
     @property
     def arbiter_until(self) -> datetime | None:
-        """When the arbiter's window shuts."""
-        return _after(self.disputed_at, self.terms.arbiter_window_seconds)
+        """When the arbiter's window closes."""
+        return _after(self.disputed_at, self.arbiter_window_seconds)
 
 
 def _after(start: datetime | None, seconds: int) -> datetime | None:
     return None if start is None else start + timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Which tasks to list; a field that is None excludes nothing."""
+
+    states: frozenset[TaskState] | None = None
+    poster: str | None = None
+    agent: str | None = None
+    """Assigned to it."""
+    applicant: str | None = None
+    """It has applied."""
+    judge: str | None = None
+    """Judge, fallback judge or arbiter."""
+    min_reward: Amount | None = None

@@ -3,11 +3,12 @@
 import inspect
 import typing
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
 from arena.errors import InvalidInput
 from arena.operations.request import Request, misfits
@@ -33,6 +34,13 @@ class Parameter:
     annotation: Any
     default: Any
     """`inspect.Parameter.empty` where it is required."""
+
+    @property
+    def alias(self) -> str:
+        """What it is called on the wire."""
+        notes = getattr(self.annotation, "__metadata__", ())
+        aliases = [note.alias for note in notes if isinstance(note, FieldInfo) and note.alias]
+        return aliases[-1] if aliases else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,16 +141,19 @@ class Operation:
             return "header"
         if annotation is bytes:
             return "bytes"
-        if inspect.isclass(annotation) and issubclass(annotation, Request):
+        # Where the body has a name, its fields are parameters, and may be shapes themselves.
+        if _is_shape(annotation) and self.wire.method == "POST" and self.wire.body is None:
             return "body"
         return "query" if self.wire.method == "GET" or name in self.wire.query else "field"
 
     @cached_property
-    def body(self) -> type[BaseModel] | None:
+    def body(self) -> type | None:
         """The shape of its JSON body."""
         fields = [one for one in self.parameters if one.place == "field"]
         if fields:
-            return _model(self.wire.body or self.id, fields)
+            name = self.wire.body or self.id
+            # Operations that give their bodies one name share one schema.
+            return _bodies.setdefault(name, _model(name, fields))
         return next((one.annotation for one in self.parameters if one.place == "body"), None)
 
     @cached_property
@@ -161,17 +172,42 @@ class Operation:
         try:
             model = self._arguments.model_validate(arguments)
         except ValidationError as error:
-            placed = [{**fault, "loc": self._loc(fault["loc"])} for fault in error.errors()]
-            faults = misfits(placed)
-            raise InvalidInput("; ".join(f"{one.at}: {one.message}" for one in faults)) from None
+            faults = [{**fault, "loc": self._loc(fault["loc"])} for fault in error.errors()]
+            raise _misfit(faults) from None
         return {name: getattr(model, name) for name in self._arguments.model_fields}
+
+    def body_document(self, value: object) -> object:
+        """The JSON document of a body, or an error that says what in it does not fit."""
+        adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, self.body))
+        try:
+            # A dataclass takes whatever it is made with, so it is checked here.
+            checked = value if isinstance(value, BaseModel) else adapter.validate_python(value)
+        except ValidationError as error:
+            faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
+            raise _misfit(faults) from None
+        return adapter.dump_python(checked, mode="json", exclude_none=True, by_alias=True)
 
     def _loc(self, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
         """A place in the arguments as the server would name it."""
-        place = next((one.place for one in self.parameters if one.name == loc[0]), "body")
+        names = ((one.place, (one.name, one.alias)) for one in self.parameters)
+        place = next((place for place, known in names if loc[0] in known), "body")
         if place == "body":
             return ("body", *loc[1:])
         return ("body" if place == "field" else place, *loc)
+
+
+_bodies: dict[str, type[Request]] = {}
+
+
+def _is_shape(annotation: object) -> bool:
+    """Whether a parameter of this type is a whole body."""
+    return inspect.isclass(annotation) and (
+        issubclass(annotation, Request) or is_dataclass(annotation)
+    )
+
+
+def _misfit(faults: Sequence[Any]) -> InvalidInput:
+    return InvalidInput("; ".join(f"{one.at}: {one.message}" for one in misfits(faults)))
 
 
 def _model(name: str, parameters: Sequence[Parameter]) -> type[Request]:

@@ -2,10 +2,13 @@
 
 from arena.operations.agents import AgentOperations
 from arena.operations.evaluation import EvaluationOperations
+from arena.operations.ledger import LedgerOperations
 from arena.operations.results import ResultOperations
+from arena.operations.reviews import ReviewOperations
 from arena.operations.runs import RunOperations
 from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
+from arena.operations.tasks import TaskOperations
 from arena.operations.tests import TestOperations
 
 
@@ -15,7 +18,10 @@ class Operations(
     AgentOperations,
     RunOperations,
     ResultOperations,
+    ReviewOperations,
     ScoreOperations,
     EvaluationOperations,
+    TaskOperations,
+    LedgerOperations,
 ):
     """All that Arena can do: in this process, or over HTTP."""

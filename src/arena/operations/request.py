@@ -51,7 +51,9 @@ class Request(BaseModel):
     """A JSON body: an unknown key is an error."""
 
     # NaN and the infinities must not become null on the way: another standard would be judged.
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="constants", validate_by_name=True
+    )
 
     @field_validator("*")
     @classmethod

@@ -2,43 +2,9 @@
 
 A *review* is one submission that waits for people. Its *items* are those of every checklist in its
 standard; an item is found by its *place* (which part of a composite) and its number. Each
-*reviewer* answers an item with pass or fail; a second answer takes the place of the first, and
-several reviewers become one by the review's rule. When every item has enough answers the review is
+*reviewer* answers an item with pass or fail; a second answer replaces the first, and several
+reviewers become one by the review's rule. When every item has enough answers the review is
 *answered*, its verdict is made, and whoever opened it takes the verdict: then it is *done*.
 
 This room imports evaluation and the store. Runs and the market open reviews and take the verdicts.
 """
-
-from arena.reviews.agreement import Agreement, PairAgreement, agreement_of
-from arena.reviews.review import (
-    RULE,
-    Answer,
-    NewReview,
-    RecordedAnswer,
-    Review,
-    ReviewDetails,
-    ReviewItem,
-    ReviewStatus,
-    ReviewSubject,
-    SubjectKind,
-)
-from arena.reviews.reviews import Reviews, Settlement, Settler
-
-__all__ = [
-    "RULE",
-    "Agreement",
-    "Answer",
-    "NewReview",
-    "PairAgreement",
-    "RecordedAnswer",
-    "Review",
-    "ReviewDetails",
-    "ReviewItem",
-    "ReviewStatus",
-    "ReviewSubject",
-    "Reviews",
-    "Settlement",
-    "Settler",
-    "SubjectKind",
-    "agreement_of",
-]

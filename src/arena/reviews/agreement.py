@@ -1,17 +1,15 @@
 """Do reviewers agree: how often, and how much more often than by chance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from arena.reviews.review import ReviewItem
-
 MIN_COMMON_ITEMS = 5
-"""With fewer items in common kappa says nothing: one answer more would turn it over."""
+"""With fewer items in common kappa says nothing: one more answer would turn it over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairAgreement:
+class ReviewerAgreement:
     """Two reviewers on the items that both answered."""
 
     first: str
@@ -19,46 +17,43 @@ class PairAgreement:
     common: int
     agreed: int
     kappa: float | None
-    """Cohen's kappa; None with too few items, or where both gave one answer throughout."""
+    """Cohen's kappa; null with fewer than 5 items in common, or where both gave the same answer to
+    every item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """The items with two reviewers or more."""
+class ReviewAgreement:
+    """How far the reviewers agree, over the items that two or more have answered."""
 
     shared_items: int
     agreed_items: int
-    """Those on which all of their reviewers said the same."""
-    pairs: tuple[PairAgreement, ...]
-
-    @property
-    def share(self) -> float | None:
-        """The share of items agreed on; None where no item has two reviewers."""
-        return self.agreed_items / self.shared_items if self.shared_items else None
+    """Items on which all of their reviewers gave the same answer."""
+    share: float | None
+    """The share of shared items that all agree on; null where no item has two reviewers."""
+    pairs: tuple[ReviewerAgreement, ...]
 
 
-def agreement_of(items: Iterable[ReviewItem]) -> Agreement:
-    """How far the reviewers of these items agree, together and two by two."""
-    said = [
-        {recorded.reviewer: recorded.answer.passed for recorded in item.standing} for item in items
-    ]
-    shared = [answers for answers in said if len(answers) > 1]
+def agreement_of(items: Sequence[Mapping[str, bool]]) -> ReviewAgreement:
+    """How far reviewers agree, together and two by two; each item has their answers by name."""
+    shared = [answers for answers in items if len(answers) > 1]
     reviewers = sorted({reviewer for answers in shared for reviewer in answers})
     pairs = (_pair(first, second, shared) for first, second in combinations(reviewers, 2))
-    return Agreement(
+    agreed = sum(len(set(answers.values())) == 1 for answers in shared)
+    return ReviewAgreement(
         shared_items=len(shared),
-        agreed_items=sum(len(set(answers.values())) == 1 for answers in shared),
+        agreed_items=agreed,
+        share=agreed / len(shared) if shared else None,
         pairs=tuple(pair for pair in pairs if pair.common),
     )
 
 
-def _pair(first: str, second: str, said: Sequence[dict[str, bool]]) -> PairAgreement:
+def _pair(first: str, second: str, items: Sequence[Mapping[str, bool]]) -> ReviewerAgreement:
     common = [
         (answers[first], answers[second])
-        for answers in said
+        for answers in items
         if first in answers and second in answers
     ]
-    return PairAgreement(
+    return ReviewerAgreement(
         first=first,
         second=second,
         common=len(common),
@@ -78,7 +73,7 @@ def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
     agreed = sum(first == second for first, second in pairs)
     first_passes = sum(first for first, _ in pairs)
     second_passes = sum(second for _, second in pairs)
-    # In whole numbers, times count squared, so that "always" is exactly that.
+    # In whole numbers, times count squared, so that "always" is exact.
     chance = first_passes * second_passes + (count - first_passes) * (count - second_passes)
     whole = count * count
     if chance == whole:

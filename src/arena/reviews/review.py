@@ -1,21 +1,25 @@
 """A review, its items and the answers to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from typing import Annotated
 from uuid import UUID
 
-from arena.errors import InvalidInput
-from arena.evaluation.reading import read_standard_document
-from arena.evaluation.standard import Checklist, PartPath, Standard, checklists
-from arena.evaluation.verdict import ItemAnswer, Submission
+from pydantic import ConfigDict, Field
 
-RULE = "majority, a tie fails"
-"""How several answers to an item become one; stored with the review."""
-MAX_REVIEWERS = 25
-"""Who answers one review; more would only make the agreement unreadable."""
+from arena.reviews.agreement import ReviewAgreement
+
+ItemPlace = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=10_000)], ...],
+    Field(
+        max_length=16,
+        description="Which part of a composite standard: `[1, 0]` is the first part of its second "
+        "one. Empty where the checklist is all of it.",
+        examples=[[]],
+    ),
+]
 
 
 class ReviewStatus(StrEnum):
@@ -26,7 +30,7 @@ class ReviewStatus(StrEnum):
     """Every item has its answers; the verdict is still to be made."""
     DONE = "done"
     CANCELLED = "cancelled"
-    """What it was about was cancelled or its time is over: nobody needs an answer any more."""
+    """What it was about was cancelled, or its time is over: nobody needs an answer any more."""
 
     @property
     def takes_answers(self) -> bool:
@@ -43,186 +47,107 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSubject:
-    """What a review is about; there is never a second review of one subject."""
+    """What a review is about; a subject has one review at most."""
 
     kind: SubjectKind
     id: str
-    part: str = ""
-    """Which of several submissions: `test_id:trial` in a run."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewReview:
-    """What a review is opened with."""
-
-    team_id: str
-    subject: ReviewSubject
-    title: str
-    prompt: str
-    standard: Mapping[str, object]
-    """The document that `read_standard_document` reads."""
-    submission: Submission
-    is_truncated: bool = False
-    reviewers_needed: int = 1
-    due_at: datetime | None = None
-    """Until when an answer counts; None: at any time."""
-    created_at: datetime | None = None
-    """None means now."""
-
-    @property
-    def item_count(self) -> int:
-        """How many items people have to answer; an error where there is none."""
-        lists = checklists(read_standard_document(self.standard))
-        if not lists:
-            raise InvalidInput("there is no checklist in the standard: nobody has to review it")
-        return sum(len(checklist.items) for checklist in lists.values())
+    """The id of the run or the task."""
+    part: Annotated[str, Field(examples=["summary_001:1"])] = ""
+    """`test_id:trial` in a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """A review as it stands, without its texts."""
+    """A submission that waits for people, or that they have judged."""
 
     id: UUID
     team_id: str
     subject: ReviewSubject
     title: str
     status: ReviewStatus
+    """`answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody
+    needs an answer any more."""
     reviewers_needed: int
     rule: str
+    """How several answers to an item become one."""
     item_count: int
     answered_count: int
+    """Items that have as many answers as are needed."""
     revision: int
+    """Grows with every answer: a verdict made from older answers is not taken."""
     trouble: str | None
-    """Why there is no verdict although there should be, or why the answers did not count."""
-    due_at: datetime | None
+    """Why there is no verdict yet, or why the answers did not count."""
+    due_at: datetime | None = None
+    """Until when an answer counts; null: at any time."""
     created_at: datetime
     completed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a reviewer says to one item."""
+class ReviewAnswer:
+    """A reviewer's answer to one item."""
 
-    item: int
-    passed: bool
-    place: PartPath = ()
-    note: str = ""
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    place: ItemPlace = ()
+    item: Annotated[int, Field(ge=0, le=10_000)]
+    """0 is the first item of the checklist."""
+    passed: Annotated[bool, Field(strict=True)]
+    note: Annotated[str | None, Field(max_length=10_000, examples=["names only one of two"])] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedAnswer:
-    """An answer as it stands in the database."""
+class StandingAnswer:
+    """An answer to an item, as it is recorded."""
 
-    answer: Answer
     reviewer: str
+    passed: bool
+    note: str
     is_standing: bool
-    """False for one that its reviewer has replaced since."""
+    """False where the reviewer has replaced it since."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem:
-    """One item, and what was said to it."""
+    """One item of a checklist, and the answers to it."""
 
-    place: PartPath
-    number: int
+    place: ItemPlace
+    item: int
     text: str
-    answers: tuple[RecordedAnswer, ...]
-
-    @property
-    def standing(self) -> tuple[RecordedAnswer, ...]:
-        """The answers that count: one of each reviewer."""
-        return tuple(answer for answer in self.answers if answer.is_standing)
-
-    @property
-    def decided(self) -> ItemAnswer | None:
-        """The answers as one; None where nobody has answered."""
-        return decide(self.standing)
+    answers: Sequence[StandingAnswer]
+    passed: bool | None
+    """The answers as one, by the review's rule."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDetails:
-    """A review with everything a reviewer needs."""
+    """A review with all that a reviewer needs."""
 
     review: Review
     prompt: str
-    document: Mapping[str, object]
-    """The standard as it was given."""
-    submission: Submission
-    is_truncated: bool
-    answers: tuple[RecordedAnswer, ...]
-
-    @cached_property
-    def standard(self) -> Standard:
-        """What the submission is held to."""
-        return read_standard_document(self.document)
-
-    @cached_property
-    def items(self) -> tuple[ReviewItem, ...]:
-        """Every item, part by part."""
-        said: dict[tuple[PartPath, int], list[RecordedAnswer]] = {}
-        for recorded in self.answers:
-            said.setdefault((recorded.answer.place, recorded.answer.item), []).append(recorded)
-        return tuple(
-            ReviewItem(
-                place=place, number=number, text=text, answers=tuple(said.get((place, number), ()))
-            )
-            for place, checklist in checklists(self.standard).items()
-            for number, text in enumerate(checklist.items)
-        )
-
-    @property
-    def decided(self) -> Mapping[PartPath, Sequence[ItemAnswer]]:
-        """One answer to each item, as judging wants them; only for an answered review."""
-        found: dict[PartPath, list[ItemAnswer]] = {}
-        for item in self.items:
-            decided = item.decided
-            assert decided is not None, "every item of an answered review has an answer"
-            found.setdefault(item.place, []).append(decided)
-        return found
+    submission: str
+    language: str | None
+    truncated: bool
+    """Whether the agent's output was longer than what was kept."""
+    items: Sequence[ReviewItem]
+    agreement: ReviewAgreement
 
 
-def decide(answers: Sequence[RecordedAnswer]) -> ItemAnswer | None:
-    """Several reviewers as one: the majority decides, and a tie fails."""
-    if not answers:
-        return None
-    passes = sum(recorded.answer.passed for recorded in answers)
-    noted = [recorded for recorded in answers if recorded.answer.note]
-    notes = [
-        f"{recorded.reviewer}: {recorded.answer.note}" if len(answers) > 1 else recorded.answer.note
-        for recorded in noted
-    ]
-    return ItemAnswer(
-        passed=2 * passes > len(answers),
-        note="; ".join(notes),
-        reviewer=", ".join(recorded.reviewer for recorded in answers),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewsSettled:
+    """What became of the reviews that were answered but had no verdict."""
+
+    settled: Sequence[UUID]
+    waiting: Sequence[Review]
+    """Those that still have none; `trouble` says why."""
 
 
-def check_items(lists: Mapping[PartPath, Checklist], answers: Sequence[Answer]) -> None:
-    """Refuse an answer to an item that is not there, and two answers to one."""
-    seen: set[tuple[PartPath, int]] = set()
-    for answer in answers:
-        where = f" in part {dotted_place(answer.place)}" if answer.place else ""
-        if answer.place not in lists:
-            known = ", ".join(f"[{', '.join(map(str, place))}]" for place in lists)
-            told = f"[{', '.join(map(str, answer.place))}]"
-            raise InvalidInput(f"there is no checklist at place {told}; there is one at: {known}")
-        count = len(lists[answer.place].items)
-        if not 0 <= answer.item < count:
-            raise InvalidInput(
-                f"there is no item {answer.item}{where}: its items are 0 to {count - 1}"
-            )
-        if (answer.place, answer.item) in seen:
-            raise InvalidInput(f"item {answer.item}{where} is answered twice: say it once")
-        seen.add((answer.place, answer.item))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewCounts:
+    """How many of the team's reviews are in each state."""
 
-
-def dotted_place(place: PartPath) -> str:
-    """A place as text: `1.0`; nothing for the whole."""
-    return ".".join(map(str, place))
-
-
-def place_of(dotted: str) -> PartPath:
-    """The place that `dotted_place` wrote."""
-    return tuple(int(step) for step in dotted.split(".")) if dotted else ()
+    open: int
+    answered: int
+    done: int
+    cancelled: int

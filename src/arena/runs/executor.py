@@ -13,7 +13,7 @@ from arena.catalog.live import LiveCatalog
 from arena.catalog.test import Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.verdict import Verdict
-from arena.reviews import ReviewDetails
+from arena.reviews.case import ReviewCase
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.records.lease import claim, lease_of, take_over
@@ -125,12 +125,12 @@ class RunExecutor:
         self._engine.notify(run)
         return run
 
-    async def settle(self, details: ReviewDetails, verdict: Verdict) -> None:
+    async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
         """Take people's verdict on a result; the last one completes the run."""
         cid = None
         if self._engine.recorder is not None:
-            cid = await self._engine.recorder.keep(details.document, details.submission, verdict)
-        run = await settle_result(self._database, details.review, verdict, cid)
+            cid = await self._engine.recorder.keep(case.document, case.submission, verdict)
+        run = await settle_result(self._database, case.review, verdict, cid)
         if run is not None:
             self._engine.notify(run)
 

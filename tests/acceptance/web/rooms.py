@@ -9,7 +9,7 @@ import httpx2
 
 from arena.client import Client, Signer
 from arena.clock import now
-from arena.schemas import TaskJudge, TaskPost
+from arena.market.task import TaskPost
 from factories import write_agent
 
 STANDARDS = r"""
@@ -118,7 +118,7 @@ async def _post(client: Client, description: str, **terms: Any) -> int:
         "judge": "carol",
         **terms,
     }
-    posted = await client.post_task(TaskPost.model_validate(told))
+    posted = await client.post_task(TaskPost(**told))
     assert posted.task_id is not None
     return posted.task_id
 
@@ -133,14 +133,14 @@ async def _judge(client: Client, task_id: int, *, by: str, score: int, reason: s
     task = (await client.task(task_id)).task
     assert task.agent is not None
     assert task.result_hash is not None
-    verdict = TaskJudge(
+    await client.judge(
+        task_id,
         by=by,
         score=score,
         winner=task.agent,
         result_hash=task.result_hash,
         reason_uri=(await client.put_content(reason.encode())).cid,
     )
-    await client.judge(task_id, verdict)
 
 
 async def _dispute(client: Client) -> None:

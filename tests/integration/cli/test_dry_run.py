@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import clock
-from arena.cli.connection import connected, wait_for
+from arena.cli.connection import open_operations, wait_for
 from arena.cli.main import app
 from arena.client import AgentLoop, LoopOptions
 from arena.errors import InvalidInput
-from arena.market import Keys
+from arena.market.signing import KeyFolder
 from arena.settings import Settings, read_settings
 from market_offers import posted
 
@@ -24,7 +24,7 @@ def arena(*words: str) -> str:
 
 def post(count: int) -> None:
     async def offer(settings: Settings) -> None:
-        async with connected(settings) as client:
+        async with open_operations(settings) as client:
             await client.deposit_test_money("alice", "10")
             for _ in range(count):
                 await posted(client)
@@ -36,10 +36,10 @@ def applied(agent: str, count: int) -> None:
     """Let the agent apply for so many tasks."""
 
     async def ask(settings: Settings) -> None:
-        from arena.cli.parties import acting, signer_of
+        from arena.cli.parties import signer_of
 
-        async with connected(settings) as client:
-            acting(client, signer_of(settings, agent))
+        async with open_operations(settings) as client:
+            client.signer = signer_of(settings, agent)
             await AgentLoop(client, options=LoopOptions(max_concurrent=count)).step()
 
     wait_for(ask(read_settings()))
@@ -57,7 +57,7 @@ def test_a_dry_join_makes_no_key_and_registers_nobody(tmp_path: Path):
 
 def arena_agent(name: str) -> None:
     async def ask(settings: Settings) -> None:
-        async with connected(settings) as client:
+        async with open_operations(settings) as client:
             await client.market_agent(name)
 
     wait_for(ask(read_settings()))
@@ -66,7 +66,7 @@ def arena_agent(name: str) -> None:
 def test_it_shows_only_what_there_is_room_for_and_was_not_asked_for_yet(tmp_path: Path):
     post(3)
     arena("join", "--agent-id", "my-solver", "--register-only")
-    assert Keys(tmp_path / "home" / "keys").load("my-solver")
+    assert KeyFolder(tmp_path / "home" / "keys").load("my-solver")
     applied("my-solver", 1)
     assert "nothing to apply for" in arena("start", "--dry-run", "--json")
     shown = arena("start", "--dry-run", "--json", "--max-concurrent", "2")

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.judging import JudgeFlow
 from arena.client import Client
+from arena.client.judging import ServerBench
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
 from arena.evaluation.resources import Resources
-from arena.schemas import ReviewAnswers
+from arena.market.contents import Contents
+from arena.market.judging import JudgeFlow
+from arena.reviews.review import ReviewAnswer
 from market_offers import ADD, held, posted
 
 CONTAINS = {"type": "contains", "contains": ["return"]}
@@ -20,7 +22,8 @@ CHECKLIST = {"type": "checklist", "items": ["It adds", "It is documented", "It i
 
 def flow(client: Client, folder: Path, told: list[str], judge: str = "judy") -> JudgeFlow:
     store = LocalStore(folder / "judges-own")
-    return JudgeFlow(client, judge, Resources(), store, sandbox="", tell=told.append)
+    bench, contents = ServerBench(client, store), Contents(store)
+    return JudgeFlow(bench, judge, contents, Resources(), sandbox="", report=told.append)
 
 
 async def submitted(reader: Client, agent: Client, result: str = ADD, **terms: object) -> int:
@@ -96,9 +99,8 @@ async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, s
     (review,) = (await reader.reviews(subject=f"task:{task_id}")).reviews
     task = (await reader.task(task_id)).task
     assert review.due_at == task.judge_until == (await reader.review(review.id)).review.due_at
-    answers = [{"item": n, "passed": bool(said)} for n, said in enumerate(passes)]
-    body = ReviewAnswers.model_validate({"reviewer": "rita", "answers": answers})
-    await reader.answer_review(review.id, body)
+    answers = [ReviewAnswer(item=n, passed=bool(said)) for n, said in enumerate(passes)]
+    await reader.answer_review(review.id, answers, reviewer="rita")
     task = (await reader.task(task_id)).task
     assert (task.state, task.score, task.judged_by) == (state, sum(passes) * 100 // 3, "judy")
     assert (await reader.review(review.id)).review.status == "done"
@@ -127,7 +129,7 @@ async def test_a_standard_that_can_be_read_two_ways_is_not_offered(reader):
 async def test_tasks_that_wait_for_people_do_not_hide_older_ones(
     reader, agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("arena.client.market.TASKS_PAGE", 1)
+    monkeypatch.setattr("arena.operations.tasks.TASKS_PAGE", 1)
     older = await submitted(reader, agent, evaluation=CONTAINS)
     await submitted(reader, agent, evaluation=CHECKLIST)
     assert await flow(reader, tmp_path, []).step() == 1

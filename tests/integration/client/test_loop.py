@@ -10,7 +10,7 @@ from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions, Res
 from arena.client.journal import Stage
 from arena.content.tree import cid_of
 from arena.errors import Conflict, InvalidInput
-from arena.schemas import Task
+from arena.market.task import Task
 from market_offers import ADD, held, judged, posted
 
 QUICK = LoopOptions(poll_seconds=0.2, retry_delay_seconds=0.01)

@@ -11,7 +11,7 @@ import pytest
 from arena import clock
 from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions
 from arena.errors import InfrastructureError, NotFound
-from arena.schemas import Task
+from arena.market.task import Task
 from market_offers import ADD, posted
 
 QUICK = LoopOptions(poll_seconds=0.2, retry_delay_seconds=0.01)
@@ -51,13 +51,13 @@ async def test_a_result_that_arrives_while_the_market_is_looked_at_is_not_made_a
         page = await listed(**filters)
         if filters.get("state") == "assigned" and not may_answer.is_set():
             may_answer.set()
-            while loop._state.working:
+            while loop._working:
                 await asyncio.sleep(0.01)
         return page
 
     monkeypatch.setattr(agent, "tasks", late)
     await loop.step()
-    await asyncio.gather(*loop._state.working.values())
+    await asyncio.gather(*loop._working.values())
     assert calls == [task_id]
     assert kinds.count("submitted") == 1
 
@@ -135,11 +135,11 @@ async def test_an_agent_whose_clock_is_wrong_still_earns(
     task_id = await posted(reader, assignment="first")
     off = clock.now
     monkeypatch.setattr(
-        "arena.client.signing.clock",
+        "arena.market.signing.clock",
         type("Wrong", (), {"now": staticmethod(lambda: off() + timedelta(hours=hours))}),
     )
     monkeypatch.setattr(
-        "arena.client.market.clock",
+        "arena.operations.market.clock",
         type("Wrong", (), {"now": staticmethod(lambda: off() + timedelta(hours=hours))}),
     )
     loop = AgentLoop(agent, execute=lambda task: ADD, options=QUICK)
@@ -222,7 +222,7 @@ async def test_a_solver_that_fails_does_not_take_one_task_after_the_other(
 
     async def look() -> None:
         await loop.step()
-        await asyncio.gather(*loop._state.working.values())
+        await asyncio.gather(*loop._working.values())
 
     for _ in range(4):
         await look()
@@ -284,7 +284,7 @@ async def test_a_task_whose_deadline_has_passed_is_not_executed(
 async def test_many_tasks_that_are_not_for_it_do_not_hide_the_one_that_is(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("arena.client.market.TASKS_PAGE", 2)
+    monkeypatch.setattr("arena.operations.tasks.TASKS_PAGE", 2)
     wanted = await posted(reader)
     for _ in range(3):
         await posted(reader, description="Write a poem.")

@@ -66,7 +66,7 @@ async def test_an_agent_gets_its_share_although_the_judge_is_away(
     await loop.step()
     await loop.step()
     assert kinds(told) == ["expired"]
-    assert told[0].task and told[0].task.payout == "0.02"
+    assert told[0].task and str(told[0].task.payout) == "0.02"
     assert await held(reader, "my-solver") == "0.02"
     assert (await reader.task(task_id)).task.expiry_reason == "no_verdict"
 

@@ -6,7 +6,6 @@ import pytest
 
 from arena.client import Client
 from arena.content.tree import cid_of
-from arena.schemas import TaskJudge
 from market_offers import ADD, posted
 
 
@@ -17,20 +16,15 @@ async def test_no_character_in_an_event_breaks_the_stream(reader: Client, agent:
     await agent.apply(task_id)
     await agent.submit(task_id, ADD)
     since = (await reader.market_events(limit=1000)).last_id
-    verdict = TaskJudge(
-        by="judy",
-        score=60,
-        winner="my-solver",
-        result_hash=cid_of(ADD.encode()),
-        reason_uri=f"https://example.org/{odd}why",
-    )
-    await reader.judge(task_id, verdict)
+    reason = f"https://example.org/{odd}why"
+    named = {"winner": "my-solver", "result_hash": cid_of(ADD.encode()), "reason_uri": reason}
+    await reader.judge(task_id, by="judy", score=60, **named)
     kinds: list[str] = []
     async with asyncio.timeout(30):
         async for event in reader.watch_market(since=since):
             kinds.append(event.kind)
             if event.kind == "Judged":
-                assert event.data["reasonURI"] == verdict.reason_uri
+                assert event.data["reasonURI"] == reason
             if event.kind == "Paid":
                 break
     assert kinds == ["Judged", "Paid"]

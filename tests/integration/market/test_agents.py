@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from arena.content.tree import cid_of
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.market import Act, BadSignature, Statement, public_key_of, sign
+from arena.market.errors import BadSignature
+from arena.market.signing import Act, Proof, Signer
 from market_desk import TEAM, Desk
 
 
@@ -17,20 +17,23 @@ async def test_registering_again_with_the_same_key_renews_the_version(desk: Desk
     await desk.register("solver")
     await desk.register("solver", version="1.1.0")
     agent = await desk.market.agent(TEAM, "solver")
-    assert (agent.version, agent.public_key) == ("1.1.0", public_key_of(desk.keys["solver"]))
+    assert (agent.version, agent.public_key) == (
+        "1.1.0",
+        desk.keys["solver"].public_key,
+    )
     kinds = [event.why for event in await desk.market.events(TEAM) if event.who == "solver"]
     assert kinds == ["registered", "renewed"]
 
 
 async def test_another_key_cannot_take_an_agents_name(desk: Desk):
-    desk.keys["solver"] = Ed25519PrivateKey.generate()
+    desk.keys["solver"] = Signer.new("solver")
     with pytest.raises(Conflict, match="another key"):
         await desk.register("solver")
 
 
 async def test_a_key_must_be_held_by_who_registers_it(desk: Desk):
-    stolen = public_key_of(desk.keys["rival"])
-    desk.keys["thief"] = Ed25519PrivateKey.generate()
+    stolen = desk.keys["rival"].public_key
+    desk.keys["thief"] = Signer.new("thief")
     proof = await desk.proof(Act.REGISTER, None, "thief", stolen)
     with pytest.raises(BadSignature):
         await desk.market.register_agent(TEAM, "thief", stolen, proof)
@@ -51,7 +54,7 @@ async def test_an_agent_has_a_plain_name(desk: Desk, name: Any):
 
 
 async def test_who_is_not_registered_cannot_apply(desk: Desk):
-    desk.keys["ghost"] = Ed25519PrivateKey.generate()
+    desk.keys["ghost"] = Signer.new("ghost")
     with pytest.raises(NotFound, match="register it first"):
         await desk.apply(await desk.post(), "ghost")
 
@@ -68,7 +71,7 @@ async def test_a_signature_is_good_once(desk: Desk):
 
 
 async def test_a_nonce_cannot_be_signed_twice(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("arena.market.proof.secrets.token_hex", lambda _: "the-same")
+    monkeypatch.setattr("arena.market.signing.secrets.token_hex", lambda _: "the-same")
     first, second = await desk.post(), await desk.post()
     await desk.apply(first)
     with pytest.raises(BadSignature, match="used before"):
@@ -104,17 +107,21 @@ async def test_a_signature_for_anything_else_is_refused(desk: Desk, changes: dic
     task_id = await desk.post()
     await desk.apply(task_id)
     await desk.assign(task_id)
-    right = Statement(
-        market=await desk.market.identity(TEAM),
-        act=Act.SUBMIT,
-        task_id=task_id,
-        agent="solver",
-        content=cid_of(b"x"),
-    )
-    proof = sign(desk.keys["solver"], replace(right, **changes))
+    right = {
+        "market": await desk.market.market_id(TEAM),
+        "act": Act.SUBMIT,
+        "task_id": task_id,
+        "agent": "solver",
+        "content": cid_of(b"x"),
+    }
+
+    def signed(*, agent: str, **statement: Any) -> Proof:
+        return Signer(agent, desk.keys["solver"]._key).prove(**statement)
+
+    proof = signed(**{**right, **changes})
     with pytest.raises(BadSignature):
         await desk.market.submit_result(TEAM, task_id, "solver", b"x", proof)
-    good = sign(desk.keys["solver"], right)
+    good = signed(**right)
     for bad in ("", "!!", "AAAA", good.signature[:-4] + "AAA="):
         with pytest.raises(BadSignature):
             forged = replace(good, signature=bad)

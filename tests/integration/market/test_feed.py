@@ -72,7 +72,7 @@ async def test_whoever_comes_late_or_falls_behind_sees_every_event_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, behind: int
 ):
     monkeypatch.setattr(feed, "RECENT", 3)
-    monkeypatch.setattr(feed, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(feed, "POLL_SECONDS", 0.01)
     start = await desk.market.last_event(TEAM)
     for _ in range(behind):
         await desk.market.deposit_test_money(TEAM, "ann", 1)

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from arena.content.store import LocalStore
-from arena.market import Market, TaskState
+from arena.market.market import Market
+from arena.market.task import TaskState
 from arena.settings import Settings
 from arena.store.database import Database
 
@@ -17,41 +18,49 @@ WORKER = """
 import asyncio, sys
 from datetime import timedelta
 from pathlib import Path
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from arena import clock
+from arena.amounts import Amount
+from arena.market.call import Action, Call
+from arena.market.market import Market
+from arena.market.signing import Act, KeyFolder
+from arena.market.task import TaskPost
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
-from arena.market import *
 from arena.settings import Settings
 from arena.store.database import Database
 
 async def main(url, folder):
     market = Market(Database(url), LocalStore(Path(folder)))
-    key = Keys(Path(folder) / "keys").make("solver")
-    identity = await market.identity("t")
+    solver = KeyFolder(Path(folder) / "keys").make("solver")
+    identity = await market.ledger.market_id("t")
     def proof(act, task, content=""):
-        statement = Statement(
-            market=identity, act=act, task_id=task, agent="solver", content=content
-        )
-        return sign(key, statement)
-    public = public_key_of(key)
+        return solver.prove(identity, act, task_id=task, content=content)
+    def act(task, action, by, **call):
+        return market.act("t", task, Call(action=action, by=by, **call))
+    public = solver.public_key
     await market.register_agent("t", "solver", public, proof(Act.REGISTER, None, public))
     await market.deposit_test_money("t", "ann", 1000, key="money")
     print("ready", flush=True)
     while True:
-        terms = Terms(reward=1, deadline=clock.now() + timedelta(hours=1), judge="jim")
-        new = NewTask(
-            description="x", evaluation={"type": "checklist", "items": ["ok"]}, terms=terms
+        new = TaskPost(
+            poster="ann",
+            description="x",
+            evaluation={"type": "checklist", "items": ["ok"]},
+            reward=Amount(1),
+            deadline=clock.now() + timedelta(hours=1),
+            judge="jim",
         )
-        task = (await market.post_task("t", "ann", new)).task_id
+        task = (await market.post_task("t", new)).task_id
         print("open", task, flush=True)
-        await market.apply("t", task, "solver", proof(Act.APPLY, task))
-        await market.assign("t", task, "solver", by="ann")
+        apply = Call(action=Action.APPLY, by="solver")
+        await market.act("t", task, apply, proof=proof(Act.APPLY, task))
+        await act(task, Action.ASSIGN, "ann", agent="solver")
         print("assigned", task, flush=True)
-        await market.submit_result("t", task, "solver", b"x", proof(Act.SUBMIT, task, cid_of(b"x")))
+        signed = proof(Act.SUBMIT, task, cid_of(b"x"))
+        await market.submit("t", task, "solver", b"x", proof=signed)
         print("submitted", task, flush=True)
-        verdict = Judgement(score=80, winner="solver", result_hash=cid_of(b"x"), reason_uri="y")
-        await market.judge("t", task, verdict, by="jim")
+        verdict = {"agent": "solver", "result_hash": cid_of(b"x"), "reason_uri": "y"}
+        await act(task, Action.JUDGE, "jim", score=80, **verdict)
         print("paid", task, flush=True)
 
 asyncio.run(main(*sys.argv[1:]))
@@ -89,7 +98,7 @@ async def test_what_was_answered_is_kept_and_what_was_not_is_whole(settings: Set
 async def _check(url: str, folder: Path, told: dict[int, str]) -> None:
     database = Database(url)
     try:
-        market = Market(database, LocalStore(folder))
+        market = Market(database, LocalStore(folder)).ledger
         assert (await market.audit("t")).violations == ()
         for task_id, state in told.items():
             now = (await market.task("t", task_id)).state

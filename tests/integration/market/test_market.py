@@ -11,25 +11,18 @@ from arena.content.canonical import canonical
 from arena.content.errors import ContentCorrupt
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
-from arena.market import (
-    Assignment,
+from arena.market.call import Receipt
+from arena.market.errors import (
     BadContent,
     InsufficientFunds,
-    Judgement,
     KeyConflict,
-    Market,
-    NewTask,
-    Receipt,
-    TaskFilter,
-    TaskState,
-    TimeoutPolicy,
     TooEarly,
     UnknownTask,
     WrongRole,
     WrongState,
-    commitment_of,
 )
-from arena.market.proof import Act
+from arena.market.signing import Act, commitment_of
+from arena.market.task import Assignment, TaskFilter, TaskState, TimeoutPolicy
 from arena.scoring.history import Subject
 from arena.scoring.scorecard import DEFAULT_WEIGHTS
 from arena.scoring.scores import Scores
@@ -37,6 +30,7 @@ from arena.settings import Settings
 from arena.store.database import Database
 from cid_vectors import has
 from market_desk import ANSWER, STANDARD, TEAM, Desk
+from market_door import Door
 
 
 async def test_a_task_is_paid_for_work_that_passes(desk: Desk):
@@ -124,7 +118,7 @@ async def test_a_standard_is_kept_by_its_cid_and_pinned(desk: Desk):
     for task_id in (by_cid, inline):
         task = await desk.market.task(TEAM, task_id)
         assert task.evaluation_cid == cid
-        assert await desk.market.standard_of(task)
+        assert await desk.market.contents.standard(task.evaluation_cid)
     assert (desk.content.folder / "pins" / cid).exists()
 
 
@@ -155,10 +149,8 @@ async def test_a_result_is_frozen(desk: Desk):
     with pytest.raises(WrongState, match="submitted"):
         await desk.submit(task_id, b"a better one")
     with pytest.raises(BadContent, match="was submitted"):
-        other = Judgement(
-            score=100, winner="solver", result_hash=cid_of(b"a better one"), reason_uri="x"
-        )
-        await desk.market.judge(TEAM, task_id, other, by="jim")
+        other = {"score": 100, "winner": "solver", "result_hash": cid_of(b"a better one")}
+        await desk.market.judge(TEAM, task_id, **other, by="jim")
 
 
 async def test_who_may_not_submit_cannot_fill_the_store(desk: Desk):
@@ -174,12 +166,12 @@ async def test_who_may_not_submit_cannot_fill_the_store(desk: Desk):
 async def test_another_teams_task_is_not_known(desk: Desk):
     task_id = await desk.submitted()
     market = desk.market
-    judgement = Judgement(score=100, winner="solver", result_hash=cid_of(ANSWER), reason_uri="x")
+    verdict = {"score": 100, "winner": "solver", "result_hash": cid_of(ANSWER)}
     for call in (
         market.task("blue", task_id),
         market.story("blue", task_id),
         market.applicants("blue", task_id),
-        market.judge("blue", task_id, judgement, by="jim"),
+        market.judge("blue", task_id, **verdict, by="jim"),
         market.expire("blue", task_id),
         market.task(TEAM, task_id + 1),
         market.task(TEAM, 0),
@@ -195,8 +187,8 @@ async def test_another_teams_task_is_not_known(desk: Desk):
 
 async def test_a_repeated_call_gives_the_same_receipt_even_after_the_window(desk: Desk):
     deadline = desk.at + timedelta(seconds=3600)
-    new = NewTask(description="x", evaluation=STANDARD, terms=desk.terms(deadline=deadline))
-    first = await desk.market.post_task(TEAM, "ann", new, key="p")
+    new = desk.offer(deadline=deadline, idempotency_key="p")
+    first = await desk.market.post_task(TEAM, new)
     task_id = first.task_id
     assert task_id is not None
     applied = await desk.apply(task_id, key="a")
@@ -204,7 +196,7 @@ async def test_a_repeated_call_gives_the_same_receipt_even_after_the_window(desk
     submitted = await desk.submit(task_id, key="s")
     judged = await desk.judge(task_id, 75, key="j")
     desk.wait(10_000)
-    assert await desk.market.post_task(TEAM, "ann", new, key="p") == first
+    assert await desk.market.post_task(TEAM, new) == first
     assert await desk.apply(task_id, key="a") == applied
     assert await desk.submit(task_id, key="s") == submitted
     assert await desk.judge(task_id, 75, key="j") == judged
@@ -218,11 +210,11 @@ async def test_of_many_judges_and_many_processes_exactly_one_settles(
 ):
     task_id = await desk.submitted()
     others = [Database(settings.database) for _ in range(2)]
-    markets = [desk.market, *(Market(database, desk.content) for database in others)]
-    judgement = {"winner": "solver", "result_hash": cid_of(ANSWER), "reason_uri": "x"}
+    markets = [desk.market, *(Door(database, desk.content) for database in others)]
+    verdict = {"winner": "solver", "result_hash": cid_of(ANSWER)}
     ended = await asyncio.gather(
         *(
-            market.judge(TEAM, task_id, Judgement(score=score, **judgement), by="jim")
+            market.judge(TEAM, task_id, score=score, **verdict, by="jim")
             for market in markets
             for score in (10, 90)
         ),
@@ -242,7 +234,7 @@ async def test_of_two_assignments_at_once_exactly_one_holds(desk: Desk, settings
     other = Database(settings.database)
     ended: list[Any] = await asyncio.gather(
         desk.assign(task_id),
-        Market(other, desk.content).assign(TEAM, task_id, "rival", by="ann"),
+        Door(other, desk.content).assign(TEAM, task_id, "rival", by="ann"),
         return_exceptions=True,
     )
     await other.close()
@@ -300,7 +292,7 @@ async def test_a_dispute_is_settled_by_the_arbiter(desk: Desk):
         dispute_window_seconds=60, arbiter="art", arbiter_window_seconds=60, bond=5
     )
     assert (await desk.judge(task_id, 20)).state is TaskState.JUDGED
-    await desk.market.dispute(TEAM, task_id, by="solver", reason_uri="unfair")
+    await desk.dispute(task_id, "unfair")
     assert (await desk.market.balances(TEAM))[f"bond:{task_id}"] == 5
     receipt = await desk.market.resolve(TEAM, task_id, 95, by="art", reason_uri="it works")
     assert receipt.state is TaskState.PAID
@@ -314,7 +306,7 @@ async def test_a_dispute_needs_its_bond(desk: Desk):
     )
     await desk.judge(task_id, 20)
     with pytest.raises(InsufficientFunds):
-        await desk.market.dispute(TEAM, task_id, by="solver", reason_uri="unfair")
+        await desk.dispute(task_id, "unfair")
     assert (await desk.market.task(TEAM, task_id)).state is TaskState.JUDGED
 
 
@@ -322,7 +314,7 @@ async def test_a_result_can_be_committed_to_before_it_is_shown(desk: Desk):
     task_id = await desk.post(commit_deadline=desk.at + timedelta(seconds=100))
     await desk.apply(task_id)
     await desk.assign(task_id)
-    market_id = await desk.market.identity(TEAM)
+    market_id = await desk.market.market_id(TEAM)
     commitment = commitment_of(market_id, task_id, "solver", cid_of(ANSWER), "pepper")
     with pytest.raises(WrongState, match="commit"):
         await desk.submit(task_id)
@@ -471,16 +463,16 @@ async def test_a_self_judged_task_says_so_and_counts_for_nothing(desk: Desk):
     task_id = await desk.submitted(judge="ann", is_self_judged=True)
     await desk.judge(task_id, 100, by="ann")
     task = await desk.market.task(TEAM, task_id)
-    assert (task.state, task.terms.is_self_judged) == ("paid", True)
+    assert (task.state, task.is_self_judged) == ("paid", True)
     known = (await desk.market.agent(TEAM, "solver")).reputation
     assert (known.attempts, known.judged) == (0, 0)
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 20_001, "nul\0", "\ud800", None, 5])
 async def test_a_description_is_a_text(desk: Desk, text: Any):
-    new = NewTask(description=text, evaluation=STANDARD, terms=desk.terms())
+    new = desk.offer(description=text)
     with pytest.raises(InvalidInput):
-        await desk.market.post_task(TEAM, "ann", new)
+        await desk.market.post_task(TEAM, new)
     with pytest.raises(InvalidInput):
         await desk.market.deposit_test_money(TEAM, "ann", 5, key=text if text is not None else "")
 

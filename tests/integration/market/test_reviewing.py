@@ -14,9 +14,12 @@ from arena.evaluation.resources import Resources
 from arena.evaluation.sealed import SealedFolder, commitment_of, seal, write_private_part
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
-from arena.market import TaskReviews, TaskState, TooLate
-from arena.reviews import Answer, Reviews, ReviewStatus, SubjectKind
+from arena.market.errors import TooLate
+from arena.market.judging import TaskReviews
+from arena.market.task import TaskState
 from arena.reviews.records import add_answers
+from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
+from arena.reviews.reviews import Reviews
 from arena.settings import Settings
 from arena.store.tables import Reviews as Table
 from market_desk import TEAM, Desk
@@ -30,12 +33,12 @@ STANDARD = {
 }
 
 
-def says(passed: bool) -> list[Answer]:
-    return [Answer(place=(0,), item=0, passed=passed)]
+def says(passed: bool) -> list[ReviewAnswer]:
+    return [ReviewAnswer(place=(0,), item=0, passed=passed)]
 
 
 def reviewed(desk: Desk, resources: Resources) -> tuple[TaskReviews, Reviews]:
-    tasks = TaskReviews(desk.database, desk.market, desk.content, sandbox="", reviewers_needed=1)
+    tasks = TaskReviews(desk.database, desk.market, sandbox="", reviewers_needed=1)
     return tasks, Reviews(desk.database, resources, {SubjectKind.TASK: tasks.settle})
 
 
@@ -53,11 +56,11 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
         return Verdict(score=20, passed=False, reasoning="hm", findings=())
 
     tasks, reviews = reviewed(desk, Resources(judge=slow))
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     review_id = review.id
     done = await reviews.answer(review_id, TEAM, "rita", says(bool(first)))
-    task = await desk.market.task(TEAM, task_id)
+    task = await desk.market.ledger.task(TEAM, task_id)
     assert (done.status, task.state) == (ReviewStatus.DONE, TaskState(state))
     assert (task.score, len(asked)) == (60 if then else 10, 2)
 
@@ -72,14 +75,14 @@ async def test_an_answer_after_the_last_window_is_refused(
     tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted(**terms)
     due_at = desk.at + timedelta(seconds=seconds)
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     assert review.due_at == due_at
     desk.wait(seconds)
     with pytest.raises(Conflict, match=rf"until {re.escape(due_at.isoformat())}.*would not count"):
-        await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+        await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     with pytest.raises(TooLate, match="ended at"):
-        await tasks.wanted(TEAM, task_id, by="jim")
+        await tasks.new_review(TEAM, task_id, by="jim")
     await reviews.settle_answered()
     (closed,) = await reviews.list(TEAM)
     assert closed.status is ReviewStatus.CANCELLED
@@ -89,12 +92,12 @@ async def test_an_answer_after_the_last_window_is_refused(
 async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
     tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     desk.wait(899)
-    done = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
-    assert (await desk.market.task(TEAM, task_id)).judged_by == "fay"
+    assert (await desk.market.ledger.task(TEAM, task_id)).judged_by == "fay"
 
 
 async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_fallback_judge(
@@ -102,10 +105,10 @@ async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_f
 ):
     tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted(fallback_judge="fay", fallback_window_seconds=300)
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     desk.wait(599)
-    looked = desk.market.now
+    looked = desk.market.ledger.now
 
     def shutting() -> datetime:
         """Still the judge's turn, and just not any more when the market looks itself."""
@@ -113,10 +116,10 @@ async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_f
         desk.wait(1)
         return now
 
-    monkeypatch.setattr(desk.market, "now", shutting)
-    done = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    monkeypatch.setattr(desk.market.ledger, "now", shutting)
+    done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
-    assert (await desk.market.task(TEAM, task_id)).judged_by == "fay"
+    assert (await desk.market.ledger.task(TEAM, task_id)).judged_by == "fay"
 
 
 @pytest.mark.parametrize("is_expired", [False, True])
@@ -131,7 +134,7 @@ async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
 
     tasks, reviews = reviewed(desk, Resources(judge=slow))
     task_id = await desk.submitted(evaluation=STANDARD)
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     ended = await reviews.answer(review.id, TEAM, "rita", says(True))
     assert review.due_at is not None
@@ -143,10 +146,10 @@ async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
 async def test_answers_to_a_task_that_was_judged_by_hand_did_not_count(desk: Desk):
     tasks, reviews = reviewed(desk, Resources())
     task_id = await desk.submitted()
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     await desk.judge(task_id, 10)
-    ended = await reviews.answer(review.id, TEAM, "rita", [Answer(item=0, passed=True)])
+    ended = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert ended.status is ReviewStatus.CANCELLED
     assert f"task {task_id} was judged by jim" in (ended.trouble or "")
 
@@ -166,15 +169,16 @@ async def test_a_verdict_that_was_given_before_a_crash_is_no_trouble_after_it(
 
     tasks, reviews = reviewed(desk, Resources(judge=judge))
     task_id = await desk.submitted(evaluation=STANDARD)
-    await reviews.open(await tasks.wanted(TEAM, task_id, by="jim"))
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     await reviews.answer(review.id, TEAM, "rita", says(True))
     async with desk.database.writing() as connection:  # as if it had died before it could close
         row = update(Table).where(Table.id == review.id)
         await connection.execute(row.values(status=ReviewStatus.ANSWERED, completed_at=None))
-    (done,) = (await reviews.settle_answered()).settled
+    (settled,) = (await reviews.settle_answered()).settled
+    done = (await reviews.get(settled, TEAM)).review
     assert (done.status, done.trouble, len(said)) == (ReviewStatus.DONE, None, 2)
-    assert (await desk.market.task(TEAM, task_id)).score == 100
+    assert (await desk.market.ledger.task(TEAM, task_id)).score == 100
 
 
 async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_for_it(
@@ -197,7 +201,7 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
 
     tokens = (SecretStr(f"{TEAM}:{'t' * 20}"),)
     async with open_arena(settings.model_copy(update={"tokens": tokens})) as house:
-        await house.reviews.open(await house.task_reviews.wanted(TEAM, task_id, by="jim"))
+        await house.reviews.open(await house.task_reviews.new_review(TEAM, task_id, by="jim"))
         (review,) = await house.reviews.list(TEAM)
         leave(everybodys)
         leave(everybodys.of_team("blue"))
@@ -206,4 +210,4 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
         leave(everybodys.of_team(TEAM))
         done = await house.reviews.settle(answered)
         assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
-    assert (await desk.market.task(TEAM, task_id)).state is TaskState.PAID
+    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID

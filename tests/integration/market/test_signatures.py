@@ -2,7 +2,8 @@
 
 import pytest
 
-from arena.market import Act, BadSignature, public_key_of
+from arena.market.errors import BadSignature
+from arena.market.signing import Act
 from market_desk import TEAM, Desk
 
 DISPUTABLE = {
@@ -27,6 +28,8 @@ async def test_a_dispute_is_signed_for_its_task_and_its_reason(desk: Desk):
     ):
         with pytest.raises(BadSignature):
             await desk.market.dispute(TEAM, task_id, by="solver", reason_uri="unfair", proof=wrong)
+    with pytest.raises(BadSignature, match="must sign"):
+        await desk.market.dispute(TEAM, task_id, by="solver", reason_uri="unfair")
     assert await desk.market.balance(TEAM, "solver") == 10
     await desk.market.dispute(TEAM, task_id, by="solver", reason_uri="unfair", proof=good)
     assert await desk.market.balance(TEAM, "solver") == 5
@@ -35,7 +38,7 @@ async def test_a_dispute_is_signed_for_its_task_and_its_reason(desk: Desk):
 async def test_a_registration_that_changed_nothing_cannot_be_sent_again_with_another_version(
     desk: Desk,
 ):
-    public = public_key_of(desk.keys["solver"])
+    public = desk.keys["solver"].public_key
     proof = await desk.proof(Act.REGISTER, None, "solver", public)
     for _ in range(2):  # the same again does no harm
         await desk.market.register_agent(TEAM, "solver", public, proof)

@@ -10,7 +10,10 @@ from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, NotFound
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
-from arena.reviews import Answer, ReviewDetails, Reviews, ReviewStatus, SubjectKind, records
+from arena.reviews import records
+from arena.reviews.case import ReviewCase
+from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
+from arena.reviews.reviews import Reviews
 from arena.runs.engine import Engine
 from arena.runs.executor import RunExecutor
 from arena.runs.owner import Owner
@@ -129,7 +132,7 @@ async def test_two_last_answers_at_once_complete_the_run_once(house: Arena, atte
     first, second = await reviews_of(house)
     for review in (first, second):
         await answer(house, review.id, True, True)
-    last = [Answer(item=2, passed=True)]
+    last = [ReviewAnswer(item=2, passed=True)]
     ended = await asyncio.gather(
         house.reviews.answer(first.id, TEAM, "mia", last),
         house.reviews.answer(second.id, TEAM, "bob", last),
@@ -148,7 +151,9 @@ async def test_two_reviewers_answer_the_last_two_items_of_one_review_at_once(hou
     await answer(house, review.id, True)
     await asyncio.gather(
         *(
-            house.reviews.answer(review.id, TEAM, f"r{item}", [Answer(item=item, passed=True)])
+            house.reviews.answer(
+                review.id, TEAM, f"r{item}", [ReviewAnswer(item=item, passed=True)]
+            )
             for item in (1, 2)
         )
     )
@@ -219,7 +224,7 @@ async def test_other_parts_are_judged_after_the_last_answer(house: Arena, settin
     house.catalog.refresh()
     run = await execute(house, test_ids=("both_00001",))
     (review,) = await reviews_of(house)
-    answers = [Answer(item=item, passed=True, place=(1,)) for item in (0, 1)]
+    answers = [ReviewAnswer(item=item, passed=True, place=(1,)) for item in (0, 1)]
     await house.reviews.answer(review.id, TEAM, "mia", answers)
     (recorded,) = (await house.runs.results(run.id)).results
     assert (recorded.passed, recorded.score) == (False, 50)
@@ -243,7 +248,7 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     house.catalog.refresh()
     run = await execute(house, test_ids=("both_00001",))
     (review,) = await reviews_of(house)
-    said = [Answer(item=0, passed=True, place=(1,))]
+    said = [ReviewAnswer(item=0, passed=True, place=(1,))]
     left = await house.reviews.answer(review.id, TEAM, "mia", said)
     assert left.status is ReviewStatus.ANSWERED
     assert "no judge is set up" in (left.trouble or "")
@@ -254,7 +259,7 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     resources = replace(house.resources, judge=kind_judge)
     mended = Reviews(house.database, resources, {SubjectKind.RUN: house.executor.settle})
     settled = await mended.settle_answered()
-    assert [one.id for one in settled.settled] == [review.id]
+    assert list(settled.settled) == [review.id]
     assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
 
 
@@ -263,17 +268,17 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
     (review,) = await reviews_of(house)
     seen: list[bool] = []
 
-    async def slow(one: ReviewDetails, verdict: Verdict) -> None:
+    async def slow(one: ReviewCase, verdict: Verdict) -> None:
         if not seen:
             await records.add_answers(
-                house.database, one.review.id, TEAM, "mia", [Answer(item=0, passed=False)]
+                house.database, one.review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=False)]
             )
         seen.append(verdict.passed)
         await house.executor.settle(one, verdict)
 
     reviews = Reviews(house.database, house.resources, {SubjectKind.RUN: slow})
     done = await reviews.answer(
-        review.id, TEAM, "mia", [Answer(item=item, passed=item < 2) for item in range(3)]
+        review.id, TEAM, "mia", [ReviewAnswer(item=item, passed=item < 2) for item in range(3)]
     )
     assert done.status == "done"
     assert seen == [True, False]
@@ -291,7 +296,7 @@ async def test_another_team_has_no_such_review(house: Arena):
     await execute(house)
     review, _ = await reviews_of(house)
     with pytest.raises(NotFound, match=f"there is no review {review.id}"):
-        await house.reviews.answer(review.id, "others", "eve", [Answer(item=0, passed=True)])
+        await house.reviews.answer(review.id, "others", "eve", [ReviewAnswer(item=0, passed=True)])
     with pytest.raises(NotFound):
         await house.reviews.get(review.id, "others")
     assert await house.reviews.list("others") == []
@@ -301,6 +306,6 @@ async def test_a_reviewer_gets_the_prompt_and_the_whole_answer(house: Arena):
     await execute(house, test_ids=("odes_00001",))
     (review,) = await reviews_of(house)
     details = await house.reviews.get(review.id, TEAM)
-    assert (details.prompt, details.submission.output) == ("say word1", "SAY WORD1")
+    assert (details.prompt, details.submission) == ("say word1", "SAY WORD1")
     assert [item.text for item in details.items] == ["clear", "true", "short"]
-    assert not details.is_truncated
+    assert not details.truncated

@@ -6,33 +6,37 @@ from uuid import uuid4
 
 import pytest
 
-from arena import clock, schemas
+from arena import clock
 from arena.cli.output import moment
-from arena.cli.review import _show_answered, _show_list
+from arena.cli.review import _print_answered, _print_list
+from arena.operations.reviews import ReviewList
+from arena.reviews.agreement import ReviewAgreement
+from arena.reviews.review import Review, ReviewDetails, ReviewStatus, ReviewSubject, SubjectKind
 
 
-def review(**changes: Any) -> schemas.Review:
+def review(**changes: Any) -> Review:
     values: dict[str, Any] = {
         "id": uuid4(),
         "team_id": "red",
-        "subject": {"kind": "task", "id": "7", "part": ""},
+        "subject": ReviewSubject(kind=SubjectKind.TASK, id="7"),
         "title": "task 7",
-        "status": "open",
+        "status": ReviewStatus.OPEN,
         "reviewers_needed": 1,
         "rule": "majority, a tie fails",
         "item_count": 1,
         "answered_count": 0,
+        "revision": 0,
         "trouble": None,
         "created_at": clock.now(),
         "completed_at": None,
         **changes,
     }
-    return schemas.Review.model_validate(values)
+    return Review(**values)
 
 
 def test_a_list_tells_until_when_an_answer_counts(capsys: pytest.CaptureFixture[str]):
     due_at = clock.now() + timedelta(hours=1)
-    _show_list(schemas.ReviewList(reviews=[review(due_at=due_at)], count=1), as_json=False)
+    _print_list(ReviewList(reviews=[review(due_at=due_at)], count=1))
     assert moment(due_at) in capsys.readouterr().out
 
 
@@ -42,14 +46,14 @@ def test_a_list_tells_until_when_an_answer_counts(capsys: pytest.CaptureFixture[
 def test_a_reviewer_hears_why_there_is_no_verdict(
     capsys: pytest.CaptureFixture[str], status: str, told: str
 ):
-    details = schemas.ReviewDetails(
-        review=review(status=status, trouble="it was too late"),
+    details = ReviewDetails(
+        review=review(status=ReviewStatus(status), trouble="it was too late"),
         prompt="",
         submission="",
         language=None,
         truncated=False,
         items=[],
-        agreement=schemas.ReviewAgreement(shared_items=0, agreed_items=0, share=None, pairs=[]),
+        agreement=ReviewAgreement(shared_items=0, agreed_items=0, share=None, pairs=()),
     )
-    _show_answered(details, as_json=False)
+    _print_answered(details)
     assert f"{told}it was too late" in capsys.readouterr().out

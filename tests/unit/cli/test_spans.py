@@ -7,7 +7,7 @@ import pytest
 from arena import clock
 from arena.cli.spans import moment_of, seconds_in
 from arena.errors import InvalidInput
-from arena.market.terms import MAX_DEADLINE_DAYS
+from arena.market.task import MAX_DEADLINE_DAYS
 
 
 @pytest.mark.parametrize(

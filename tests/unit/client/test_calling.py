@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from arena.client.calling import called
+from arena.client.executing import called
 
 who: ContextVar[str] = ContextVar("who", default="nobody")
 

@@ -7,33 +7,35 @@ from pathlib import Path
 import pytest
 
 from arena.client import Journal
-from arena.client.journal import Entry, Stage
+from arena.client.journal import JournalEntry, Stage
 from arena.errors import Conflict, InfrastructureError
 
 
 def test_entries_are_there_again_after_a_restart(tmp_path: Path):
     journal = Journal(tmp_path / "j")
-    entry = journal.write(Entry(task_id=7))
+    entry = journal.write(JournalEntry(task_id=7))
     journal.write(entry, stage=Stage.EXECUTED, text="ünïcode\n\0", attempts=2)
-    journal.write(Entry(task_id=3), stage=Stage.SUBMITTED, result_hash="Qm")
+    journal.write(JournalEntry(task_id=3), stage=Stage.SUBMITTED, result_hash="Qm")
     again = Journal(tmp_path / "j")
-    assert again.get(7) == Entry(task_id=7, stage=Stage.EXECUTED, text="ünïcode\n\0", attempts=2)
+    assert again.get(7) == JournalEntry(
+        task_id=7, stage=Stage.EXECUTED, text="ünïcode\n\0", attempts=2
+    )
     assert [one.task_id for one in again.entries(Stage.EXECUTED, Stage.SUBMITTED)] == [3, 7]
     assert again.get(8) is None
 
 
 def test_without_a_folder_it_lives_in_memory():
     journal = Journal()
-    journal.write(Entry(task_id=1))
+    journal.write(JournalEntry(task_id=1))
     with journal.held():
-        assert journal.get(1) == Entry(task_id=1)
+        assert journal.get(1) == JournalEntry(task_id=1)
 
 
 WRITES_UNTIL_KILLED = """
 import sys
 from pathlib import Path
-from arena.client.journal import Entry, Journal
-journal, entry, number = Journal(Path(sys.argv[1])), Entry(task_id=1), 0
+from arena.client.journal import JournalEntry, Journal
+journal, entry, number = Journal(Path(sys.argv[1])), JournalEntry(task_id=1), 0
 while True:
     number += 1
     entry = journal.write(entry, attempts=number, text="x" * number * 997)
@@ -71,6 +73,6 @@ def test_a_damaged_entry_is_told_and_not_overlooked(tmp_path: Path):
 def test_whoever_gets_the_journal_knows_what_was_written_meanwhile(tmp_path: Path):
     first, second = Journal(tmp_path), Journal(tmp_path)
     with first.held():
-        first.write(Entry(task_id=7), stage=Stage.EXECUTED, text="done")
+        first.write(JournalEntry(task_id=7), stage=Stage.EXECUTED, text="done")
     with second.held():
-        assert second.get(7) == Entry(task_id=7, stage=Stage.EXECUTED, text="done")
+        assert second.get(7) == JournalEntry(task_id=7, stage=Stage.EXECUTED, text="done")

@@ -45,7 +45,7 @@ def test_what_is_no_result_is_an_error_of_the_program(output: bytes, told: str):
 
 
 def test_a_result_is_a_text_or_a_hash():
-    with pytest.raises(ValueError, match="one of them"):
+    with pytest.raises(ValueError, match="either a text or a hash"):
         Result()
-    with pytest.raises(ValueError, match="one of them"):
+    with pytest.raises(ValueError, match="either a text or a hash"):
         Result(text="a", result_hash="b")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from arena.client.stopping import unless_stopped
+from arena.client.executing import unless_stopped
 
 
 async def test_work_that_hangs_is_left_when_it_is_to_stop():

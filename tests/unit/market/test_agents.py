@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.market import Applicant, Reputation, ranked
+from arena.market.agents import Applicant, Reputation, ranked
 from arena.market.money import EntryKind, NewEntry, Posting
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

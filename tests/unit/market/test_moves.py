@@ -5,35 +5,24 @@ nothing is taken from the table under test. `ann` posts, `solver` does the work,
 too, `nobody` has no part, `jim` judges, `fay` is the fallback judge, `art` the arbiter.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from arena.market import (
-    Assignment,
-    BadContent,
-    BadScore,
-    Task,
-    TaskState,
-    Terms,
-    TimeoutPolicy,
-    TooEarly,
-    TooLate,
-    WrongRole,
-    WrongState,
-)
+from arena.amounts import Amount
 from arena.market.call import Action, Call, Step
+from arena.market.errors import BadContent, BadScore, TooEarly, TooLate, WrongRole, WrongState
 from arena.market.moves import check
+from arena.market.task import Assignment, Task, TaskState, Terms, TimeoutPolicy
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
 EVERYBODY = ("ann", "solver", "rival", "nobody", "jim", "fay", "art")
 RESULT = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 OTHER_RESULT = "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"
-PLAIN = Terms(
-    reward=100, deadline=NOON + timedelta(seconds=3600), judge="jim", judge_window_seconds=600
-)
+PLAIN = Terms(reward=Amount(100), deadline=NOON + timedelta(seconds=3600), judge_window_seconds=600)
 FALLBACK = replace(PLAIN, fallback_judge="fay", fallback_window_seconds=300)
 DISPUTABLE = replace(
     PLAIN, dispute_window_seconds=120, arbiter="art", arbiter_window_seconds=180, bond=7
@@ -50,6 +39,10 @@ def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
+def vars_of(terms: Terms) -> dict[str, Any]:
+    return {field.name: getattr(terms, field.name) for field in fields(Terms)}
+
+
 def a_task(state: str, terms: Terms = PLAIN, *, score: int = 80, disputer: str = "ann") -> Task:
     """A task that came to `state`: submitted at 1000, judged at 1100, disputed at 1200."""
     task = Task(
@@ -58,7 +51,8 @@ def a_task(state: str, terms: Terms = PLAIN, *, score: int = 80, disputer: str =
         poster="ann",
         description="do it",
         evaluation_cid=OTHER_RESULT,
-        terms=terms,
+        judge="ann" if terms.is_self_judged else "jim",
+        **vars_of(terms),
         state=TaskState(state),
         posted_at=NOON,
         applicant_count=2,
@@ -340,7 +334,7 @@ def test_what_is_revealed_must_be_what_was_committed_to():
 def test_applications_are_taken_once_and_up_to_the_limit():
     task = a_task("open", replace(PLAIN, max_applicants=3))
     assert check(task, a_call("apply", "nobody"), after(1)).task.applicant_count == 3
-    with pytest.raises(WrongState, match="before"):
+    with pytest.raises(WrongState, match="already applied"):
         check(task, a_call("apply", "rival"), after(1), has_applied=True)
     with pytest.raises(WrongState, match="full"):
         check(replace(task, applicant_count=3), a_call("apply", "nobody"), after(1))
@@ -430,7 +424,7 @@ def test_what_counts_for_reputation():
 
 
 def test_what_the_poster_judges_himself_counts_for_nothing():
-    terms = replace(PLAIN, judge="ann", is_self_judged=True)
+    terms = replace(PLAIN, is_self_judged=True)
     steps = [
         do(a_task("open", terms), a_call("assign", "ann"), after(1)),
         do(a_task("submitted", terms), a_call("judge", "ann"), after(1100)),

@@ -7,16 +7,17 @@ from hypothesis import strategies as st
 from arena.errors import InvalidInput
 from arena.evaluation.standard import Checklist
 from arena.evaluation.verdict import Submission
-from arena.reviews import Answer, NewReview, RecordedAnswer, ReviewSubject, SubjectKind
-from arena.reviews.review import check_items, decide, dotted_place, place_of
+from arena.reviews.case import NewReview, check_items, decide, dotted_place, place_of
+from arena.reviews.review import ReviewAnswer, ReviewSubject, StandingAnswer, SubjectKind
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LISTS = {(1, 0): Checklist(items=("a", "b")), (2,): Checklist(items=("c",))}
 
 
-def recorded(passed: bool, reviewer: str = "mia", note: str = "", item: int = 0) -> RecordedAnswer:
-    answer = Answer(item=item, passed=passed, note=note)
-    return RecordedAnswer(answer=answer, reviewer=reviewer, is_standing=True, created_at=NOW)
+def recorded(passed: bool, reviewer: str = "mia", note: str = "") -> StandingAnswer:
+    return StandingAnswer(
+        reviewer=reviewer, passed=passed, note=note, is_standing=True, created_at=NOW
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,24 +52,24 @@ def test_nobody_has_decided_nothing():
     ("answer", "told"),
     [
         (
-            Answer(item=2, passed=True, place=(1, 0)),
+            ReviewAnswer(item=2, passed=True, place=(1, 0)),
             r"no item 2 in part 1\.0: its items are 0 to 1",
         ),
-        (Answer(item=-1, passed=True, place=(2,)), "no item -1 in part 2"),
+        (ReviewAnswer(item=-1, passed=True, place=(2,)), "no item -1 in part 2"),
         (
-            Answer(item=0, passed=True),
+            ReviewAnswer(item=0, passed=True),
             r"no checklist at place \[\]; there is one at: \[1, 0\], \[2",
         ),
-        (Answer(item=0, passed=True, place=(1,)), r"no checklist at place \[1\]"),
+        (ReviewAnswer(item=0, passed=True, place=(1,)), r"no checklist at place \[1\]"),
     ],
 )
-def test_an_item_that_is_not_there_is_refused(answer: Answer, told: str):
+def test_an_item_that_is_not_there_is_refused(answer: ReviewAnswer, told: str):
     with pytest.raises(InvalidInput, match=told):
         check_items(LISTS, [answer])
 
 
 def test_an_item_is_answered_once_in_a_request():
-    twice = [Answer(item=0, passed=one, place=(2,)) for one in (True, False)]
+    twice = [ReviewAnswer(item=0, passed=one, place=(2,)) for one in (True, False)]
     with pytest.raises(InvalidInput, match="item 0 in part 2 is answered twice"):
         check_items(LISTS, twice)
     check_items(LISTS, twice[:1])

@@ -73,13 +73,13 @@ export interface paths {
         };
         /**
          * Export Content
-         * @description One file (CAR) with these contents; a verdict record brings what it speaks of.
+         * @description One file (CAR) with these contents; a verdict record brings what it refers to.
          */
         get: operations["export_content"];
         put?: never;
         /**
          * Import Content
-         * @description Keep all that an archive holds, or nothing of it where a byte is wrong.
+         * @description Store everything in an archive, or nothing of it if a byte is wrong.
          */
         post: operations["import_content"];
         delete?: never;
@@ -523,7 +523,7 @@ export interface paths {
         put?: never;
         /**
          * Put Content
-         * @description Keep the body as it is and tell its CID.
+         * @description Store the body as it is; returns its CID.
          */
         post: operations["put_content"];
         delete?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Get Content
-         * @description The content called `cid`, every block of it verified.
+         * @description The content with this CID, every block of it verified.
          */
         get: operations["get_content"];
         put?: never;
@@ -769,7 +769,7 @@ export interface paths {
         put?: never;
         /**
          * Register Market Agent
-         * @description Let an agent in with its public key; signed with the private one.
+         * @description Admit an agent with its public key; signed with the private one.
          */
         post: operations["register_market_agent"];
         delete?: never;
@@ -909,7 +909,7 @@ export interface paths {
         put?: never;
         /**
          * Settle Reviews
-         * @description Make the verdicts of answered reviews that something was in the way of.
+         * @description Retry the verdicts of answered reviews that could not be made.
          */
         post: operations["settle_reviews"];
         delete?: never;
@@ -927,7 +927,7 @@ export interface paths {
         };
         /**
          * Get Review
-         * @description A review with its submission, its items and what was said to them.
+         * @description A review with its submission, its items and the answers to them.
          */
         get: operations["get_review"];
         put?: never;
@@ -935,9 +935,9 @@ export interface paths {
          * Answer Review
          * @description Answer items of a review; the last answer makes the verdict.
          *
-         *     Where the verdict cannot be made just now the answers are kept, the review stays `answered` and
-         *     `trouble` says why; it is settled later. From `due_at` on answers are refused; where the time
-         *     ends while the verdict is made, the review is `cancelled` and `trouble` says so.
+         *     Where the verdict cannot be made just now the answers are kept, the review stays `answered`
+         *     and `trouble` says why; it is settled later. From `due_at` on answers are refused; if the
+         *     time ends while the verdict is made, the review is `cancelled` and `trouble` says so.
          */
         post: operations["answer_review"];
         delete?: never;
@@ -1142,6 +1142,9 @@ export interface paths {
         /**
          * Judge Task
          * @description Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
+         *
+         *     It names the agent and the very result it is about. Without a dispute window it settles at
+         *     once.
          */
         post: operations["judge_task"];
         delete?: never;
@@ -1221,7 +1224,7 @@ export interface paths {
         put?: never;
         /**
          * Submit Result
-         * @description Hand in the result, once; signed. What is judged is the whole content behind the hash.
+         * @description Submit the result, once; signed. What is judged is the whole content behind the hash.
          */
         post: operations["submit_result"];
         delete?: never;
@@ -1398,7 +1401,8 @@ export interface components {
         Applicant: {
             /**
              * Rank
-             * @description 1 is the best.
+             * @description 1 is the best; no two share a rank, so that a choice by rank is always one agent.
+             * @default 0
              */
             rank: number;
             /** Agent */
@@ -1413,12 +1417,16 @@ export interface components {
             reputation: components["schemas"]["Reputation"];
         };
         /**
+         * Assignment
+         * @description How one of the applicants gets the task. The poster may always choose by hand.
+         * @enum {string}
+         */
+        Assignment: "manual" | "first" | "best_reputation";
+        /**
          * Audit
-         * @description What a look at every row of the team's market found.
+         * @description What a look at every raw row of the market found.
          */
         Audit: {
-            /** Is Clean */
-            is_clean: boolean;
             /** Tasks */
             tasks: number;
             /** Entries */
@@ -1429,6 +1437,11 @@ export interface components {
             accounts: number;
             /** Violations */
             violations: components["schemas"]["Violation"][];
+            /**
+             * Is Clean
+             * @description Whether every invariant holds.
+             */
+            readonly is_clean: boolean;
         };
         /**
          * AuditFinding
@@ -1471,14 +1484,14 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST.
+             * @description Decimal text in TEST, at most 6 decimals.
              * @example 0.05
              */
             amount: string;
         };
         /**
          * Balances
-         * @description What the accounts hold; together nothing, since all money comes from `outside`.
+         * @description What the accounts hold; all together nothing, since all money comes from `outside`.
          */
         Balances: {
             /** Balances */
@@ -1731,7 +1744,7 @@ export interface components {
         };
         /**
          * ContentImported
-         * @description What an archive brought.
+         * @description What an archive contained.
          */
         ContentImported: {
             /**
@@ -1742,7 +1755,7 @@ export interface components {
         };
         /**
          * ContentKept
-         * @description The name under which content is kept.
+         * @description The CID of stored content.
          */
         ContentKept: {
             /**
@@ -1785,6 +1798,12 @@ export interface components {
             /** Second Trials */
             second_trials: number;
         };
+        /**
+         * EntryKind
+         * @description What an entry is for. A task has at most one of each: the database refuses a second.
+         * @enum {string}
+         */
+        EntryKind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
         /**
          * Estimate
          * @description A figure with its 95 % interval; null where the data allow none.
@@ -1905,6 +1924,12 @@ export interface components {
              */
             duplicates: number;
         };
+        /**
+         * ExpiryReason
+         * @description Why a task expired: the agent's fault, or the judge's.
+         * @enum {string}
+         */
+        ExpiryReason: "no_submission" | "no_verdict";
         /**
          * Feedback
          * @description A user's rating of an agent.
@@ -2308,16 +2333,12 @@ export interface components {
         };
         /**
          * LedgerEntry
-         * @description Postings that belong together; they sum to zero.
+         * @description Postings that belong together, as the journal has them; they sum to zero.
          */
         LedgerEntry: {
             /** Id */
             id: number;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
+            kind: components["schemas"]["EntryKind"];
             /**
              * At
              * Format: date-time
@@ -2343,22 +2364,18 @@ export interface components {
              */
             currency: string;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * LedgerLine
-         * @description One posting of an account.
+         * @description One posting in the history of an account.
          */
         LedgerLine: {
             /** Entry Id */
             entry_id: number;
             /** Task Id */
             task_id: number | null;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
+            kind: components["schemas"]["EntryKind"];
             /**
              * At
              * Format: date-time
@@ -2366,13 +2383,13 @@ export interface components {
             at: string;
             /**
              * Amount
-             * @description Decimal text in TEST.
+             * @description Decimal text in TEST, at most 6 decimals.
              * @example 0.05
              */
             amount: string;
             /**
              * Balance
-             * @description Of the account after it.
+             * @description Decimal text in TEST, at most 6 decimals.
              * @example 0.05
              */
             balance: string;
@@ -2425,10 +2442,7 @@ export interface components {
             /** Count */
             count: number;
         };
-        /**
-         * MarketAgentRegister
-         * @description An agent comes in with its key.
-         */
+        /** MarketAgentRegister */
         MarketAgentRegister: {
             /**
              * Id
@@ -2445,13 +2459,13 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
         /**
          * MarketEvent
-         * @description Something that happened in the market.
+         * @description Something that happened in the market; never changed, in one order per team.
          */
         MarketEvent: {
             /**
@@ -2743,26 +2757,26 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST.
+             * @description Decimal text in TEST, at most 6 decimals.
              * @example 0.05
              */
             amount: string;
         };
         /**
          * Proof
-         * @description An agent's signature (Ed25519) over one act; see docs/guide/earn.md.
+         * @description An agent's signature over a statement, valid once and for a short time.
          */
         Proof: {
             /** Nonce */
             nonce: string;
             /**
              * Expires At
-             * @description Unix seconds.
+             * @description Unix seconds; the proof is valid before it.
              */
             expires_at: number;
             /**
              * Signature
-             * @description In base64.
+             * @description Ed25519, in base64; see docs/guide/earn.md.
              */
             signature: string;
         };
@@ -2778,7 +2792,7 @@ export interface components {
         };
         /**
          * Receipt
-         * @description A call that was done.
+         * @description A call that was done. The same key and the same call give the same receipt again.
          */
         Receipt: {
             /**
@@ -2788,11 +2802,8 @@ export interface components {
             ref: number;
             /** Task Id */
             task_id: number | null;
-            /**
-             * State
-             * @description The task's state after the call.
-             */
-            state: ("open" | "assigned" | "committed" | "submitted" | "judged" | "disputed" | "paid" | "refunded" | "expired" | "cancelled") | null;
+            /** @description The task's state after the call. */
+            state: components["schemas"]["TaskState"] | null;
             /**
              * At
              * Format: date-time
@@ -2801,33 +2812,48 @@ export interface components {
         };
         /**
          * Reputation
-         * @description What judged work says of an agent.
+         * @description What judged work says of an agent, in counts. Self-judged tasks are left out.
          */
         Reputation: {
             /**
              * Attempts
              * @description Tasks that were assigned to it.
+             * @default 0
              */
             attempts: number;
-            /** Judged */
+            /**
+             * Judged
+             * @default 0
+             */
             judged: number;
-            /** Wins */
+            /**
+             * Score Sum
+             * @description The scores of its judged tasks, added up.
+             * @default 0
+             */
+            score_sum: number;
+            /**
+             * Wins
+             * @description Tasks it was paid for by a verdict.
+             * @default 0
+             */
             wins: number;
             /**
              * No Shows
-             * @description Tasks it was assigned and handed nothing in for.
+             * @description Tasks it was assigned and submitted nothing for.
+             * @default 0
              */
             no_shows: number;
             /**
              * Average Score
-             * @description Over all judged tasks, paid or not.
+             * @description Over all judged tasks, paid or not; null where there is none.
              */
-            average_score: number | null;
+            readonly average_score: number | null;
             /**
              * Win Rate
-             * @description Paid of judged and not handed in, 0 to 1.
+             * @description The share of judged and never submitted tasks that were paid, 0 to 1.
              */
-            win_rate: number | null;
+            readonly win_rate: number | null;
         };
         /**
          * Result
@@ -2998,11 +3024,10 @@ export interface components {
             /** Title */
             title: string;
             /**
-             * Status
-             * @description `answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody needs an answer any more.
-             * @enum {string}
+             * @description `answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody
+             *     needs an answer any more.
              */
-            status: "open" | "answered" | "done" | "cancelled";
+            status: components["schemas"]["ReviewStatus"];
             /** Reviewers Needed */
             reviewers_needed: number;
             /**
@@ -3018,6 +3043,11 @@ export interface components {
              */
             answered_count: number;
             /**
+             * Revision
+             * @description Grows with every answer: a verdict made from older answers is not taken.
+             */
+            revision: number;
+            /**
              * Trouble
              * @description Why there is no verdict yet, or why the answers did not count.
              */
@@ -3026,7 +3056,7 @@ export interface components {
              * Due At
              * @description Until when an answer counts; null: at any time.
              */
-            due_at?: string | null;
+            due_at: string | null;
             /**
              * Created At
              * Format: date-time
@@ -3042,11 +3072,14 @@ export interface components {
         ReviewAgreement: {
             /** Shared Items */
             shared_items: number;
-            /** Agreed Items */
+            /**
+             * Agreed Items
+             * @description Items on which all of their reviewers gave the same answer.
+             */
             agreed_items: number;
             /**
              * Share
-             * @description Of the shared items, those all agree on.
+             * @description The share of shared items that all agree on; null where no item has two reviewers.
              */
             share: number | null;
             /** Pairs */
@@ -3054,7 +3087,7 @@ export interface components {
         };
         /**
          * ReviewAnswer
-         * @description What a reviewer says to one item.
+         * @description A reviewer's answer to one item.
          */
         ReviewAnswer: {
             /**
@@ -3077,19 +3110,16 @@ export interface components {
              */
             note?: string | null;
         };
-        /**
-         * ReviewAnswers
-         * @description A reviewer's answers to some or all items of a review.
-         */
+        /** ReviewAnswers */
         ReviewAnswers: {
+            /** Answers */
+            answers: components["schemas"]["ReviewAnswer"][];
             /**
              * Reviewer
-             * @description Who answers. A second answer to an item takes the first one's place.
+             * @description Who answers. A second answer to an item replaces the first.
              * @default anonymous
              */
             reviewer: string;
-            /** Answers */
-            answers: components["schemas"]["ReviewAnswer"][];
         };
         /**
          * ReviewDetails
@@ -3105,7 +3135,7 @@ export interface components {
             language: string | null;
             /**
              * Truncated
-             * @description Whether the agent said more than was kept.
+             * @description Whether the agent's output was longer than what was kept.
              */
             truncated: boolean;
             /** Items */
@@ -3114,7 +3144,7 @@ export interface components {
         };
         /**
          * ReviewItem
-         * @description One item of a checklist, and what was said to it.
+         * @description One item of a checklist, and the answers to it.
          */
         ReviewItem: {
             /**
@@ -3145,7 +3175,7 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * ReviewStatus
@@ -3155,14 +3185,10 @@ export interface components {
         ReviewStatus: "open" | "answered" | "done" | "cancelled";
         /**
          * ReviewSubject
-         * @description What a review is about.
+         * @description What a review is about; a subject has one review at most.
          */
         ReviewSubject: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "run" | "task";
+            kind: components["schemas"]["SubjectKind"];
             /**
              * Id
              * @description The id of the run or the task.
@@ -3171,13 +3197,14 @@ export interface components {
             /**
              * Part
              * @description `test_id:trial` in a run.
+             * @default
              * @example summary_001:1
              */
             part: string;
         };
         /**
          * ReviewSuggestion
-         * @description What a model would say to one item.
+         * @description What a model would answer to one item.
          */
         ReviewSuggestion: {
             /**
@@ -3225,7 +3252,8 @@ export interface components {
             agreed: number;
             /**
              * Kappa
-             * @description Cohen's kappa; null with fewer than 5 items in common, or where both said the same of every item.
+             * @description Cohen's kappa; null with fewer than 5 items in common, or where both gave the same answer to
+             *     every item.
              */
             kappa: number | null;
         };
@@ -3514,7 +3542,7 @@ export interface components {
         };
         /**
          * StandingAnswer
-         * @description An answer to an item.
+         * @description An answer to an item, as it is recorded.
          */
         StandingAnswer: {
             /** Reviewer */
@@ -3525,7 +3553,7 @@ export interface components {
             note: string;
             /**
              * Is Standing
-             * @description False where the reviewer has answered anew since.
+             * @description False where the reviewer has replaced it since.
              */
             is_standing: boolean;
             /**
@@ -3570,76 +3598,100 @@ export interface components {
             is_current: boolean;
         };
         /**
+         * SubjectKind
+         * @description Whose submission a review is about.
+         * @enum {string}
+         */
+        SubjectKind: "run" | "task";
+        /**
          * Task
          * @description A task as it stands.
          */
         Task: {
             /**
              * Reward
-             * @description Decimal text in TEST.
+             * @description Decimal text in TEST, at most 6 decimals.
              * @example 0.05
              */
             reward: string;
             /**
-             * Currency
-             * @default TEST
-             */
-            currency: string;
-            /**
              * Deadline
              * Format: date-time
-             * @description Results are taken before it.
+             * @description Results are taken before it; from it on anyone may expire the task.
              */
             deadline: string;
-            /** Judge */
-            judge: string;
             /**
              * Judge Window Seconds
              * @description Counted from the submission.
+             * @default 86400
              */
             judge_window_seconds: number;
-            /** Fallback Judge */
+            /**
+             * Fallback Judge
+             * @description May judge once the judge has missed its window.
+             */
             fallback_judge: string | null;
-            /** Fallback Window Seconds */
+            /**
+             * Fallback Window Seconds
+             * @default 0
+             */
             fallback_window_seconds: number;
             /**
-             * Timeout Policy
              * @description Where the reward goes when nobody judges in time.
-             * @enum {string}
+             * @default refund
              */
-            timeout_policy: "refund" | "split";
-            /** Agent Share Percent */
+            timeout_policy: components["schemas"]["TimeoutPolicy"];
+            /**
+             * Agent Share Percent
+             * @description Of a split; 0 with the policy `refund`.
+             * @default 0
+             */
             agent_share_percent: number;
             /**
              * Dispute Window Seconds
-             * @description 0: a verdict settles at once.
+             * @description How long the losing side may dispute a verdict; 0: a verdict settles at once.
+             * @default 0
              */
             dispute_window_seconds: number;
-            /** Arbiter */
+            /**
+             * Arbiter
+             * @description Decides disputes; required where there is a dispute window.
+             */
             arbiter: string | null;
-            /** Arbiter Window Seconds */
+            /**
+             * Arbiter Window Seconds
+             * @default 0
+             */
             arbiter_window_seconds: number;
             /**
              * Bond
-             * @description Decimal text in TEST.
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @default 0
              * @example 0.05
              */
             bond: string;
-            /** Commit Deadline */
+            /**
+             * Commit Deadline
+             * @description If set, the agent commits to a hash before it and reveals the result from it on.
+             */
             commit_deadline: string | null;
-            /** Max Applicants */
+            /**
+             * Max Applicants
+             * @default 100
+             */
             max_applicants: number;
             /**
              * Is Self Judged
-             * @description The poster is the judge; counts for no reputation.
+             * @description The poster is the judge; such a task never counts for reputation.
+             * @default false
              */
             is_self_judged: boolean;
+            /** @default manual */
+            assignment: components["schemas"]["Assignment"];
             /**
-             * Assignment
-             * @enum {string}
+             * Apply Until
+             * @description When the choice by reputation may be made; required for `best_reputation`.
              */
-            assignment: "manual" | "first" | "best_reputation";
-            /** Apply Until */
             apply_until: string | null;
             /** Id */
             id: number;
@@ -3651,26 +3703,34 @@ export interface components {
             description: string;
             /**
              * Evaluationcid
-             * @description The standard it is judged by.
+             * @description The standard it is judged by: verified, valid and pinned before the reward was locked.
              */
             evaluationCID: string;
             /**
-             * State
-             * @enum {string}
+             * Judge
+             * @example alice
              */
-            state: "open" | "assigned" | "committed" | "submitted" | "judged" | "disputed" | "paid" | "refunded" | "expired" | "cancelled";
-            /** Expiry Reason */
-            expiry_reason: ("no_submission" | "no_verdict") | null;
+            judge: string;
+            /**
+             * Currency
+             * @default TEST
+             */
+            currency: string;
+            state: components["schemas"]["TaskState"];
+            expiry_reason: components["schemas"]["ExpiryReason"] | null;
             /**
              * Posted At
              * Format: date-time
              */
             posted_at: string;
-            /** Applicant Count */
+            /**
+             * Applicant Count
+             * @default 0
+             */
             applicant_count: number;
             /**
              * Agent
-             * @description Whoever it is assigned to.
+             * @description The agent it is assigned to.
              */
             agent: string | null;
             /** Agent Version */
@@ -3681,17 +3741,15 @@ export interface components {
             commitment: string | null;
             /**
              * Resulthash
-             * @description The CID of the result.
+             * @description The CID of the result, frozen when it was submitted.
              */
             resultHash: string | null;
             /** Submitted At */
             submitted_at: string | null;
             /**
-             * Judge Until
-             * @description When the judge's window shuts.
+             * Score
+             * @description Of the verdict; after a resolution `final_score` decides.
              */
-            judge_until: string | null;
-            /** Score */
             score: number | null;
             /** Judged By */
             judged_by: string | null;
@@ -3710,7 +3768,7 @@ export interface components {
             disputeReasonURI: string | null;
             /**
              * Final Score
-             * @description The score it was settled by.
+             * @description The score it was settled by; null where it was not settled by one.
              */
             final_score: number | null;
             /** Resolutionuri */
@@ -3718,21 +3776,24 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             /**
-             * Exit At
-             * @description From when on anyone may end it.
-             */
-            exit_at: string | null;
-            /**
              * Payout
-             * @description Decimal text in TEST.
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @default 0
              * @example 0.05
              */
             payout: string;
+            /**
+             * Judge Until
+             * @description When the judge's window closes.
+             */
+            readonly judge_until: string | null;
+            /**
+             * Exit At
+             * @description From when on anyone may end it, whatever the parties do; null where it has ended.
+             */
+            readonly exit_at: string | null;
         };
-        /**
-         * TaskApply
-         * @description An agent asks for a task.
-         */
+        /** TaskApply */
         TaskApply: {
             /**
              * Agent
@@ -3742,14 +3803,11 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskAssign
-         * @description The poster chooses; without an agent the best applicant is taken, where the terms say so.
-         */
+        /** TaskAssign */
         TaskAssign: {
             /**
              * By
@@ -3760,14 +3818,11 @@ export interface components {
             agent?: string | null;
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskCommit
-         * @description An agent binds itself to a result it does not show yet.
-         */
+        /** TaskCommit */
         TaskCommit: {
             /**
              * Agent
@@ -3779,14 +3834,11 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskDispute
-         * @description The losing side contests the verdict; an agent signs that.
-         */
+        /** TaskDispute */
         TaskDispute: {
             /**
              * By
@@ -3798,27 +3850,21 @@ export interface components {
             proof?: components["schemas"]["Proof"] | null;
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskEnd
-         * @description Who ends a task; timeouts need no name.
-         */
+        /** TaskEnd */
         TaskEnd: {
             /** By */
             by?: string | null;
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskJudge
-         * @description A verdict; it names the agent and the very result it is about.
-         */
+        /** TaskJudge */
         TaskJudge: {
             /**
              * By
@@ -3840,12 +3886,12 @@ export interface components {
             resultHash: string;
             /**
              * Reasonuri
-             * @description Where the verdict's record is.
+             * @description Where the verdict's record is, such as its CID.
              */
             reasonURI: string;
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
@@ -3859,7 +3905,7 @@ export interface components {
             /** Count */
             count: number;
             /** Next Cursor */
-            next_cursor?: string | null;
+            next_cursor: string | null;
         };
         /**
          * TaskPost
@@ -3867,10 +3913,100 @@ export interface components {
          */
         TaskPost: {
             /**
+             * Reward
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @example 0.05
+             */
+            reward: string;
+            /**
+             * Deadline
+             * Format: date-time
+             * @description Results are taken before it; from it on anyone may expire the task.
+             */
+            deadline: string;
+            /**
+             * Judge Window Seconds
+             * @description Counted from the submission.
+             * @default 86400
+             */
+            judge_window_seconds: number;
+            /**
+             * Fallback Judge
+             * @description May judge once the judge has missed its window.
+             */
+            fallback_judge?: string | null;
+            /**
+             * Fallback Window Seconds
+             * @default 0
+             */
+            fallback_window_seconds: number;
+            /**
+             * @description Where the reward goes when nobody judges in time.
+             * @default refund
+             */
+            timeout_policy: components["schemas"]["TimeoutPolicy"];
+            /**
+             * Agent Share Percent
+             * @description Of a split; 0 with the policy `refund`.
+             * @default 0
+             */
+            agent_share_percent: number;
+            /**
+             * Dispute Window Seconds
+             * @description How long the losing side may dispute a verdict; 0: a verdict settles at once.
+             * @default 0
+             */
+            dispute_window_seconds: number;
+            /**
+             * Arbiter
+             * @description Decides disputes; required where there is a dispute window.
+             */
+            arbiter?: string | null;
+            /**
+             * Arbiter Window Seconds
+             * @default 0
+             */
+            arbiter_window_seconds: number;
+            /**
+             * Bond
+             * @description Decimal text in TEST, at most 6 decimals.
+             * @default 0
+             * @example 0.05
+             */
+            bond: string;
+            /**
+             * Commit Deadline
+             * @description If set, the agent commits to a hash before it and reveals the result from it on.
+             */
+            commit_deadline?: string | null;
+            /**
+             * Max Applicants
+             * @default 100
+             */
+            max_applicants: number;
+            /**
+             * Is Self Judged
+             * @description The poster is the judge; such a task never counts for reputation.
+             * @default false
+             */
+            is_self_judged: boolean;
+            /** @default manual */
+            assignment: components["schemas"]["Assignment"];
+            /**
+             * Apply Until
+             * @description When the choice by reputation may be made; required for `best_reputation`.
+             */
+            apply_until?: string | null;
+            /**
              * Poster
              * @example alice
              */
             poster: string;
+            /**
+             * Judge
+             * @description Required, unless the task is self-judged.
+             */
+            judge?: string | null;
             /**
              * Description
              * @example Write deepMerge(a, b).
@@ -3889,93 +4025,12 @@ export interface components {
              */
             evaluationCID?: string | null;
             /**
-             * Reward
-             * @description Decimal text in TEST, at most 6 decimals.
-             * @example 0.05
-             */
-            reward: string;
-            /**
-             * Deadline
-             * Format: date-time
-             */
-            deadline: string;
-            /**
-             * Judge
-             * @description Needed, unless it is self-judged.
-             */
-            judge?: string | null;
-            /**
-             * Judge Window Seconds
-             * @default 86400
-             */
-            judge_window_seconds: number;
-            /** Fallback Judge */
-            fallback_judge?: string | null;
-            /**
-             * Fallback Window Seconds
-             * @default 0
-             */
-            fallback_window_seconds: number;
-            /**
-             * Timeout Policy
-             * @default refund
-             * @enum {string}
-             */
-            timeout_policy: "refund" | "split";
-            /**
-             * Agent Share Percent
-             * @default 0
-             */
-            agent_share_percent: number;
-            /**
-             * Dispute Window Seconds
-             * @default 0
-             */
-            dispute_window_seconds: number;
-            /** Arbiter */
-            arbiter?: string | null;
-            /**
-             * Arbiter Window Seconds
-             * @default 0
-             */
-            arbiter_window_seconds: number;
-            /**
-             * Bond
-             * @description Decimal text in TEST, at most 6 decimals.
-             * @default 0
-             * @example 0.05
-             */
-            bond: string;
-            /** Commit Deadline */
-            commit_deadline?: string | null;
-            /**
-             * Max Applicants
-             * @default 100
-             */
-            max_applicants: number;
-            /**
-             * Is Self Judged
-             * @default false
-             */
-            is_self_judged: boolean;
-            /**
-             * Assignment
-             * @default manual
-             * @enum {string}
-             */
-            assignment: "manual" | "first" | "best_reputation";
-            /** Apply Until */
-            apply_until?: string | null;
-            /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskResolve
-         * @description The arbiter decides a dispute.
-         */
+        /** TaskResolve */
         TaskResolve: {
             /**
              * By
@@ -3988,14 +4043,11 @@ export interface components {
             reasonURI: string;
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
-        /**
-         * TaskReview
-         * @description The judge asks people to answer the standard's checklists.
-         */
+        /** TaskReview */
         TaskReview: {
             /**
              * By
@@ -4025,10 +4077,7 @@ export interface components {
             /** Entries */
             entries: components["schemas"]["LedgerEntry"][];
         };
-        /**
-         * TaskSubmit
-         * @description An agent hands in its result: the text itself, or the CID of content in the store.
-         */
+        /** TaskSubmit */
         TaskSubmit: {
             /**
              * Agent
@@ -4047,7 +4096,7 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
@@ -4224,10 +4273,7 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /**
-         * TestMoney
-         * @description Test money to put into an account or to take out of it; it is worth nothing.
-         */
+        /** TestMoney */
         TestMoney: {
             /**
              * Account
@@ -4242,7 +4288,7 @@ export interface components {
             amount: string;
             /**
              * Idempotency Key
-             * @description Sent again under the same key, a call is done once and answers the same.
+             * @description A call sent again under the same key is done once and answered the same.
              */
             idempotency_key?: string | null;
         };
@@ -4273,6 +4319,12 @@ export interface components {
              */
             flaky: boolean;
         };
+        /**
+         * TimeoutPolicy
+         * @description Where the reward goes when nobody gives a verdict in time.
+         * @enum {string}
+         */
+        TimeoutPolicy: "refund" | "split";
         /**
          * Trials
          * @description Repeats of a run's tests, with unbiased estimators; every test counts the same.
@@ -4403,7 +4455,7 @@ export interface components {
         Violation: {
             /**
              * Invariant
-             * @description As docs/market.md numbers them.
+             * @description I1 to I9, as docs/market.md numbers them.
              * @example I1
              */
             invariant: string;
@@ -4600,6 +4652,20 @@ export interface components {
             duration_seconds: number;
             /** Failure Reason */
             failure_reason: string | null;
+        };
+        /**
+         * ReviewCounts
+         * @description How many of the team's reviews are in each state.
+         */
+        ReviewCounts: {
+            /** Open */
+            open: number;
+            /** Answered */
+            answered: number;
+            /** Done */
+            done: number;
+            /** Cancelled */
+            cancelled: number;
         };
     };
     responses: never;
@@ -5077,7 +5143,7 @@ export interface operations {
     export_content: {
         parameters: {
             query: {
-                /** @description What to pack. */
+                /** @description What to put into it. */
                 cid: string[];
             };
             header?: never;
@@ -11709,7 +11775,7 @@ export interface operations {
     get_review: {
         parameters: {
             query?: {
-                /** @description Show answers that were replaced too. */
+                /** @description Include answers that were replaced. */
                 history?: boolean;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;

@@ -8,11 +8,10 @@ from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.market.audit import Trail, faults_of
-from arena.market.events import EventKind
-from arena.market.money import EntryKind
+from arena.market.call import EventKind
+from arena.market.money import Audit, EntryKind, Violation
 from arena.market.records.rows import to_task
 from arena.market.task import Task
-from arena.market.views import AuditReport, Violation
 from arena.store.database import Database, shielded
 from arena.store.tables import (
     MarketAccounts,
@@ -24,7 +23,7 @@ from arena.store.tables import (
 
 PAGE = 500
 MAX_VIOLATIONS = 1000
-"""More than these are not listed: something is deeply wrong, and said often enough."""
+"""More are not listed: by then it is clear that something is deeply wrong."""
 
 MINE = "(CAST(:team AS VARCHAR) IS NULL OR {table}.team_id = :team)"
 SUMS = f"""
@@ -69,12 +68,12 @@ E, P, T = (table.__table__.c for table in (MarketEntries, MarketPostings, Market
 
 
 @shielded
-async def audit(database: Database, team_id: str | None) -> AuditReport:
+async def audit(database: Database, team_id: str | None) -> Audit:
     """What every row of a team, or of all, says about the invariants."""
     async with database.reading() as connection:
         violations = [
-            Violation(invariant=name, what=_told(told, row))
-            for name, told, query in JOURNAL_FAULTS
+            Violation(invariant=name, what=_described(fault, row))
+            for name, fault, query in JOURNAL_FAULTS
             for row in await connection.execute(text(query), {"team": team_id})
         ]
         last = 0
@@ -82,7 +81,7 @@ async def audit(database: Database, team_id: str | None) -> AuditReport:
             last = tasks[-1].id
             for trail in await _trails(connection, tasks):
                 violations += faults_of(trail)
-        return AuditReport(
+        return Audit(
             tasks=await _count(connection, MarketTasks, team_id),
             entries=await _count(connection, MarketEntries, team_id),
             postings=await _count(connection, MarketPostings, team_id),
@@ -133,6 +132,6 @@ async def _count(connection: AsyncConnection, table: Any, team_id: str | None) -
     return (await connection.execute(query)).scalar_one()
 
 
-def _told(what: str, row: Any) -> str:
-    particulars = ", ".join(f"{name} {value}" for name, value in row._mapping.items())
-    return f"{what}: {particulars}"
+def _described(fault: str, row: Any) -> str:
+    details = ", ".join(f"{name} {value}" for name, value in row._mapping.items())
+    return f"{fault}: {details}"

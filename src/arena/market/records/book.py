@@ -1,9 +1,12 @@
-"""A team's book: locked by whoever changes anything, so that calls happen one after another.
+"""A team's book: its lock, the calls that were done, the events and the journal.
 
-On SQLite a writing transaction is alone anyway; on PostgreSQL the row's lock keeps the order. So
-of two judges exactly one gives the verdict, and events are seen in the order of their numbers.
+Whoever changes anything locks the book first, so that calls happen one after another. On SQLite a
+writing transaction is alone anyway; on PostgreSQL the row's lock keeps the order. So of two judges
+exactly one gives the verdict, and events are seen in the order of their ids.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import uuid4
 
@@ -11,32 +14,42 @@ from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.market.errors import KeyConflict
-from arena.market.receipt import Receipt
+from arena.amounts import CURRENCY, Amount
+from arena.errors import InvalidInput
+from arena.market.call import Happening, Receipt
+from arena.market.errors import InsufficientFunds, KeyConflict
+from arena.market.money import OUTSIDE, NewEntry
 from arena.market.records.rows import to_receipt
-from arena.market.task import TaskState
-from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables import MarketBooks, MarketCalls
+from arena.market.task import Task
+from arena.store.database import dialect_insert, insert_or_ignore
+from arena.store.tables import (
+    MarketAccounts,
+    MarketBooks,
+    MarketCalls,
+    MarketEntries,
+    MarketEvents,
+    MarketPostings,
+)
+
+MAX_BALANCE = 2**53 - 1
+"""The largest whole number that every reader of JSON keeps exactly."""
 
 
-@shielded
-async def market_id(database: Database, team_id: str) -> str:
-    """The id of the team's market; it is made when it is first asked for."""
-    async with database.reading() as connection:
-        found = await _read(connection, team_id)
-    if found is not None:
-        return found
-    async with database.writing() as connection:
-        return await lock_book(connection, team_id)
+async def read_book(connection: AsyncConnection, team_id: str, *, lock: bool = False) -> str | None:
+    """The id of the team's market; None where it has none yet."""
+    query = select(MarketBooks.market_id).where(MarketBooks.team_id == team_id)
+    if lock:
+        query = query.with_for_update()
+    return (await connection.execute(query)).scalar_one_or_none()
 
 
 async def lock_book(connection: AsyncConnection, team_id: str) -> str:
-    """Keep everybody else from changing the team's market; gives the market's id."""
-    found = await _read(connection, team_id, lock=True)
+    """Keep everybody else from changing the team's market; returns the market's id."""
+    found = await read_book(connection, team_id, lock=True)
     if found is None:
         row = {"team_id": team_id, "market_id": uuid4().hex, "created_at": clock.now()}
         await connection.execute(insert_or_ignore(connection, MarketBooks), row)
-        found = await _read(connection, team_id, lock=True)
+        found = await read_book(connection, team_id, lock=True)
     assert found is not None
     return found
 
@@ -52,7 +65,7 @@ async def find_call(
     if row is None:
         return None
     if row.digest != digest:
-        raise KeyConflict(f"the key {key!r} was used for another call: take a new one")
+        raise KeyConflict(f"the key {key!r} was used for another call: use a new one")
     return to_receipt(row)
 
 
@@ -64,10 +77,10 @@ async def add_call(
     digest: str,
     action: str,
     at: datetime,
-    task_id: int | None = None,
-    state: TaskState | None = None,
+    task: Task | None = None,
 ) -> Receipt:
-    """Write down that a call was done, and give its receipt."""
+    """Record that a call was done; returns its receipt."""
+    task_id, state = (task.id, task.state) if task else (None, None)
     row = {
         "team_id": team_id,
         "idempotency_key": key,
@@ -81,8 +94,81 @@ async def add_call(
     return Receipt(ref=added.scalar_one(), task_id=task_id, state=state, at=at)
 
 
-async def _read(connection: AsyncConnection, team_id: str, *, lock: bool = False) -> str | None:
-    query = select(MarketBooks.market_id).where(MarketBooks.team_id == team_id)
-    if lock:
-        query = query.with_for_update()
-    return (await connection.execute(query)).scalar_one_or_none()
+async def add_events(
+    connection: AsyncConnection,
+    team_id: str,
+    task_id: int | None,
+    who: str,
+    at: datetime,
+    happenings: Iterable[Happening],
+) -> None:
+    """Record what happened."""
+    for happening in happenings:
+        row = {
+            "team_id": team_id,
+            "task_id": task_id,
+            "kind": happening.kind,
+            "who": who,
+            "at": at,
+            "why": happening.why,
+            "data": dict(happening.data),
+        }
+        # One by one: their ids are their order, and a batch may be numbered in any order.
+        await connection.execute(insert(MarketEvents), row)
+
+
+async def post_entry(
+    connection: AsyncConnection,
+    team_id: str,
+    entry: NewEntry,
+    at: datetime,
+    task_id: int | None = None,
+) -> None:
+    """Write an entry and move the balances; an error where one would fall below zero."""
+    changes: Counter[str] = Counter()
+    for posting in entry.postings:
+        changes[posting.account] += posting.amount
+    held = await balances_of(connection, team_id, changes)
+    after = {name: held.get(name, 0) + change for name, change in changes.items()}
+    for name, balance in after.items():
+        if balance < 0 and name != OUTSIDE:
+            has, needs = Amount(held.get(name, 0)), Amount(-changes[name])
+            raise InsufficientFunds(f"{name} holds {has} {CURRENCY}, {needs} are needed")
+        if abs(balance) > MAX_BALANCE:
+            raise InvalidInput(
+                f"{name} would hold {Amount(balance)} {CURRENCY}, more than can be kept exactly"
+            )
+    row = {"team_id": team_id, "task_id": task_id, "kind": entry.kind, "at": at}
+    added = await connection.execute(
+        insert(MarketEntries).values(**row).returning(MarketEntries.id)
+    )
+    entry_id = added.scalar_one()
+    postings = [
+        {
+            "entry_id": entry_id,
+            "line": line,
+            "team_id": team_id,
+            "account": posting.account,
+            "amount": posting.amount,
+            "balance": after[posting.account],
+        }
+        for line, posting in enumerate(entry.postings)
+    ]
+    await connection.execute(insert(MarketPostings), postings)
+    new = dialect_insert(connection, MarketAccounts)
+    await connection.execute(
+        new.on_conflict_do_update(
+            index_elements=["team_id", "name"], set_={"balance": new.excluded.balance}
+        ),
+        [{"team_id": team_id, "name": name, "balance": value} for name, value in after.items()],
+    )
+
+
+async def balances_of(
+    connection: AsyncConnection, team_id: str, names: Iterable[str]
+) -> dict[str, Amount]:
+    """What these accounts hold; those that never held anything are left out."""
+    query = select(MarketAccounts.name, MarketAccounts.balance).where(
+        MarketAccounts.team_id == team_id, MarketAccounts.name.in_(list(names))
+    )
+    return {name: balance for name, balance in await connection.execute(query)}

@@ -3,41 +3,45 @@
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Row
-
+from arena.amounts import Amount
 from arena.market.agents import MarketAgent, Reputation
-from arena.market.events import Event, EventKind
-from arena.market.receipt import Receipt
-from arena.market.task import ExpiryReason, Task, TaskState
-from arena.market.terms import Assignment, Terms, TimeoutPolicy
+from arena.market.call import MarketEvent, Receipt
+from arena.market.task import Assignment, ExpiryReason, Task, TaskState, TimeoutPolicy
 
-TERMS_COLUMNS = tuple(field.name for field in fields(Terms))
-TASK_COLUMNS = tuple(field.name for field in fields(Task) if field.name != "terms")
+TASK_COLUMNS = tuple(field.name for field in fields(Task) if field.name != "currency")
 REPUTATION_COLUMNS = tuple(field.name for field in fields(Reputation))
+ENUMS = {
+    "state": TaskState,
+    "expiry_reason": ExpiryReason,
+    "timeout_policy": TimeoutPolicy,
+    "assignment": Assignment,
+}
+AMOUNTS = ("reward", "bond", "amount", "to_agent")
+"""Which numbers in an event's data are amounts of money."""
 
 
-def to_task(row: Row[Any]) -> Task:
-    """The task a row stands for."""
-    terms: dict[str, Any] = {name: getattr(row, name) for name in TERMS_COLUMNS}
-    terms["timeout_policy"] = TimeoutPolicy(row.timeout_policy)
-    terms["assignment"] = Assignment(row.assignment)
-    values: dict[str, Any] = {name: getattr(row, name) for name in TASK_COLUMNS}
-    values["state"] = TaskState(row.state)
-    values["expiry_reason"] = ExpiryReason(row.expiry_reason) if row.expiry_reason else None
-    return Task(**values, terms=Terms(**terms))
+def to_task(row: Any) -> Task:
+    """The task of a row."""
+    values = {name: row._mapping[name] for name in TASK_COLUMNS}
+    for name, enum in ENUMS.items():
+        values[name] = None if values[name] is None else enum(values[name])
+    return Task(**values)
 
 
 def from_task(task: Task) -> dict[str, object]:
-    """The columns of a task, all but its number."""
+    """The columns of a task, except its id; `exit_at` is a column to be found by."""
     values = {name: getattr(task, name) for name in TASK_COLUMNS if name != "id"}
-    terms = {name: getattr(task.terms, name) for name in TERMS_COLUMNS}
-    return {**values, **terms, "exit_at": task.exit_at}
+    return {**values, "exit_at": task.exit_at}
 
 
-def to_agent(row: Row[Any]) -> MarketAgent:
-    """The agent a row stands for."""
+def to_reputation(row: Any) -> Reputation:
+    """The reputation in a row of agents."""
+    return Reputation(**{name: row._mapping[name] for name in REPUTATION_COLUMNS})
+
+
+def to_agent(row: Any) -> MarketAgent:
+    """The agent of a row."""
     return MarketAgent(
-        team_id=row.team_id,
         id=row.id,
         version=row.version,
         public_key=row.public_key,
@@ -46,30 +50,17 @@ def to_agent(row: Row[Any]) -> MarketAgent:
     )
 
 
-def to_reputation(row: Row[Any]) -> Reputation:
-    """The reputation in a row of agents."""
-    return Reputation(**{name: getattr(row, name) for name in REPUTATION_COLUMNS})
+def to_event(row: Any) -> MarketEvent:
+    """The event of a row; its data are stored with amounts as numbers."""
+    values = {field.name: row._mapping[field.name] for field in fields(MarketEvent)}
+    values["data"] = {
+        name: str(Amount(value)) if name in AMOUNTS and isinstance(value, int) else value
+        for name, value in row.data.items()
+    }
+    return MarketEvent(**values)
 
 
-def to_event(row: Row[Any]) -> Event:
-    """The event a row stands for."""
-    return Event(
-        id=row.id,
-        team_id=row.team_id,
-        task_id=row.task_id,
-        kind=EventKind(row.kind),
-        who=row.who,
-        at=row.at,
-        why=row.why,
-        data=row.data,
-    )
-
-
-def to_receipt(row: Row[Any]) -> Receipt:
+def to_receipt(row: Any) -> Receipt:
     """The receipt of a call that was done."""
-    return Receipt(
-        ref=row.id,
-        task_id=row.task_id,
-        state=TaskState(row.state) if row.state else None,
-        at=row.at,
-    )
+    state = TaskState(row.state) if row.state else None
+    return Receipt(ref=row.id, task_id=row.task_id, state=state, at=row.at)

@@ -10,8 +10,9 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 from arena import clock
 from arena.catalog.test import Test
 from arena.evaluation.verdict import Finding, Submission
-from arena.reviews import NewReview, ReviewSubject, SubjectKind
+from arena.reviews.case import NewReview
 from arena.reviews.records import open_reviews
+from arena.reviews.review import ReviewSubject, SubjectKind
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
 from arena.runs.run import Result, RunError

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.catalog.test import Test, digest_of
-from arena.reviews import SubjectKind
 from arena.reviews.records import cancel_reviews
+from arena.reviews.review import SubjectKind
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move

@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import select, update
 
 from arena.evaluation.verdict import Verdict
-from arena.reviews import Review
 from arena.reviews.records import close_review
+from arena.reviews.review import Review
 from arena.runs.item import Executed
 from arena.runs.records.results import cost_columns, findings_json
 from arena.runs.records.rows import frozen_test, run_row, to_result, to_run

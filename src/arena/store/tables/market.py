@@ -17,6 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from arena.amounts import Amount
 from arena.store.tables.table import Table
 
 Id = BigInteger().with_variant(Integer, "sqlite")
@@ -70,7 +71,7 @@ class MarketTasks(Table):
     poster: Mapped[str] = mapped_column(PARTY)
     description: Mapped[str]
     evaluation_cid: Mapped[str] = mapped_column(String(128))
-    reward: Mapped[int] = mapped_column(BigInteger)
+    reward: Mapped[Amount]
     deadline: Mapped[datetime]
     judge: Mapped[str] = mapped_column(PARTY)
     judge_window_seconds: Mapped[int]
@@ -81,7 +82,7 @@ class MarketTasks(Table):
     dispute_window_seconds: Mapped[int]
     arbiter: Mapped[str | None] = mapped_column(PARTY)
     arbiter_window_seconds: Mapped[int]
-    bond: Mapped[int] = mapped_column(BigInteger)
+    bond: Mapped[Amount]
     commit_deadline: Mapped[datetime | None]
     max_applicants: Mapped[int]
     is_self_judged: Mapped[bool]
@@ -107,7 +108,7 @@ class MarketTasks(Table):
     final_score: Mapped[int | None]
     resolution_uri: Mapped[str | None]
     ended_at: Mapped[datetime | None]
-    payout: Mapped[int] = mapped_column(BigInteger)
+    payout: Mapped[Amount]
     exit_at: Mapped[datetime | None]
     """From when on anyone may end it; None where it has ended."""
 
@@ -163,7 +164,7 @@ class MarketAccounts(Table):
 
     team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
     name: Mapped[str] = mapped_column(String(120), primary_key=True)
-    balance: Mapped[int] = mapped_column(BigInteger)
+    balance: Mapped[Amount]
 
 
 class MarketEntries(Table):
@@ -192,8 +193,8 @@ class MarketPostings(Table):
     line: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     team_id: Mapped[str] = mapped_column(String(100))
     account: Mapped[str] = mapped_column(String(120))
-    amount: Mapped[int] = mapped_column(BigInteger)
-    balance: Mapped[int] = mapped_column(BigInteger)
+    amount: Mapped[Amount]
+    balance: Mapped[Amount]
     """Of the account, after the entry."""
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     DateTime,
     Dialect,
@@ -18,6 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeEngine
+
+from arena.amounts import Amount
 
 Decimal = Numeric(20, 6, asdecimal=False)
 
@@ -61,6 +64,21 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class Money(TypeDecorator[Amount]):
+    """An amount of money, in minor units."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:
+        """A plain number: not every driver knows what a subclass of one is."""
+        return None if value is None else int(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> Amount | None:
+        """Prints as people write it."""
+        return None if value is None else Amount(value)
+
+
 class Table(DeclarativeBase):
     """What every table shares."""
 
@@ -79,6 +97,7 @@ class Table(DeclarativeBase):
         str: Text(),
         bool: Boolean(),
         int: Integer(),
+        Amount: Money(),
         dict[str, Any]: AnyJson(),
         list[Any]: AnyJson(),
     }

@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
-from arena.assembly import open_arena
+from arena.assembly import Arena, open_arena
 from arena.cli import output
-from arena.cli.connection import connected, settings_of, wait_for
-from arena.cli.judging import JudgeFlow
-from arena.client import Client
-from arena.client.stopping import unless_stopped
-from arena.content.store import LocalStore
+from arena.cli.connection import open_operations, settings_of, wait_for
+from arena.client.executing import unless_stopped
 from arena.errors import ArenaError, InvalidInput
+from arena.market.call import EventKind
+from arena.market.judging import Bench, JudgeFlow, OwnBench
+from arena.operations.operations import Operations
 from arena.settings import Settings
 
 BREATH_SECONDS = 0.1
-
+"""Between two steps, however much happens in the market."""
 
 JudgeName = Annotated[str | None, typer.Option("--as", metavar="NAME", help="Which judge you are.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Judge submitted tasks until stopped.")]
@@ -34,7 +34,7 @@ def judge_tasks(
 ) -> None:
     """Judge submitted tasks: fetch, check, evaluate, keep the record, settle."""
     if watch == once:
-        raise InvalidInput("say --watch (go on until stopped) or --once (what waits now)")
+        raise InvalidInput("give either --watch (until stopped) or --once (what waits now)")
     if name is None:
         raise InvalidInput("say which judge you are with --as NAME")
     wait_for(_judge(settings_of(context), name, poll_seconds if watch else None))
@@ -42,19 +42,38 @@ def judge_tasks(
 
 async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
     async with AsyncExitStack() as closing:
-        resources = (await closing.enter_async_context(open_arena(settings))).resources
-        client = await closing.enter_async_context(connected(settings))
-        store = LocalStore(settings.content_folder)
-        flow = JudgeFlow(client, name, resources, store, sandbox=settings.sandbox, tell=_tell)
+        operations = await closing.enter_async_context(open_operations(settings))
+        # Without a server these are the rooms that the operations use, so nothing is opened twice.
+        own = (
+            await closing.enter_async_context(open_arena(settings))
+            if settings.server
+            else operations.arena
+        )
+        flow = JudgeFlow(
+            _bench(settings, operations, own),
+            name,
+            own.market.contents,
+            own.resources,
+            sandbox=settings.sandbox,
+            report=_report,
+        )
         if poll_seconds is None:
             count = await flow.step()
-            _tell(f"{output.counted(count, 'task')} judged")
+            _report(f"{output.counted(count, 'task')} judged")
             return
-        await _watch(client, flow, name, poll_seconds)
+        await _watch(operations, flow, name, poll_seconds)
 
 
-async def _watch(client: Client, flow: JudgeFlow, name: str, poll_seconds: float) -> None:
-    """Judge whenever something happens, until a signal comes."""
+def _bench(settings: Settings, operations: Operations, own: Arena) -> Bench:
+    if not settings.server:
+        return OwnBench(own.market, own.reviews, own.task_reviews, operations.team)
+    from arena.client.judging import ServerBench  # an HTTP library, for those who need one
+
+    return ServerBench(operations, own.content)
+
+
+async def _watch(operations: Operations, flow: JudgeFlow, name: str, poll_seconds: float) -> None:
+    """Judge whenever something is submitted, until a signal comes."""
     wake, stop = asyncio.Event(), asyncio.Event()
 
     def end() -> None:
@@ -63,16 +82,16 @@ async def _watch(client: Client, flow: JudgeFlow, name: str, poll_seconds: float
 
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, end)
-    listener = asyncio.create_task(_listen(client, wake, poll_seconds))
+    listener = asyncio.create_task(_listen(operations, wake, poll_seconds))
     typer.echo(f"{name} judges what is submitted (stop with Ctrl-C)", err=True)
     try:
         while not stop.is_set():
             wake.clear()
             try:
-                # Nothing has to be finished: what was not sent is judged anew by the next one.
+                # It may be cut off anywhere: what was not sent is judged by the next one.
                 await unless_stopped(stop, flow.step())
-            except ArenaError as wrong:
-                _tell(f"nothing can be judged now: {wrong.message}")
+            except ArenaError as error:
+                _report(f"nothing can be judged now: {error.message}")
             with suppress(TimeoutError):
                 await asyncio.wait_for(wake.wait(), poll_seconds)
             await asyncio.sleep(BREATH_SECONDS)
@@ -81,15 +100,15 @@ async def _watch(client: Client, flow: JudgeFlow, name: str, poll_seconds: float
         await asyncio.gather(listener, return_exceptions=True)
 
 
-async def _listen(client: Client, wake: asyncio.Event, poll_seconds: float) -> None:
+async def _listen(operations: Operations, wake: asyncio.Event, poll_seconds: float) -> None:
     while True:
         # Without the stream the judge still looks every `poll_seconds`.
         with suppress(ArenaError):
-            async for event in client.watch_market():
-                if event.kind == "ResultSubmitted":
+            async for event in operations.watch_market():
+                if event.kind == EventKind.RESULT_SUBMITTED:
                     wake.set()
         await asyncio.sleep(poll_seconds)
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     output.line(text, at_once=True)

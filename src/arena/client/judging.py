@@ -1,0 +1,64 @@
+"""The market of a server, as a judge on this machine sees it."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from arena.content.archive import read_archive, write_archive
+from arena.content.cid import parse_cid
+from arena.content.store import LocalStore
+from arena.content.tree import V0, V1, cid_of
+from arena.evaluation.record import contents_of
+from arena.market.call import Receipt
+from arena.market.task import Task, TaskState
+from arena.operations.tasks import TaskOperations
+from arena.reviews.review import Review
+
+
+class ServerBench:
+    """Content comes from the server and is verified here; the record of a verdict goes there."""
+
+    def __init__(self, client: TaskOperations, store: LocalStore) -> None:
+        self._client = client
+        self._store = store
+
+    async def close_due(self) -> Sequence[Receipt]:
+        """End the tasks whose time has run out."""
+        return (await self._client.close_due()).closed
+
+    async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
+        """The server's time, and every task that waits for this judge."""
+        now = (await self._client.market()).now
+        return now, await self._client.all_tasks(state=[TaskState.SUBMITTED], judge=judge)
+
+    async def fetch(self, cid: str) -> None:
+        """Bring content into the judge's own store, if it is what its CID says."""
+        data = await self._client.content(cid)
+        key = parse_cid(cid).key
+        for profile in (V1, V0):
+            if key == parse_cid(cid_of(data, profile=profile)).key:
+                await asyncio.to_thread(partial(self._store.put, data, profile=profile))
+                return
+        # Split into blocks in another way than ours: only the blocks themselves can prove it.
+        archive = await self._client.export_content([cid])
+        await asyncio.to_thread(read_archive, self._store, archive)
+
+    async def give(self, task: Task, score: int, reason: str, *, by: str) -> Receipt:
+        """Send the record with all it names, then the verdict."""
+        parts = await asyncio.to_thread(contents_of, self._store, [reason])
+        archive = await asyncio.to_thread(write_archive, self._store, parts)
+        await self._client.import_content(archive)
+        assert task.agent and task.result_hash
+        return await self._client.judge(
+            task.id,
+            by=by,
+            score=score,
+            winner=task.agent,
+            result_hash=task.result_hash,
+            reason_uri=reason,
+        )
+
+    async def open_review(self, task: Task, *, by: str) -> Review:
+        """Let people answer the task's checklists."""
+        return await self._client.review_task(task.id, by=by)

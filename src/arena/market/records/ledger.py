@@ -1,0 +1,344 @@
+"""The embedded ledger: where every task stands and who has what, in Arena's own database.
+
+Each call is one transaction under a key. The ledger never sees content: a result is a hash to it.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import fields, replace
+from datetime import datetime
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena import clock
+from arena.amounts import Amount
+from arena.errors import Conflict
+from arena.market.agents import MarketAgent, Reputation
+from arena.market.call import (
+    Action,
+    Call,
+    EventKind,
+    Happening,
+    Receipt,
+    Step,
+    call_digest,
+    digest_of,
+)
+from arena.market.checks import check_terms
+from arena.market.errors import BadSignature
+from arena.market.money import OUTSIDE, EntryKind, NewEntry, escrow, transfer, user
+from arena.market.moves import check, must_sign
+from arena.market.records.book import (
+    add_call,
+    add_events,
+    find_call,
+    lock_book,
+    post_entry,
+    read_book,
+)
+from arena.market.records.reading import (
+    LedgerReader,
+    find_agent,
+    ranked_applicants,
+    read_agent,
+    read_task,
+)
+from arena.market.records.rows import REPUTATION_COLUMNS, from_task
+from arena.market.signing import Act, Proof, Statement, check_proof
+from arena.market.task import Task, Terms
+from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
+from arena.scoring.records.evidence import add_executions
+from arena.store.database import Database, insert_or_ignore, shielded
+from arena.store.tables import MarketAgents, MarketApplications, MarketNonces, MarketTasks
+
+Signed = tuple[Statement, Proof]
+"""What an agent must have signed, and the signature it sent."""
+Write = Callable[[AsyncConnection, datetime], Awaitable[Task | None]]
+"""What a call writes at a moment; returns the task it changed."""
+
+
+class Ledger(LedgerReader):
+    """Tasks and money of every team."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._market_ids: dict[str, str] = {}
+
+    async def market_id(self, team_id: str) -> str:
+        """The id of the team's market, which every signature names."""
+        if team_id not in self._market_ids:  # it never changes
+            self._market_ids[team_id] = await self._read_market_id(team_id)
+        return self._market_ids[team_id]
+
+    @shielded
+    async def _read_market_id(self, team_id: str) -> str:
+        async with self._database.reading() as connection:
+            found = await read_book(connection, team_id)
+        if found is not None:
+            return found
+        async with self._database.writing() as connection:
+            return await lock_book(connection, team_id)
+
+    # Tasks
+
+    async def post_task(self, task: Task, *, key: str) -> Receipt:
+        """Row 1 of the moves: open a task and lock its reward. The ledger gives the id and time."""
+
+        async def write(connection: AsyncConnection, at: datetime) -> Task:
+            check_terms(task, at)
+            new = insert(MarketTasks).returning(MarketTasks.id)
+            row = from_task(replace(task, posted_at=at))
+            added = replace(task, id=(await connection.execute(new, row)).scalar_one())
+            lock = transfer(EntryKind.LOCK, user(task.poster), escrow(added.id), task.reward)
+            await post_entry(connection, task.team_id, lock, at, added.id)
+            data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
+            event = Happening(kind=EventKind.TASK_POSTED, why="offered", data=data)
+            await add_events(connection, task.team_id, added.id, task.poster, at, [event])
+            return added
+
+        return await self._once(task.team_id, key, _offer_digest(task), Action.POST, write)
+
+    @shielded
+    async def preview_task(self, task: Task, *, key: str) -> Receipt | None:
+        """Raise what `post_task` would raise about the terms; the receipt if it was done before."""
+        async with self._database.reading() as connection:
+            earlier = await find_call(connection, task.team_id, key, _offer_digest(task))
+            if earlier is None:
+                check_terms(task, clock.now())
+            return earlier
+
+    async def act(
+        self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
+    ) -> Receipt:
+        """Any other row: do what is asked, if the table of moves allows it now."""
+
+        async def write(connection: AsyncConnection, at: datetime) -> Task:
+            before = await read_task(connection, team_id, task_id)
+            full, step = await _decide(connection, before, call, signed, at)
+            if signed:
+                statement, proof = signed
+                await _use_nonce(connection, team_id, statement.agent, proof.nonce, at)
+            await _write(connection, full, before, step, at)
+            return step.task
+
+        return await self._once(team_id, key, call_digest(task_id, call), call.action, write)
+
+    @shielded
+    async def preview(
+        self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
+    ) -> Receipt | None:
+        """Raise what `act` would raise now; the receipt if the call was done before."""
+        async with self._database.reading() as connection:
+            earlier = await find_call(connection, team_id, key, call_digest(task_id, call))
+            if earlier is None:
+                task = await read_task(connection, team_id, task_id)
+                await _decide(connection, task, call, signed, clock.now())
+            return earlier
+
+    # Money
+
+    async def deposit(self, team_id: str, name: str, amount: Amount, *, key: str) -> Receipt:
+        """From outside into a party's account."""
+        entry = transfer(EntryKind.DEPOSIT, OUTSIDE, user(name), amount)
+        return await self._move_cash(team_id, name, amount, EventKind.DEPOSITED, entry, key)
+
+    async def withdraw(self, team_id: str, name: str, amount: Amount, *, key: str) -> Receipt:
+        """From a party's account to the outside."""
+        entry = transfer(EntryKind.WITHDRAWAL, user(name), OUTSIDE, amount)
+        return await self._move_cash(team_id, name, amount, EventKind.WITHDRAWN, entry, key)
+
+    async def _move_cash(
+        self, team_id: str, name: str, amount: Amount, kind: EventKind, entry: NewEntry, key: str
+    ) -> Receipt:
+        async def write(connection: AsyncConnection, at: datetime) -> None:
+            await post_entry(connection, team_id, entry, at)
+            event = Happening(kind=kind, why="test money, worth nothing", data={"amount": amount})
+            await add_events(connection, team_id, None, name, at, [event])
+
+        digest = digest_of(kind, account=name, amount=int(amount))
+        return await self._once(team_id, key, digest, entry.kind, write)
+
+    @shielded
+    async def _once(
+        self, team_id: str, key: str, digest: str, action: str, write: Write
+    ) -> Receipt:
+        """Write under the lock of the book; the earlier receipt where the key was used before."""
+        async with self._database.writing() as connection:
+            await lock_book(connection, team_id)
+            earlier = await find_call(connection, team_id, key, digest)
+            if earlier:
+                return earlier
+            # Only now: whoever waited for the lock must not act at the time it came.
+            at = clock.now()
+            task = await write(connection, at)
+            return await add_call(
+                connection, team_id, key=key, digest=digest, action=action, at=at, task=task
+            )
+
+    # Agents
+
+    @shielded
+    async def register(
+        self, team_id: str, new: MarketAgent, signed: Signed, *, key: str
+    ) -> MarketAgent:
+        """Admit an agent, or renew its version; nothing changes where nothing differs."""
+        statement, proof = signed
+        digest = digest_of(
+            Act.REGISTER, agent=new.id, public_key=new.public_key, version=new.version
+        )
+        async with self._database.writing() as connection:
+            await lock_book(connection, team_id)
+            at = clock.now()
+            check_proof(new.public_key, statement, proof, at)
+            known = await find_agent(connection, team_id, new.id)
+            if known and known.public_key != new.public_key:
+                raise Conflict(f"agent {new.id!r} is registered with another key")
+            again = await find_call(connection, team_id, key, digest)
+            if known and (again or known.version == new.version):
+                # Used up all the same: the version is not signed, and a copy could name another.
+                row = {"team_id": team_id, "agent": new.id, "nonce": proof.nonce, "at": at}
+                await connection.execute(insert_or_ignore(connection, MarketNonces), row)
+                return known
+            await _use_nonce(connection, team_id, new.id, proof.nonce, at)
+            await _store_agent(connection, team_id, new, at)
+            event = Happening(
+                kind=EventKind.AGENT_REGISTERED,
+                why="renewed" if known else "registered",
+                data={"version": new.version, "public_key": new.public_key},
+            )
+            await add_events(connection, team_id, None, new.id, at, [event])
+            await add_call(connection, team_id, key=key, digest=digest, action="register", at=at)
+            return await read_agent(connection, team_id, new.id)
+
+
+def _offer_digest(task: Task) -> str:
+    terms = {field.name: getattr(task, field.name) for field in fields(Terms)}
+    return digest_of(
+        Action.POST,
+        poster=task.poster,
+        description=task.description,
+        evaluation_cid=task.evaluation_cid,
+        judge=task.judge,
+        **terms,
+    )
+
+
+async def _decide(
+    connection: AsyncConnection, task: Task, call: Call, signed: Signed | None, at: datetime
+) -> tuple[Call, Step]:
+    """The call with all that is known, and what it would do."""
+    has_applied = False
+    if signed:
+        statement, proof = signed
+        agent = await read_agent(connection, task.team_id, statement.agent)
+        check_proof(agent.public_key, statement, proof, at)
+        call = replace(call, version=agent.version)
+    elif must_sign(task, call):
+        raise BadSignature(f"agent {call.by!r} must sign this: {call.action} is its own decision")
+    match call.action:
+        case Action.APPLY:
+            has_applied = await _application_version(connection, task.id, call.by) is not None
+        case Action.ASSIGN:
+            version = await _application_version(connection, task.id, call.agent)
+            call, has_applied = replace(call, version=version), version is not None
+        case Action.ASSIGN_BEST:
+            for best in (await ranked_applicants(connection, task.team_id, task.id))[:1]:
+                call, has_applied = replace(call, agent=best.agent, version=best.version), True
+        case _:
+            pass
+    return call, check(task, call, at, has_applied=has_applied)
+
+
+async def _write(
+    connection: AsyncConnection, call: Call, before: Task, step: Step, at: datetime
+) -> None:
+    task, team_id = step.task, step.task.team_id
+    if call.action is Action.APPLY:
+        assert call.version is not None
+        row = {
+            "task_id": task.id,
+            "agent": call.by,
+            "team_id": team_id,
+            "version": call.version,
+            "applied_at": at,
+        }
+        await connection.execute(insert(MarketApplications), row)
+    old, new = from_task(before), from_task(task)
+    changed = {name: value for name, value in new.items() if value != old[name]}
+    if changed:
+        await connection.execute(
+            update(MarketTasks).where(MarketTasks.id == task.id).values(**changed)
+        )
+    if step.entry:
+        await post_entry(connection, team_id, step.entry, at, task.id)
+    await add_events(connection, team_id, task.id, call.by, at, step.happenings)
+    if step.reputation and task.agent:
+        await _add_reputation(connection, team_id, task.agent, step.reputation)
+    if step.execution:
+        await _add_execution(connection, task, step.execution, at)
+
+
+async def _application_version(
+    connection: AsyncConnection, task_id: int, agent: str | None
+) -> str | None:
+    """The version an agent applied with; None where it has not applied."""
+    query = select(MarketApplications.version).where(
+        MarketApplications.task_id == task_id, MarketApplications.agent == agent
+    )
+    return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def _use_nonce(
+    connection: AsyncConnection, team_id: str, agent: str, nonce: str, at: datetime
+) -> None:
+    """Use up a signature; it is valid only once."""
+    row = {"team_id": team_id, "agent": agent, "nonce": nonce, "at": at}
+    new = insert_or_ignore(connection, MarketNonces).values(**row).returning(MarketNonces.nonce)
+    if (await connection.execute(new)).first() is None:
+        raise BadSignature("the signature was used before: sign again")
+
+
+async def _store_agent(
+    connection: AsyncConnection, team_id: str, new: MarketAgent, at: datetime
+) -> None:
+    is_mine = (MarketAgents.team_id == team_id) & (MarketAgents.id == new.id)
+    renewed = await connection.execute(
+        update(MarketAgents).where(is_mine).values(version=new.version)
+    )
+    if renewed.rowcount == 0:
+        row = {
+            "team_id": team_id,
+            "id": new.id,
+            "version": new.version,
+            "public_key": new.public_key,
+            "registered_at": at,
+        }
+        await connection.execute(insert(MarketAgents), row)
+
+
+async def _add_reputation(
+    connection: AsyncConnection, team_id: str, agent: str, gained: Reputation
+) -> None:
+    columns = MarketAgents.__table__.c
+    changed = {
+        name: columns[name] + getattr(gained, name)
+        for name in REPUTATION_COLUMNS
+        if getattr(gained, name)
+    }
+    is_theirs = (MarketAgents.team_id == team_id) & (MarketAgents.id == agent)
+    await connection.execute(update(MarketAgents).where(is_theirs).values(changed))
+
+
+async def _add_execution(
+    connection: AsyncConnection, task: Task, status: ExecutionStatus, at: datetime
+) -> None:
+    """What the agent did counts for its success rate, whatever the verdict will be."""
+    assert task.agent and task.agent_version and task.assigned_at
+    subject = Subject(team_id=task.team_id, agent_id=task.agent, version=task.agent_version)
+    execution = Execution(
+        status=status,
+        source=Source.TASK,
+        created_at=at,
+        duration_seconds=(at - task.assigned_at).total_seconds(),
+    )
+    await add_executions(connection, subject, [execution])

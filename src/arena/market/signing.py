@@ -1,0 +1,237 @@
+"""Signatures of agents: their keys, what they sign, and whether they did.
+
+A message is canonical JSON that names the market, the act, the task, the agent and the content, so
+a signature is good for nothing else. It is the same in any language: see docs/guide/earn.md.
+`cryptography` is imported only where a key is used: most commands use none.
+"""
+
+import base64
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field
+
+from arena import clock
+from arena.content.canonical import canonical
+from arena.errors import InvalidInput, NotFound
+from arena.files import write_atomically
+from arena.market.errors import BadSignature
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+
+DOMAIN = "arena-market/1"
+"""Part of every message, so that a signature made for something else is invalid here."""
+PROOF_SECONDS = 300
+MAX_PROOF_SECONDS = 86_400
+"""Proofs that are valid for longer are refused."""
+LATEST = 2**40
+"""A time in the far future: a larger number must not get into arithmetic."""
+NONCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+AGENT_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+BAD_AGENT_ID = "is not an agent id: use lowercase letters, digits and -, at most 100"
+
+
+class Act(StrEnum):
+    """What an agent may sign."""
+
+    REGISTER = "register"
+    APPLY = "apply"
+    COMMIT = "commit"
+    SUBMIT = "submit"
+    DISPUTE = "dispute"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What an agent signs: one act, in one market, on one task."""
+
+    market: str
+    """The market's id: a signature for one market is worth nothing in another."""
+    act: Act
+    task_id: int | None
+    agent: str
+    content: str
+    """The result's CID, the commitment, the public key, a dispute's reason; else empty."""
+
+    def message(self, nonce: str, expires_at: int) -> bytes:
+        """The bytes that are signed."""
+        return canonical(
+            {
+                "domain": DOMAIN,
+                "market": self.market,
+                "act": self.act.value,
+                "task": self.task_id,
+                "agent": self.agent,
+                "content": self.content,
+                "nonce": nonce,
+                "expires_at": expires_at,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """An agent's signature over a statement, valid once and for a short time."""
+
+    nonce: Annotated[str, Field(min_length=1, max_length=64)]
+    expires_at: Annotated[int, Field(strict=True, ge=0, le=2**53)]
+    """Unix seconds; the proof is valid before it."""
+    signature: Annotated[str, Field(min_length=1, max_length=200)]
+    """Ed25519, in base64; see docs/guide/earn.md."""
+
+
+class Signer:
+    """An agent that can prove its identity."""
+
+    def __init__(self, agent: str, key: "Ed25519PrivateKey") -> None:
+        self.agent = agent
+        self._key = key
+
+    @classmethod
+    def new(cls, agent: str) -> Self:
+        """An agent with a new key, which is stored nowhere: see `pem`."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return cls(agent, Ed25519PrivateKey.generate())
+
+    @classmethod
+    def load(cls, agent: str, path: Path) -> Self:
+        """The agent whose private key (PEM) is in this file."""
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        try:
+            key = load_pem_private_key(path.read_bytes(), password=None)
+        except OSError as error:
+            raise InvalidInput(f"cannot read the key {path}: {error.strerror}") from None
+        except (ValueError, TypeError):
+            raise InvalidInput(f"{path} is not a private key in PEM") from None
+        if not isinstance(key, Ed25519PrivateKey):
+            raise InvalidInput(f"{path} is not an Ed25519 key")
+        return cls(agent, key)
+
+    @property
+    def public_key(self) -> str:
+        """The public half: 32 bytes in base64."""
+        return base64.b64encode(self._key.public_key().public_bytes_raw()).decode()
+
+    @property
+    def pem(self) -> bytes:
+        """The private key, to be kept where only its owner can read it."""
+        from cryptography.hazmat.primitives.serialization import (
+            Encoding,
+            NoEncryption,
+            PrivateFormat,
+        )
+
+        return self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+    def prove(
+        self,
+        market: str,
+        act: Act | str,
+        *,
+        task_id: int | None = None,
+        content: str = "",
+        at: datetime | None = None,
+        seconds: int = PROOF_SECONDS,
+    ) -> Proof:
+        """A new signature, valid once and for some seconds from `at` (now) on."""
+        statement = Statement(
+            market=market, act=Act(act), task_id=task_id, agent=self.agent, content=content
+        )
+        nonce = secrets.token_hex(16)
+        expires_at = int((at or clock.now()).timestamp()) + seconds
+        signature = self._key.sign(statement.message(nonce, expires_at))
+        return Proof(
+            nonce=nonce, expires_at=expires_at, signature=base64.b64encode(signature).decode()
+        )
+
+
+class KeyFolder:
+    """The private keys of this machine's agents, `<agent>.pem` each; in Arena, ARENA_HOME/keys."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def agents(self) -> list[str]:
+        """The agents that have a key here."""
+        return sorted(path.stem for path in self.path.glob("*.pem"))
+
+    def make(self, agent: str) -> Signer:
+        """The agent with its key, a new one if it has none. Two callers at once get the same."""
+        path = self._path(agent)
+        signer = Signer.new(agent)
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            write_atomically(path, signer.pem, mode=0o600, overwrite=False)
+        except FileExistsError:
+            return Signer.load(agent, path)
+        return signer
+
+    def load(self, agent: str) -> Signer:
+        """The agent with its key; `NotFound` if this machine has none."""
+        path = self._path(agent)
+        if not path.exists():
+            raise NotFound(f"no key of agent {agent!r} in {self.path}: register it here first")
+        return Signer.load(agent, path)
+
+    def _path(self, agent: str) -> Path:
+        # Also keeps the name from leading out of the folder.
+        if not AGENT_ID.fullmatch(agent):
+            raise InvalidInput(f"{agent!r} {BAD_AGENT_ID}")
+        return self.path / f"{agent}.pem"
+
+
+def check_proof(public_key: str, statement: Statement, proof: Proof, at: datetime) -> None:
+    """Refuse a proof that is not the key's, not for this statement, or not for this moment."""
+    from cryptography.exceptions import InvalidSignature
+
+    if not NONCE.fullmatch(proof.nonce):
+        raise BadSignature("a nonce has 1 to 64 of A-Z a-z 0-9 _ -")
+    left = max(0, min(proof.expires_at, LATEST)) - at.timestamp()
+    if left <= 0:
+        raise BadSignature("the signature has expired: sign again")
+    if left > MAX_PROOF_SECONDS:
+        raise BadSignature(f"a signature may be valid for {MAX_PROOF_SECONDS} seconds at most")
+    message = statement.message(proof.nonce, proof.expires_at)
+    try:
+        signature = base64.b64decode(proof.signature, validate=True)
+        read_public_key(public_key).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        raise BadSignature(
+            f"the signature is not that of agent {statement.agent!r} for this {statement.act}"
+        ) from None
+
+
+def read_public_key(text: str) -> "Ed25519PublicKey":
+    """The key that a text holds."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        return Ed25519PublicKey.from_public_bytes(base64.b64decode(text, validate=True))
+    except ValueError:
+        raise InvalidInput("a public key is 32 bytes (Ed25519) in base64") from None
+
+
+def commitment_of(market: str, task_id: int, agent: str, result_hash: str, salt: str) -> str:
+    """What binds an agent to a result it does not show yet; a copy is useless to another."""
+    body = {
+        "domain": DOMAIN,
+        "market": market,
+        "task": task_id,
+        "agent": agent,
+        "result": result_hash,
+        "salt": salt,
+    }
+    return hashlib.sha256(canonical(body)).hexdigest()

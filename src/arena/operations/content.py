@@ -1,0 +1,96 @@
+"""Bytes by CID: standards, submissions and verdict records."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from arena.operations.operation import OperationGroup, get, post
+
+BYTES = "application/octet-stream"
+ARCHIVE = "application/vnd.ipld.car"
+
+# Somebody else's bytes: a browser must neither guess what they are nor show or run them.
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Disposition": "attachment",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+}
+# What a CID names never changes.
+IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
+
+Cids = Annotated[
+    list[str],
+    Field(alias="cid", min_length=1, max_length=1000, description="What to put into it."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentKept:
+    """The CID of stored content."""
+
+    cid: Annotated[
+        str, Field(examples=["bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"])
+    ]
+    """Version 1, sha2-256, chunks of 262,144 bytes, 174 wide."""
+    bytes: Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentImported:
+    """What an archive contained."""
+
+    roots: list[str]
+    """The CIDs it was made for."""
+
+
+class ContentOperations(OperationGroup):
+    """Content by CID."""
+
+    @post("/api/content", tag="content", errors=(413,), team=False)
+    async def put_content(self, data: bytes) -> ContentKept:
+        """Store the body as it is; returns its CID."""
+        cid = await asyncio.to_thread(self.arena.content.put, data)
+        return ContentKept(cid=cid, bytes=len(data))
+
+    @get(
+        "/api/content/{cid}",
+        id="get_content",
+        tag="content",
+        errors=(404,),
+        team=False,
+        media_type=BYTES,
+        description="The bytes.",
+        response_headers=HEADERS | IMMUTABLE,
+    )
+    async def content(self, cid: str) -> bytes:
+        """The content with this CID, every block of it verified."""
+        return await asyncio.to_thread(self.arena.content.get, cid)
+
+    @get(
+        "/api/archive",
+        tag="content",
+        errors=(404,),
+        team=False,
+        media_type=ARCHIVE,
+        description="The bytes.",
+        response_headers=HEADERS,
+    )
+    async def export_content(self, cids: Cids) -> bytes:
+        """One file (CAR) with these contents; a verdict record brings what it refers to."""
+        return await asyncio.to_thread(self._archive, cids)
+
+    def _archive(self, cids: list[str]) -> bytes:
+        from arena.content.archive import write_archive
+        from arena.evaluation.record import contents_of  # judging, which few commands need
+
+        return write_archive(self.arena.content, contents_of(self.arena.content, cids))
+
+    @post("/api/archive", tag="content", errors=(404, 413), team=False)
+    async def import_content(self, archive: bytes) -> ContentImported:
+        """Store everything in an archive, or nothing of it if a byte is wrong."""
+        from arena.content.archive import read_archive
+
+        roots = await asyncio.to_thread(read_archive, self.arena.content, archive)
+        return ContentImported(roots=roots)

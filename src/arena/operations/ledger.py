@@ -1,0 +1,104 @@
+"""Money: balances, history, audit. Deposits and withdrawals are of test money."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from arena.amounts import CURRENCY, Amount, AmountText
+from arena.market.call import Receipt
+from arena.market.money import Audit, Balance, LedgerLine, user
+from arena.market.task import Party
+from arena.operations import paging
+from arena.operations.market import IdempotencyKey
+from arena.operations.operation import OperationGroup, get, post
+from arena.operations.paging import Cursor
+
+Account = Annotated[str, Field(min_length=1, max_length=100, description="A party.")]
+PageLimit = Annotated[int, Field(ge=1, le=500, description="How many at most.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balances:
+    """What the accounts hold; all together nothing, since all money comes from `outside`."""
+
+    balances: Sequence[Balance]
+    count: int
+    currency: str = CURRENCY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerHistory:
+    """A page of an account's postings, newest first."""
+
+    account: str
+    lines: Sequence[LedgerLine]
+    count: int
+    currency: str = CURRENCY
+    next_cursor: str | None = None
+
+
+class LedgerOperations(OperationGroup):
+    """Who has what."""
+
+    @get("/api/ledger/balance", id="get_balance", tag="ledger")
+    async def balances(
+        self,
+        *,
+        account: Annotated[
+            str | None, Field(min_length=1, max_length=100, description="A party; default: all.")
+        ] = None,
+    ) -> Balances:
+        """What a party has, or every account that is not empty."""
+        ledger = self.arena.market.ledger
+        if account is None:
+            held = await ledger.balances(self.team)
+        else:
+            amount = await ledger.balance(self.team, account)
+            held = [Balance(account=user(account), amount=amount)]
+        return Balances(balances=held, count=len(held))
+
+    async def balance(self, account: str) -> Balances:
+        """What a party has."""
+        return await self.balances(account=account)
+
+    @get("/api/ledger/history", id="get_ledger_history", tag="ledger")
+    async def ledger_history(
+        self, account: Account, *, limit: PageLimit = 50, cursor: Cursor = None
+    ) -> LedgerHistory:
+        """A party's postings, newest first."""
+        before = paging.decode_number(cursor) or None
+        lines = await self.arena.market.ledger.history(
+            self.team, account, limit=limit + 1, before=before
+        )
+        page = lines[:limit]
+        return LedgerHistory(
+            account=user(account),
+            lines=page,
+            count=len(page),
+            next_cursor=paging.encode(page[-1].entry_id) if len(lines) > limit else None,
+        )
+
+    @get("/api/ledger/audit", id="audit_ledger", tag="ledger")
+    async def audit(self) -> Audit:
+        """Check every invariant of the team's market from the raw rows."""
+        return await self.arena.market.ledger.audit(self.team)
+
+    @post("/api/ledger/deposit", tag="ledger", errors=(409,), body="TestMoney")
+    async def deposit_test_money(
+        self, account: Party, amount: AmountText, *, key: IdempotencyKey = None
+    ) -> Receipt:
+        """Give a party test money; it is worth nothing."""
+        return await self.arena.market.deposit_test_money(
+            self.team, account, Amount.parse(amount), key=key
+        )
+
+    @post("/api/ledger/withdraw", tag="ledger", errors=(409,), body="TestMoney")
+    async def withdraw_test_money(
+        self, account: Party, amount: AmountText, *, key: IdempotencyKey = None
+    ) -> Receipt:
+        """Take test money out of a party's account."""
+        return await self.arena.market.withdraw_test_money(
+            self.team, account, Amount.parse(amount), key=key
+        )

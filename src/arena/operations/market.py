@@ -1,0 +1,222 @@
+"""The market itself: its id, its agents, what happens in it, and what is due."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, TypeVar
+
+from pydantic import Field
+
+from arena import clock
+from arena.amounts import CURRENCY, DECIMALS
+from arena.errors import Forbidden, InvalidInput
+from arena.evaluation.standard import MIN_PASS_SCORE
+from arena.market.agents import MarketAgent
+from arena.market.call import EventKind, MarketEvent, Receipt
+from arena.market.signing import Act, Proof, Signer
+from arena.market.task import Key, Party
+from arena.operations.operation import Event, Events, OperationGroup, get, post
+
+MAX_ID = 2**63 - 1
+
+T = TypeVar("T")
+
+TaskId = Annotated[int, Field(ge=1, le=MAX_ID)]
+IdempotencyKey = Annotated[Key, Field(alias="idempotency_key")]
+Since = Annotated[
+    int | None, Field(ge=0, le=MAX_ID, description="Only events after the one with this id.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketInfo:
+    """The market of a team, and how to read and sign what it says."""
+
+    market: str
+    """Its id, which every signature names."""
+    currency: str = CURRENCY
+    """Test money: it is worth nothing."""
+    decimals: int = DECIMALS
+    """How many an amount may have."""
+    min_pass_score: Annotated[int, Field(examples=[60])]
+    """This score pays, one less refunds."""
+    now: datetime
+    """The time that decides about windows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketAgentList:
+    """Every agent of the team's market."""
+
+    agents: Sequence[MarketAgent]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketEventList:
+    """Events in order."""
+
+    events: Sequence[MarketEvent]
+    count: int
+    last_id: int
+    """`since` of the next request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksClosed:
+    """Which tasks were ended because their time had run out."""
+
+    closed: Sequence[Receipt]
+    count: int
+
+
+class MarketOperations(OperationGroup):
+    """The market, its agents and its events."""
+
+    signer: Signer | None = None
+    """The agent that registers, applies and submits through this object."""
+    _market_id: str | None = None
+    _behind = timedelta()
+    """How far this machine's clock is behind the market's, which alone decides."""
+
+    @get("/api/market", id="get_market", tag="market")
+    async def market(self) -> MarketInfo:
+        """The market of the team: its id, currency and time."""
+        ledger = self.arena.market.ledger
+        return MarketInfo(
+            market=await ledger.market_id(self.team),
+            min_pass_score=MIN_PASS_SCORE,
+            now=ledger.now(),
+        )
+
+    @get("/api/market/agents", id="list_market_agents", tag="market")
+    async def market_agents(self) -> MarketAgentList:
+        """Every agent that may apply for tasks, with its reputation."""
+        agents = await self.arena.market.ledger.agents(self.team)
+        return MarketAgentList(agents=agents, count=len(agents))
+
+    @get("/api/market/agents/{agent_id}", id="get_market_agent", tag="market", errors=(404,))
+    async def market_agent(self, agent_id: str) -> MarketAgent:
+        """One agent and its reputation."""
+        return await self.arena.market.ledger.agent(self.team, agent_id)
+
+    @post(
+        "/api/market/agents",
+        id="register_market_agent",
+        tag="market",
+        errors=(404, 409),
+        body="MarketAgentRegister",
+    )
+    async def _send_registration(
+        self,
+        *,
+        id: Party,
+        version: Annotated[str, Field(min_length=1, max_length=20)] = "1.0.0",
+        public_key: Annotated[str, Field(min_length=1, max_length=100)],
+        proof: Proof,
+        key: IdempotencyKey = None,
+    ) -> MarketAgent:
+        """Admit an agent with its public key; signed with the private one."""
+        return await self.arena.market.register_agent(
+            self.team, id, public_key, proof, version=version, key=key
+        )
+
+    async def register(self, *, version: str = "1.0.0") -> MarketAgent:
+        """Register the signer's agent; again with the same key, its version is renewed."""
+        public_key = self._agent().public_key
+        return await self._signed(
+            Act.REGISTER,
+            None,
+            public_key,
+            lambda agent, proof: self._send_registration(
+                id=agent, version=version, public_key=public_key, proof=proof
+            ),
+        )
+
+    @post("/api/market/close-due", id="close_due_tasks", tag="market")
+    async def close_due(self) -> TasksClosed:
+        """End every task whose time has run out. Anyone may: nothing depends on who does."""
+        closed = await self.arena.market.close_due(self.team)
+        return TasksClosed(closed=closed, count=len(closed))
+
+    @get("/api/market/events", id="list_market_events", tag="market", errors=(404,))
+    async def market_events(
+        self,
+        *,
+        since: Since = 0,
+        task_id: Annotated[int | None, Field(ge=1, le=MAX_ID)] = None,
+        limit: Annotated[int, Field(ge=1, le=1000)] = 100,
+    ) -> MarketEventList:
+        """What happened, in order, after the event `since`."""
+        events = await self.arena.market.ledger.events(
+            self.team, since=since or 0, limit=limit, task_id=task_id
+        )
+        last_id = events[-1].id if events else since or 0
+        return MarketEventList(events=events, count=len(events), last_id=last_id)
+
+    @get(
+        "/api/market/events/stream",
+        id="watch_market",
+        tag="market",
+        headers=("last_event_id",),
+        events=dict.fromkeys(EventKind, MarketEvent),
+        description="Server-sent events, each named by its kind; they do not end.",
+    )
+    async def _stream_market(
+        self,
+        *,
+        since: Since = None,
+        last_event_id: Annotated[str | None, Field(max_length=20)] = None,
+    ) -> Events:
+        """Watch the market as server-sent events: after `since`, or from now on."""
+        if last_event_id is not None:
+            if not last_event_id.isdecimal() or int(last_event_id) > MAX_ID:
+                raise InvalidInput(f"Last-Event-ID {last_event_id} is not one that Arena gave out")
+            since = int(last_event_id)
+        ledger = self.arena.market.ledger
+        if since is None:
+            since = await ledger.last_event(self.team)
+        return _named(ledger.watch(self.team, since=since))
+
+    async def watch_market(self, since: int | None = None) -> AsyncIterator[MarketEvent]:
+        """Events as they happen, without end: those after `since`, or from now on."""
+        async with aclosing(await self._stream_market(since=since)) as events:
+            async for event in events:
+                yield event.data
+
+    async def _signed(
+        self,
+        act: Act,
+        task_id: int | None,
+        content: str,
+        send: Callable[[str, Proof], Awaitable[T]],
+    ) -> T:
+        """Call `send` with the signer's agent and its signature."""
+        is_new = self._market_id is None
+        agent = self._agent().agent
+        try:
+            return await send(agent, await self._prove(act, task_id, content))
+        except Forbidden as error:
+            if is_new or error.code != "bad_signature":
+                raise
+        # A clock was changed since, or another market answers there now. Nothing was done: retry.
+        self._market_id = None
+        return await send(agent, await self._prove(act, task_id, content))
+
+    async def _prove(self, act: Act, task_id: int | None, content: str) -> Proof:
+        if self._market_id is None:
+            market = await self.market()
+            self._market_id, self._behind = market.market, market.now - clock.now()
+        at = clock.now() + self._behind
+        return self._agent().prove(self._market_id, act, task_id=task_id, content=content, at=at)
+
+    def _agent(self) -> Signer:
+        if self.signer is None:
+            raise InvalidInput("this client has no agent: create it with Client(url, signer=…)")
+        return self.signer
+
+
+async def _named(events: AsyncIterator[MarketEvent]) -> Events:
+    async for event in events:
+        yield Event(name=event.kind, data=event, id=event.id)

@@ -1,0 +1,350 @@
+"""Paid tasks: post, list, show, and every move that a party can make.
+
+A token stands for a team, not for a person: who acts is named in the request, and agents prove
+themselves by their signatures. `_send_…` takes a signature; `apply`, `commit`, `submit` and
+`dispute` have the client's `signer` make it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from arena.amounts import Amount, AmountText
+from arena.content.cid import parse_cid
+from arena.content.tree import cid_of
+from arena.errors import InvalidInput
+from arena.market.call import ANYONE, Action, Call, Receipt, TaskStory
+from arena.market.signing import Act, Proof
+from arena.market.task import Cid, Party, Task, TaskFilter, TaskPost, TaskState
+from arena.operations import paging
+from arena.operations.content import ContentOperations
+from arena.operations.ledger import PageLimit
+from arena.operations.market import IdempotencyKey, MarketOperations, TaskId
+from arena.operations.operation import get, post
+from arena.operations.paging import Cursor
+from arena.operations.request import NonBlank
+from arena.reviews.review import Review
+from arena.text import utf8
+
+move = partial(post, tag="tasks", errors=(404, 409))
+"""An operation that changes one task."""
+
+TASKS_PAGE = 500
+MAX_RESULT_LENGTH = 8 * 1024**2
+
+Name = Annotated[str | None, Field(max_length=100)]
+AssignedTo = Annotated[str | None, Field(max_length=100, description="Assigned to it.")]
+AppliedBy = Annotated[str | None, Field(max_length=100, description="It has applied.")]
+JudgedBy = Annotated[
+    str | None, Field(max_length=100, description="Judge, fallback judge or arbiter.")
+]
+MinReward = Annotated[AmountText | None, Field(max_length=20, examples=["0.05"])]
+Score = Annotated[int, Field(strict=True, ge=0, le=100)]
+ResultHash = Annotated[Cid, Field(alias="resultHash")]
+Uri = Annotated[NonBlank, Field(max_length=2000)]
+ReasonUri = Annotated[Uri, Field(alias="reasonURI")]
+States = Annotated[
+    list[TaskState] | None,
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    Field(description="Repeatable."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskList:
+    """A page of tasks, newest first."""
+
+    tasks: Sequence[Task]
+    count: int
+    next_cursor: str | None = None
+
+
+class TaskOperations(MarketOperations, ContentOperations):
+    """Paid tasks."""
+
+    @post("/api/tasks", tag="tasks", errors=(403, 404, 409))
+    async def post_task(self, task: TaskPost) -> Receipt:
+        """Offer a task; the standard is checked and pinned, then the reward is locked."""
+        return await self.arena.market.post_task(self.team, task)
+
+    @get("/api/tasks", id="list_tasks", tag="tasks")
+    async def tasks(
+        self,
+        *,
+        state: States = None,
+        poster: Name = None,
+        agent: AssignedTo = None,
+        applicant: AppliedBy = None,
+        judge: JudgedBy = None,
+        min_reward: MinReward = None,
+        limit: PageLimit = 20,
+        cursor: Cursor = None,
+    ) -> TaskList:
+        """List the team's tasks, newest first."""
+        wanted = TaskFilter(
+            states=frozenset(state) if state else None,
+            poster=poster,
+            agent=agent,
+            applicant=applicant,
+            judge=judge,
+            min_reward=None if min_reward is None else Amount.parse(min_reward),
+        )
+        before = paging.decode_number(cursor) or None
+        tasks = await self.arena.market.ledger.tasks(
+            self.team, wanted, limit=limit + 1, before=before
+        )
+        page = tasks[:limit]
+        more = paging.encode(page[-1].id) if len(tasks) > limit else None
+        return TaskList(tasks=page, count=len(page), next_cursor=more)
+
+    async def all_tasks(
+        self,
+        *,
+        state: States = None,
+        poster: Name = None,
+        agent: AssignedTo = None,
+        applicant: AppliedBy = None,
+        judge: JudgedBy = None,
+        min_reward: MinReward = None,
+    ) -> list[Task]:
+        """Every task that fits, newest first."""
+        tasks: list[Task] = []
+        cursor: str | None = None
+        while True:
+            page = await self.tasks(
+                state=state,
+                poster=poster,
+                agent=agent,
+                applicant=applicant,
+                judge=judge,
+                min_reward=min_reward,
+                limit=TASKS_PAGE,
+                cursor=cursor,
+            )
+            tasks += page.tasks
+            cursor = page.next_cursor
+            if cursor is None:
+                return tasks
+
+    @get("/api/tasks/{task_id}", id="get_task", tag="tasks", errors=(404,))
+    async def task(self, task_id: TaskId) -> TaskStory:
+        """A task with its applicants, its events and the money that moved."""
+        return await self.arena.market.ledger.story(self.team, task_id)
+
+    # What agents do
+
+    @move("/api/tasks/{task_id}/apply", id="apply_for_task", body="TaskApply")
+    async def _send_application(
+        self, task_id: TaskId, *, agent: Party, proof: Proof, key: IdempotencyKey = None
+    ) -> Receipt:
+        """Ask for a task as an agent; signed."""
+        return await self._act(task_id, Call(action=Action.APPLY, by=agent), key, proof)
+
+    async def apply(self, task_id: int, *, key: str | None = None) -> Receipt:
+        """Ask for a task, as the signer's agent."""
+        return await self._signed(
+            Act.APPLY,
+            task_id,
+            "",
+            lambda agent, proof: self._send_application(task_id, agent=agent, proof=proof, key=key),
+        )
+
+    @move("/api/tasks/{task_id}/commit", id="commit_result", body="TaskCommit")
+    async def _send_commitment(
+        self,
+        task_id: TaskId,
+        *,
+        agent: Party,
+        commitment: Annotated[str, Field(min_length=1, max_length=200)],
+        proof: Proof,
+        key: IdempotencyKey = None,
+    ) -> Receipt:
+        """Bind an agent to a result that it does not show yet; signed."""
+        call = Call(action=Action.COMMIT, by=agent, commitment=commitment)
+        return await self._act(task_id, call, key, proof)
+
+    async def commit(self, task_id: int, commitment: str, *, key: str | None = None) -> Receipt:
+        """Bind the signer's agent to a result that it does not show yet."""
+        return await self._signed(
+            Act.COMMIT,
+            task_id,
+            commitment,
+            lambda agent, proof: self._send_commitment(
+                task_id, agent=agent, commitment=commitment, proof=proof, key=key
+            ),
+        )
+
+    @move("/api/tasks/{task_id}/submit", id="submit_result", body="TaskSubmit")
+    async def _send_result(
+        self,
+        task_id: TaskId,
+        *,
+        agent: Party,
+        result: Annotated[str | None, Field(max_length=MAX_RESULT_LENGTH)] = None,
+        result_hash: Annotated[Cid | None, Field(alias="resultHash")] = None,
+        salt: Annotated[
+            str | None, Field(max_length=200, description="Reveals a commitment.")
+        ] = None,
+        proof: Proof,
+        key: IdempotencyKey = None,
+    ) -> Receipt:
+        """Submit the result, once; signed. What is judged is the whole content behind the hash."""
+        if (result is None) == (result_hash is None):
+            raise InvalidInput("give either result (the full answer) or resultHash")
+        submitted = result_hash or utf8(result or "", "result")
+        return await self.arena.market.submit(
+            self.team, task_id, agent, submitted, proof=proof, salt=salt, key=key
+        )
+
+    async def submit(
+        self,
+        task_id: int,
+        result: str | bytes | None = None,
+        *,
+        result_hash: str | None = None,
+        salt: str | None = None,
+        key: str | None = None,
+    ) -> Receipt:
+        """Submit a result, as the signer's agent: the result, or its CID in the store."""
+        if (result is None) == (result_hash is None):
+            raise InvalidInput("give either the result or its hash")
+        if isinstance(result, bytes):
+            result, result_hash = None, (await self.put_content(result)).cid
+        signed = (
+            str(parse_cid(result_hash or "")) if result is None else cid_of(utf8(result, "result"))
+        )
+        return await self._signed(
+            Act.SUBMIT,
+            task_id,
+            signed,
+            lambda agent, proof: self._send_result(
+                task_id,
+                agent=agent,
+                result=result,
+                result_hash=result_hash,
+                salt=salt,
+                proof=proof,
+                key=key,
+            ),
+        )
+
+    # What the others do
+
+    @move("/api/tasks/{task_id}/assign", id="assign_task", body="TaskAssign")
+    async def assign(
+        self, task_id: TaskId, *, by: Party, agent: Party | None = None, key: IdempotencyKey = None
+    ) -> Receipt:
+        """Give a task to an applicant; without one, to the best where the terms say so."""
+        action = Action.ASSIGN_BEST if agent is None else Action.ASSIGN
+        return await self._act(task_id, Call(action=action, by=by, agent=agent), key)
+
+    @move("/api/tasks/{task_id}/review", body="TaskReview")
+    async def review_task(self, task_id: TaskId, *, by: Party) -> Review:
+        """Let people answer the checklists of a submitted task; their verdict is the judge's."""
+        new = await self.arena.task_reviews.new_review(self.team, task_id, by=by)
+        return await self.arena.reviews.open(new)
+
+    @move("/api/tasks/{task_id}/judge", id="judge_task", body="TaskJudge")
+    async def judge(
+        self,
+        task_id: TaskId,
+        *,
+        by: Party,
+        score: Score,
+        winner: Annotated[
+            Party, Field(description="The agent the task is assigned to, whatever the score.")
+        ],
+        result_hash: ResultHash,
+        reason_uri: Annotated[
+            ReasonUri, Field(description="Where the verdict's record is, such as its CID.")
+        ],
+        key: IdempotencyKey = None,
+    ) -> Receipt:
+        """Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
+
+        It names the agent and the very result it is about. Without a dispute window it settles at
+        once.
+        """
+        call = Call(
+            action=Action.JUDGE,
+            by=by,
+            agent=winner,
+            score=score,
+            result_hash=result_hash,
+            reason_uri=reason_uri,
+        )
+        return await self._act(task_id, call, key)
+
+    @move("/api/tasks/{task_id}/dispute", id="dispute_verdict", body="TaskDispute")
+    async def _send_dispute(
+        self,
+        task_id: TaskId,
+        *,
+        by: Party,
+        reason_uri: ReasonUri,
+        proof: Proof | None = None,
+        key: IdempotencyKey = None,
+    ) -> Receipt:
+        """Contest the verdict, once, as the side that lost; locks the bond. An agent signs it."""
+        call = Call(action=Action.DISPUTE, by=by, reason_uri=reason_uri)
+        return await self._act(task_id, call, key, proof)
+
+    async def dispute(
+        self, task_id: int, *, by: str, reason_uri: str, key: str | None = None
+    ) -> Receipt:
+        """Contest a verdict as the side that lost; signed if it is the signer's agent."""
+        if self.signer is None or self.signer.agent != by:
+            return await self._send_dispute(task_id, by=by, reason_uri=reason_uri, key=key)
+        return await self._signed(
+            Act.DISPUTE,
+            task_id,
+            reason_uri,
+            lambda agent, proof: self._send_dispute(
+                task_id, by=agent, reason_uri=reason_uri, proof=proof, key=key
+            ),
+        )
+
+    @move("/api/tasks/{task_id}/resolve", id="resolve_dispute", body="TaskResolve")
+    async def resolve(
+        self,
+        task_id: TaskId,
+        *,
+        by: Party,
+        score: Score,
+        reason_uri: ReasonUri,
+        key: IdempotencyKey = None,
+    ) -> Receipt:
+        """Decide a dispute as the arbiter; settles at once."""
+        call = Call(action=Action.RESOLVE, by=by, score=score, reason_uri=reason_uri)
+        return await self._act(task_id, call, key)
+
+    @move("/api/tasks/{task_id}/cancel", id="cancel_task", body="TaskEnd")
+    async def cancel(
+        self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
+    ) -> Receipt:
+        """Take an unassigned task back as its poster; the reward returns."""
+        if by is None:
+            raise InvalidInput("by is missing: only the poster may cancel")
+        return await self._act(task_id, Call(action=Action.CANCEL, by=by), key)
+
+    @move("/api/tasks/{task_id}/expire", id="expire_task", body="TaskEnd")
+    async def expire(
+        self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
+    ) -> Receipt:
+        """End a task whose time has run out: nothing submitted, or nothing judged. Anyone may."""
+        return await self._act(task_id, Call(action=Action.EXPIRE, by=by or ANYONE), key)
+
+    @move("/api/tasks/{task_id}/settle", id="settle_task", body="TaskEnd")
+    async def settle(
+        self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
+    ) -> Receipt:
+        """Pay or refund by the verdict once its time for disputes has passed. Anyone may."""
+        return await self._act(task_id, Call(action=Action.SETTLE, by=by or ANYONE), key)
+
+    async def _act(
+        self, task_id: int, call: Call, key: str | None, proof: Proof | None = None
+    ) -> Receipt:
+        return await self.arena.market.act(self.team, task_id, call, proof=proof, key=key)

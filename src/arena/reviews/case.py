@@ -1,0 +1,164 @@
+"""How a review becomes a verdict: what it is opened with, its items, and the answers as one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.errors import InvalidInput
+from arena.evaluation.evaluate import checklists
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.resources import PartPath
+from arena.evaluation.standard import Checklist, Standard
+from arena.evaluation.verdict import ItemAnswer, Submission
+from arena.reviews.agreement import ReviewAgreement, agreement_of
+from arena.reviews.review import (
+    Review,
+    ReviewAnswer,
+    ReviewDetails,
+    ReviewItem,
+    ReviewSubject,
+    StandingAnswer,
+)
+
+RULE = "majority, a tie fails"
+"""How several answers to an item become one; stored with the review."""
+MAX_REVIEWERS = 25
+"""Of one review; more would only make the agreement unreadable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewReview:
+    """What a review is opened with."""
+
+    team_id: str
+    subject: ReviewSubject
+    title: str
+    prompt: str
+    standard: Mapping[str, object]
+    """The document that `read_standard_document` reads."""
+    submission: Submission
+    is_truncated: bool = False
+    reviewers_needed: int = 1
+    due_at: datetime | None = None
+    """Until when an answer counts; None: at any time."""
+    created_at: datetime | None = None
+    """None means now."""
+
+    @property
+    def item_count(self) -> int:
+        """How many items people have to answer; an error where there is none."""
+        lists = checklists(read_standard_document(self.standard))
+        if not lists:
+            raise InvalidInput("the standard has no checklist: there is nothing to review")
+        return sum(len(checklist.items) for checklist in lists.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewCase:
+    """A review as its verdict is made: what reviewers see, and the standard behind it."""
+
+    details: ReviewDetails
+    document: Mapping[str, object]
+    """The standard as it was given."""
+
+    @property
+    def review(self) -> Review:
+        """The review itself."""
+        return self.details.review
+
+    @property
+    def standard(self) -> Standard:
+        """What the submission is held to."""
+        return read_standard_document(self.document)
+
+    @property
+    def submission(self) -> Submission:
+        """What is judged."""
+        return Submission(output=self.details.submission, language=self.details.language)
+
+    @property
+    def decided(self) -> Mapping[PartPath, Sequence[ItemAnswer]]:
+        """One answer to each item, as judging needs them; only for an answered review."""
+        found: dict[PartPath, list[ItemAnswer]] = {}
+        for item in self.details.items:
+            decided = decide(item.answers)
+            assert decided is not None, "every item of an answered review has an answer"
+            found.setdefault(item.place, []).append(decided)
+        return found
+
+
+Answers = Mapping[tuple[PartPath, int], Sequence[StandingAnswer]]
+"""The answers to each item, oldest first."""
+
+
+def items_of(document: Mapping[str, object], answers: Answers) -> list[ReviewItem]:
+    """Every item of a standard's checklists, part by part, with its answers."""
+    return [
+        ReviewItem(
+            place=place,
+            item=number,
+            text=text,
+            answers=(given := answers.get((place, number), ())),
+            passed=decided.passed if (decided := decide(given)) else None,
+        )
+        for place, checklist in checklists(read_standard_document(document)).items()
+        for number, text in enumerate(checklist.items)
+    ]
+
+
+def reviewers_agree(items: Sequence[ReviewItem]) -> ReviewAgreement:
+    """How far the reviewers of these items agree."""
+    return agreement_of(
+        [
+            {answer.reviewer: answer.passed for answer in item.answers if answer.is_standing}
+            for item in items
+        ]
+    )
+
+
+def decide(answers: Sequence[StandingAnswer]) -> ItemAnswer | None:
+    """Several reviewers as one: the majority decides, and a tie fails."""
+    standing = [answer for answer in answers if answer.is_standing]
+    if not standing:
+        return None
+    passes = sum(answer.passed for answer in standing)
+    notes = [
+        f"{answer.reviewer}: {answer.note}" if len(standing) > 1 else answer.note
+        for answer in standing
+        if answer.note
+    ]
+    return ItemAnswer(
+        passed=2 * passes > len(standing),
+        note="; ".join(notes),
+        reviewer=", ".join(answer.reviewer for answer in standing),
+    )
+
+
+def check_items(lists: Mapping[PartPath, Checklist], answers: Sequence[ReviewAnswer]) -> None:
+    """Refuse an answer to an item that does not exist, and two answers to one item."""
+    seen: set[tuple[PartPath, int]] = set()
+    for answer in answers:
+        where = f" in part {dotted_place(answer.place)}" if answer.place else ""
+        if answer.place not in lists:
+            known = ", ".join(str(list(place)) for place in lists)
+            raise InvalidInput(
+                f"there is no checklist at place {list(answer.place)}; there is one at: {known}"
+            )
+        count = len(lists[answer.place].items)
+        if not 0 <= answer.item < count:
+            raise InvalidInput(
+                f"there is no item {answer.item}{where}: its items are 0 to {count - 1}"
+            )
+        if (answer.place, answer.item) in seen:
+            raise InvalidInput(f"item {answer.item}{where} is answered twice: answer it once")
+        seen.add((answer.place, answer.item))
+
+
+def dotted_place(place: PartPath) -> str:
+    """A place as text: `1.0`; empty for the whole."""
+    return ".".join(map(str, place))
+
+
+def place_of(dotted: str) -> PartPath:
+    """The place that `dotted_place` wrote."""
+    return tuple(int(step) for step in dotted.split(".")) if dotted else ()
