@@ -64,7 +64,7 @@ bench-web: setup  ## Measure the dashboard's pauses in a browser, with a run of 
 lines: setup  ## Count the lines of code per room, against BASE (default: v0.1), and repeated field lists.
 	$(BIN)/python benchmarks/lines.py --base $(or $(BASE),v0.1) --fields
 
-screenshots: setup  ## Take the pictures of the README anew (docs/images).
+screenshots: setup  ## Take the README's screenshots again (docs/images).
 	@scripts/setup --system chromium
 	@mkdir -p docs/images
 	ARENA_TEST_SCREENSHOTS=$(CURDIR)/docs/images $(BIN)/pytest -q tests/acceptance/web/test_screenshots.py
@@ -73,11 +73,11 @@ test-docker: setup  ## Hold the Docker provider to its contract on a real engine
 	@scripts/setup --system dockerd=docker.io curl
 	scripts/test-docker
 
-docs: setup  ## Write anew what is generated: docs/reference and the dashboard's types.
+docs: setup  ## Write the generated files: docs/reference and the dashboard's types.
 	$(BIN)/python scripts/write_reference.py
 	scripts/npm run --silent types
 
-lock: setup  ## Choose the newest versions and write requirements.lock anew.
+lock: setup  ## Choose the newest versions and write requirements.lock.
 	scripts/lock --upgrade
 
 clean:  ## Remove what was installed and made here.

@@ -30,65 +30,78 @@ Reason = Annotated[
 Score = Annotated[int, typer.Option(min=0, max=100, metavar="N", help="0 to 100; 60 pays.")]
 
 
+DescriptionOption = Annotated[
+    str, typer.Argument(metavar="DESCRIPTION", help="What is to be done; - reads it.")
+]
+StandardOption = Annotated[
+    str, typer.Option(metavar="FILE|CID", help="How it is judged: a JSON file, a CID or -.")
+]
+RewardOption = Annotated[str, typer.Option(metavar="AMOUNT", help="What it pays, like 0.05.")]
+DeadlineOption = Annotated[
+    str, typer.Option(metavar="WHEN", help="Until when results are taken: 2h, 1d or a date.")
+]
+JudgeOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who judges (default: you, self-judged).")
+]
+JudgeWindowOption = Annotated[
+    str, typer.Option(metavar="SPAN", help="How long the judge has from the submission.")
+]
+FallbackJudgeOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who judges when the judge does not.")
+]
+FallbackWindowOption = Annotated[
+    str, typer.Option(metavar="SPAN", help="How long the fallback judge has.")
+]
+AgentShareOption = Annotated[
+    int,
+    typer.Option(min=0, max=100, metavar="PERCENT", help="What the agent gets if nobody judges."),
+]
+DisputeWindowOption = Annotated[
+    str,
+    typer.Option(metavar="SPAN", help="How long a verdict can be disputed; 0: not at all."),
+]
+ArbiterOption = Annotated[str | None, typer.Option(metavar="NAME", help="Who decides disputes.")]
+ArbiterWindowOption = Annotated[str, typer.Option(metavar="SPAN", help="How long the arbiter has.")]
+BondOption = Annotated[str, typer.Option(metavar="AMOUNT", help="What a dispute costs.")]
+AssignmentOption = Annotated[
+    str, typer.Option(metavar="HOW", help="manual, first or best_reputation.")
+]
+ApplyUntilOption = Annotated[
+    str | None, typer.Option(metavar="WHEN", help="From when on best_reputation chooses.")
+]
+MaxApplicantsOption = Annotated[
+    int, typer.Option(min=1, max=1000, metavar="N", help="How many may apply.")
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Posted again under it, it is posted once; needs dates, not spans.",
+    ),
+]
+
+
 @app.command("post")
 def post(
     context: typer.Context,
-    description: Annotated[
-        str, typer.Argument(metavar="DESCRIPTION", help="What is to be done; - reads it.")
-    ],
-    standard: Annotated[
-        str, typer.Option(metavar="FILE|CID", help="How it is judged: a JSON file, a CID or -.")
-    ],
-    reward: Annotated[str, typer.Option(metavar="AMOUNT", help="What it pays, like 0.05.")],
+    description: DescriptionOption,
+    standard: StandardOption,
+    reward: RewardOption,
     poster: As,
-    deadline: Annotated[
-        str, typer.Option(metavar="WHEN", help="Until when results are taken: 2h, 1d or a date.")
-    ] = "1d",
-    judge: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who judges (default: you, self-judged).")
-    ] = None,
-    judge_window: Annotated[
-        str, typer.Option(metavar="SPAN", help="How long the judge has from the submission.")
-    ] = "1d",
-    fallback_judge: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who judges when the judge does not.")
-    ] = None,
-    fallback_window: Annotated[
-        str, typer.Option(metavar="SPAN", help="How long the fallback judge has.")
-    ] = "0s",
-    agent_share: Annotated[
-        int,
-        typer.Option(
-            min=0, max=100, metavar="PERCENT", help="What the agent gets if nobody judges."
-        ),
-    ] = 0,
-    dispute_window: Annotated[
-        str,
-        typer.Option(metavar="SPAN", help="How long a verdict can be disputed; 0: not at all."),
-    ] = "0s",
-    arbiter: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who decides disputes.")
-    ] = None,
-    arbiter_window: Annotated[
-        str, typer.Option(metavar="SPAN", help="How long the arbiter has.")
-    ] = "0s",
-    bond: Annotated[str, typer.Option(metavar="AMOUNT", help="What a dispute costs.")] = "0",
-    assignment: Annotated[
-        str, typer.Option(metavar="HOW", help="manual, first or best_reputation.")
-    ] = "manual",
-    apply_until: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="From when on best_reputation chooses.")
-    ] = None,
-    max_applicants: Annotated[
-        int, typer.Option(min=1, max=1000, metavar="N", help="How many may apply.")
-    ] = 100,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Posted again under it, it is posted once; needs dates, not spans.",
-        ),
-    ] = None,
+    deadline: DeadlineOption = "1d",
+    judge: JudgeOption = None,
+    judge_window: JudgeWindowOption = "1d",
+    fallback_judge: FallbackJudgeOption = None,
+    fallback_window: FallbackWindowOption = "0s",
+    agent_share: AgentShareOption = 0,
+    dispute_window: DisputeWindowOption = "0s",
+    arbiter: ArbiterOption = None,
+    arbiter_window: ArbiterWindowOption = "0s",
+    bond: BondOption = "0",
+    assignment: AssignmentOption = "manual",
+    apply_until: ApplyUntilOption = None,
+    max_applicants: MaxApplicantsOption = 100,
+    key: KeyOption = None,
     as_json: Json = False,
 ) -> None:
     """Offer a task: its reward is locked until somebody has earned it or its time is over."""

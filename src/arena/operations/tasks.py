@@ -8,7 +8,7 @@ themselves by their signatures. `_send_…` takes a signature; `apply`, `commit`
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -100,12 +100,30 @@ class TaskOperations(MarketOperations, ContentOperations):
         more = paging.encode(page[-1].id) if len(tasks) > limit else None
         return TaskList(tasks=page, count=len(page), next_cursor=more)
 
-    async def all_tasks(self, **wanted: Any) -> list[Task]:
-        """Every task that fits, newest first; `wanted` is what `tasks` takes."""
+    async def all_tasks(
+        self,
+        *,
+        state: States = None,
+        poster: Name = None,
+        agent: AssignedTo = None,
+        applicant: AppliedBy = None,
+        judge: JudgedBy = None,
+        min_reward: MinReward = None,
+    ) -> list[Task]:
+        """Every task that fits, newest first."""
         tasks: list[Task] = []
         cursor: str | None = None
         while True:
-            page = await self.tasks(**wanted, limit=TASKS_PAGE, cursor=cursor)
+            page = await self.tasks(
+                state=state,
+                poster=poster,
+                agent=agent,
+                applicant=applicant,
+                judge=judge,
+                min_reward=min_reward,
+                limit=TASKS_PAGE,
+                cursor=cursor,
+            )
             tasks += page.tasks
             cursor = page.next_cursor
             if cursor is None:
