@@ -237,8 +237,10 @@ async def test_usage_is_taken_from_metadata(a2a, ask, peer):
 
 
 async def test_the_agent_is_told_that_nobody_waits_any_more(a2a, ask, peer):
+    connector = a2a(peer)
+    await ask(connector, "status")  # reads the card and connects: no start counts below
     with pytest.raises(AgentTimedOut):
-        await ask(a2a(peer), "hang", timeout=2.0)
+        await ask(connector, "hang", timeout=2.0)
     assert len(peer.speaker.cancelled) == 1
 
 
