@@ -1,17 +1,12 @@
 """Lets histories happen in a market: as many as are asked for, and always the same ones."""
 
-import sys
-import traceback
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-import arena
 from market_machine import MarketMachine
 from market_world import World
 
-FOUND, MISSED = 10, 0
-DATABASE = "hunt.db"
 HISTORIES = (*range(10), 11, 12, 13, 16, 17, 23, 27)
 """The histories that must go well, and among which each mistake must be found."""
 STEPS = 50
@@ -39,15 +34,3 @@ def drive(url: str, folder: Path, *, histories: Iterable[int], steps: int) -> Co
     finally:
         world.close()
     return done
-
-
-def main(folder: str, *histories: int) -> None:
-    """Exit with FOUND where one of the histories goes wrong, with MISSED where none does."""
-    print(arena.__file__)
-    url = f"sqlite+aiosqlite:///{folder}/{DATABASE}"
-    try:
-        drive(url, Path(folder) / "content", histories=histories, steps=STEPS)
-    except HistoryBroken:
-        print(traceback.format_exc()[-1500:])
-        sys.exit(FOUND)
-    sys.exit(MISSED)

@@ -1,173 +1,268 @@
-"""Mistakes that must be found: each is a change of the source, made in a copy of the package."""
+"""Mistakes that must be found: each makes the running market do one thing wrong.
 
-import shutil
-from dataclasses import dataclass
-from pathlib import Path
+They are made where the market's own parts meet, not in the text of its source: in the table of
+moves, in what a move does (a step), and in the few functions through which the ledger writes.
+"""
 
-import arena
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from arena.market import effects, moves
+from arena.market.call import Action, Call, Step
+from arena.market.errors import InsufficientFunds
+from arena.market.money import OUTSIDE, EntryKind, NewEntry, Posting, transfer, user
+from arena.market.moves import Move, Role
+from arena.market.records import ledger
+from arena.market.task import Task, TaskState
+
+TICK = timedelta(microseconds=1)
+SETTLING = (TaskState.PAID, TaskState.REFUNDED)
+
+Patch = pytest.MonkeyPatch
+Plant = Callable[[Patch], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One mistake: the file, what stands there, and what somebody might have written."""
+    """One mistake, and how to make it."""
 
     name: str
-    file: str
-    right: str
-    wrong: str
+    plant: Plant
     history: int
     """One that shows it early, which is tried first: the others take time."""
 
-    def plant(self, folder: Path) -> None:
-        """Put a copy of the package with this mistake into the folder."""
-        source = Path(arena.__file__).parent
-        # What is compiled comes along, or each copy would be compiled anew; a changed file is not
-        # taken for what was compiled of it: its time and its size are others.
-        shutil.copytree(source, folder / "arena", ignore=shutil.ignore_patterns("dist"))
-        path = folder / "arena" / "market" / self.file
-        text = path.read_text()
-        found = text.count(self.right)
-        assert found == 1, f"{self.name}: {self.right!r} stands {found} times in {self.file}"
-        path.write_text(text.replace(self.right, self.wrong))
+
+def every_move(change: Callable[[Move], Move]) -> Plant:
+    """Another table of moves."""
+
+    def plant(patch: Patch) -> None:
+        changed = tuple(map(change, moves.MOVES))
+        assert changed != moves.MOVES, "the table is the same"
+        patch.setattr(moves, "MOVES", changed)
+
+    return plant
+
+
+def every_step(
+    change: Callable[[Task, Call, Step], Step], *, told: Callable[[Task, Call], Call] | None = None
+) -> Plant:
+    """Moves that do something else; `told` is what a move takes a call for."""
+
+    def wrapped(effect: moves.Effect) -> moves.Effect:
+        def wrong(task: Task, call: Call, at: Any) -> Step:
+            return change(task, call, effect(task, told(task, call) if told else call, at))
+
+        return wrong
+
+    return every_move(lambda move: replace(move, effect=wrapped(move.effect)))
+
+
+def believed(told: Callable[[Task, Call], Call]) -> Plant:
+    """Moves that do not look at all that a call says."""
+    return every_step(lambda _task, _call, step: step, told=told)
+
+
+def in_ledger(name: str, wrong: Callable[..., Any]) -> Plant:
+    """Another function in the ledger; it is given the right one first."""
+
+    def plant(patch: Patch) -> None:
+        right = getattr(ledger, name)
+        patch.setattr(ledger, name, lambda *given, **named: wrong(right, *given, **named))
+
+    return plant
+
+
+def later(moment: moves.Moment | None) -> moves.Moment | None:
+    def one_tick_later(task: Task) -> Any:
+        assert moment is not None
+        at = moment(task)
+        return at and at + TICK
+
+    return moment and one_tick_later
+
+
+def with_role(whose: Role, /, **changes: Any) -> Plant:
+    return every_move(lambda move: replace(move, **changes) if move.role is whose else move)
+
+
+def paid_twice(task: Task, postings: Iterable[Posting], other: str) -> tuple[Posting, ...]:
+    return (
+        *postings,
+        Posting(account=OUTSIDE, amount=-task.reward),
+        Posting(account=user(other), amount=task.reward),
+    )
+
+
+def both_are_paid(task: Task, call: Call, step: Step) -> Step:
+    if step.entry is None or step.task.state not in SETTLING:
+        return step
+    other = task.poster if step.task.state is TaskState.PAID else str(task.agent)
+    postings = paid_twice(task, step.entry.postings, other)
+    return replace(step, entry=replace(step.entry, postings=postings))
+
+
+def paid_on_submission(task: Task, call: Call, step: Step) -> Step:
+    if step.task.state is not TaskState.SUBMITTED:
+        return step
+    escrow = effects.escrow(task.id)
+    return replace(
+        step, entry=transfer(EntryKind.SETTLEMENT, escrow, user(str(task.agent)), task.reward)
+    )
+
+
+def bond_to_disputer(task: Task, call: Call, step: Step) -> Step:
+    if call.action is not Action.RESOLVE or step.entry is None or not task.bond:
+        return step
+    *others, _ = step.entry.postings  # the bond comes last
+    back = Posting(account=user(str(task.disputed_by)), amount=task.bond)
+    return replace(step, entry=replace(step.entry, postings=(*others, back)))
+
+
+def no_fault(task: Task, call: Call, step: Step) -> Step:
+    return replace(step, reputation=None) if step.task.state is TaskState.EXPIRED else step
+
+
+async def escrow_stays_full(right: Any, connection: Any, team: str, entry: NewEntry, *rest: Any):
+    taken = [one for one in entry.postings if one.amount < 0 and one.account.startswith("escrow")]
+    from_outside = [replace(one, account=OUTSIDE) for one in taken]
+    kept = [one for one in entry.postings if one not in taken]
+    await right(connection, team, replace(entry, postings=(*kept, *from_outside)), *rest)
+
+
+async def overdrawn(right: Any, connection: Any, team: str, entry: NewEntry, *rest: Any) -> None:
+    try:
+        await right(connection, team, entry, *rest)
+    except InsufficientFunds:
+        lent = [replace(one, account=OUTSIDE) if one.amount < 0 else one for one in entry.postings]
+        await right(connection, team, replace(entry, postings=tuple(lent)), *rest)
+
+
+async def no_earlier_call(right: Any, *given: Any) -> None:
+    return None
 
 
 MUTANTS = [
     Mutant(
         name="the state is not written",
         history=12,
-        file="records/ledger.py",
-        right="for name, value in new.items() if value != old[name]}",
-        wrong='for name, value in new.items() if value != old[name] and name != "state"}',
+        plant=every_step(
+            lambda task, _, step: replace(step, task=replace(step.task, state=task.state))
+        ),
     ),
     Mutant(
         name="nobody asks whether the judge is the judge",
         history=13,
-        file="moves.py",
-        right="return who == task.judge",
-        wrong="return True",
+        plant=with_role(Role.JUDGE, role=Role.ANYONE),
     ),
     Mutant(
         name="a window is shut one tick too late",
         history=16,
-        file="moves.py",
-        right="closes is not None and at >= closes",
-        wrong="closes is not None and at > closes",
+        plant=every_move(lambda move: replace(move, closes=later(move.closes))),
     ),
     Mutant(
         name="a window opens one tick too late",
         history=13,
-        file="moves.py",
-        right="opens is not None and at < opens",
-        wrong="opens is not None and at <= opens",
+        plant=every_move(lambda move: replace(move, opens=later(move.opens))),
     ),
     Mutant(
         name="sixty does not pay",
         history=13,
-        file="effects.py",
-        right="is_paid = score >= MIN_PASS_SCORE",
-        wrong="is_paid = score > MIN_PASS_SCORE",
+        plant=lambda patch: patch.setattr(effects, "MIN_PASS_SCORE", 61),
     ),
     Mutant(
         name="the agent is paid when it submits",
         history=23,
-        file="effects.py",
-        right="happenings=(event,), execution=ExecutionStatus.COMPLETED)",
-        wrong="happenings=(event,), execution=ExecutionStatus.COMPLETED,"
-        " entry=_payout(task, ((task.agent, task.reward),)))",
+        plant=every_step(paid_on_submission),
     ),
     Mutant(
         name="a verdict settles although it can be disputed",
         history=23,
-        file="moves.py",
-        right="closes=judge_until, when=is_disputable, effect=effects.judge),",
-        wrong="closes=judge_until, when=is_disputable, effect=effects.judge_and_pay),",
+        plant=every_move(
+            lambda move: (
+                replace(move, effect=effects.judge_and_pay)
+                if move.effect is effects.judge
+                else move
+            )
+        ),
     ),
     Mutant(
-        name="a key is looked up too late",
+        name="a key is not looked up",
         history=23,
-        file="records/book.py",
-        right="    if row is None:\n        return None",
-        wrong="    if row is None or True:\n        return None",
+        plant=in_ledger("find_call", no_earlier_call),
     ),
     Mutant(
         name="the escrow is not emptied",
         history=12,
-        file="records/book.py",
-        right="after = {name: held.get(name, 0) + change for name, change in changes.items()}",
-        wrong="after = {name: held.get(name, 0) + (change if change > 0 or "
-        'not name.startswith("escrow") else 0) for name, change in changes.items()}',
+        plant=in_ledger("post_entry", escrow_stays_full),
     ),
     Mutant(
         name="poster and agent are both paid",
         history=23,
-        file="effects.py",
-        right="entry = _payout(task, ((receiver, reward),), bond_to=bond_to)",
-        wrong="entry = _payout(task, ((receiver, reward),), bond_to=bond_to)\n"
-        "    entry = replace(entry, postings=(*entry.postings,"
-        " Posting(account='outside', amount=-reward),"
-        " Posting(account=user(task.poster if is_paid else task.agent), amount=reward)))",
+        plant=every_step(both_are_paid),
     ),
     Mutant(
         name="a verdict may be about any result",
         history=5,
-        file="effects.py",
-        right="if not _is_same_content(call.result_hash, task.result_hash):",
-        wrong="if not call.result_hash:",
+        plant=believed(
+            lambda task, call: (
+                replace(call, result_hash=task.result_hash) if call.action is Action.JUDGE else call
+            )
+        ),
     ),
     Mutant(
         name="a verdict may name any winner",
         history=17,
-        file="effects.py",
-        right="if call.agent != task.agent:",
-        wrong="if call.agent is None:",
+        plant=believed(
+            lambda task, call: (
+                replace(call, agent=task.agent) if call.action is Action.JUDGE else call
+            )
+        ),
     ),
     Mutant(
         name="a winner that is not the agent takes it all",
         history=17,
-        file="effects.py",
-        right="    if call.agent != task.agent:\n        raise WrongRole(",
-        wrong="    if call.agent != task.agent and score < 60:\n        raise WrongRole(",
+        plant=believed(
+            lambda task, call: (
+                replace(call, agent=task.agent)
+                if call.action is Action.JUDGE and (call.score or 0) >= 60
+                else call
+            )
+        ),
     ),
     Mutant(
         name="a score above 100 is taken",
         history=11,
-        file="effects.py",
-        right="not 0 <= score <= 100:",
-        wrong="not 0 <= score:",
+        plant=believed(
+            lambda _, call: replace(call, score=100) if (call.score or 0) > 100 else call
+        ),
     ),
     Mutant(
         name="the bond always returns to the disputer",
         history=3,
-        file="effects.py",
-        right="bond_to = task.disputed_by if is_overturned else other",
-        wrong="bond_to = task.disputed_by",
+        plant=every_step(bond_to_disputer),
     ),
     Mutant(
         name="signatures are not checked",
         history=23,
-        file="signing.py",
-        right="        read_public_key(public_key).verify(signature, message)",
-        wrong="        read_public_key(public_key)",
+        plant=in_ledger("check_proof", lambda right, *given: None),
     ),
     Mutant(
         name="the fallback judge need not wait",
         history=0,
-        file="moves.py",
-        right="         opens=judge_until, closes=fallback_until, when=settles_at_once,",
-        wrong="         closes=fallback_until, when=settles_at_once,",
+        plant=with_role(Role.FALLBACK, opens=None),
     ),
     Mutant(
         name="an account may be overdrawn",
         history=23,
-        file="records/book.py",
-        right="if balance < 0 and name != OUTSIDE:",
-        wrong="if balance < -1000 and name != OUTSIDE:",
+        plant=in_ledger("post_entry", overdrawn),
     ),
     Mutant(
         name="a missed deadline is nobody's fault",
         history=27,
-        file="effects.py",
-        right="counted = _counted(task, Reputation(no_shows=1))",
-        wrong="counted = None",
+        plant=every_step(no_fault),
     ),
 ]

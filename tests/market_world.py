@@ -85,7 +85,7 @@ class World:
         engine = self.database._engines.base.sync_engine
         event.listen(engine, "do_connect", any_thread)
         event.listen(engine, "connect", hurried)
-        self.run(self.database._engine.dispose())
+        self.run(self.database._engines.base.dispose())
 
     def close(self) -> None:
         self.run(self.database.close())
