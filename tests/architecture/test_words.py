@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from arena.settings import Settings
-from arena.store.tables import Runs
+from arena.store.tables.metadata import METADATA
 
 ROOT = Path(__file__).parents[2]
 FROZEN = set((Path(__file__).parent / "words.txt").read_text().split())
@@ -64,7 +64,7 @@ def api_names() -> set[str]:
 
 def column_names() -> set[str]:
     """Every table and column."""
-    tables = Runs.metadata.tables
+    tables = METADATA.tables
     return {*tables, *(column.name for table in tables.values() for column in table.columns)}
 
 

@@ -41,7 +41,7 @@ from arena.reviews.review import (
     SubjectKind,
 )
 from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables import ReviewAnswers, Reviews
+from arena.store.tables.reviews import ReviewAnswers, Reviews
 
 WAITING = (ReviewStatus.OPEN, ReviewStatus.ANSWERED)
 COLUMNS = tuple(field.name for field in fields(Review) if field.name != "subject")

@@ -21,7 +21,7 @@ from arena.reviews.records import add_answers
 from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
 from arena.reviews.reviews import Reviews
 from arena.settings import Settings
-from arena.store.tables import Reviews as Table
+from arena.store.tables.reviews import Reviews as Table
 from market_desk import TEAM, Desk
 
 STANDARD = {

@@ -10,7 +10,7 @@ from arena.assembly import Arena
 from arena.runs.records.lease import claim
 from arena.runs.records.results import add_results
 from arena.runs.records.runs import NewRun, create_run, finish
-from arena.store.tables import Executions, Scores
+from arena.store.tables.scores import Executions, Scores
 from factories import a_test, executed
 from histories import Asked, Outcome, Ran, Reported, Voted, Who, a_run, drive
 

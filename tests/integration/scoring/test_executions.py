@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from arena.assembly import Arena
-from arena.store.tables import Executions
+from arena.store.tables.scores import Executions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

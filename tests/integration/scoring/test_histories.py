@@ -16,7 +16,7 @@ from app_transport import AppTransport
 from arena.api import create_app
 from arena.assembly import Arena
 from arena.settings import Settings
-from arena.store.tables import Scores
+from arena.store.tables.scores import Scores
 from histories import CATEGORIES, Step, Tally, Who, drive, histories, scores, tallies
 
 TEAMS = ("red", "blue")

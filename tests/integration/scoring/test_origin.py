@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete
 
 from arena.assembly import Arena
-from arena.store.tables import Feedback
+from arena.store.tables.scores import Feedback
 from factories import write_agent
 from histories import Reported, Voted, Who, a_run, drive
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from arena.settings import Settings
 from arena.store import database as store
 from arena.store.database import Database, StoreUnavailable
-from arena.store.tables import FrozenTests, Runs
+from arena.store.tables.runs import FrozenTests, Runs
 
 
 def a_run(**changes: object) -> dict[str, object]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect, text
 from arena.settings import Settings
 from arena.store.database import Database, StoreUnavailable, head
 from arena.store.migrations import configuration, downgrade, upgrade
-from arena.store.tables import Table
+from arena.store.tables.metadata import METADATA
 
 
 def test_the_head_that_the_code_names_is_the_newest_migration():
@@ -22,7 +22,7 @@ def test_the_head_that_the_code_names_is_the_newest_migration():
 async def test_migrations_give_exactly_the_tables_that_the_code_uses(database: Database):
     def differences(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        return compare_metadata(context, Table.metadata)
+        return compare_metadata(context, METADATA)
 
     async with database.reading() as connection:
         assert await connection.run_sync(differences) == []

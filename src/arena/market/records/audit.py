@@ -13,7 +13,7 @@ from arena.market.money import Audit, EntryKind, Violation
 from arena.market.records.rows import to_task
 from arena.market.task import Task
 from arena.store.database import Database, shielded
-from arena.store.tables import (
+from arena.store.tables.market import (
     MarketAccounts,
     MarketEntries,
     MarketEvents,

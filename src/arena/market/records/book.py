@@ -22,7 +22,7 @@ from arena.market.money import OUTSIDE, NewEntry
 from arena.market.records.rows import to_receipt
 from arena.market.task import Task
 from arena.store.database import dialect_insert, insert_or_ignore
-from arena.store.tables import (
+from arena.store.tables.market import (
     MarketAccounts,
     MarketBooks,
     MarketCalls,

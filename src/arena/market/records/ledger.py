@@ -49,7 +49,7 @@ from arena.market.task import Task, Terms
 from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
 from arena.scoring.records.evidence import add_executions
 from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables import MarketAgents, MarketApplications, MarketNonces, MarketTasks
+from arena.store.tables.market import MarketAgents, MarketApplications, MarketNonces, MarketTasks
 
 Signed = tuple[Statement, Proof]
 """What an agent must have signed, and the signature it sent."""

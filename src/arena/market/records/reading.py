@@ -21,7 +21,7 @@ from arena.market.records.book import balances_of
 from arena.market.records.rows import to_agent, to_event, to_reputation, to_task
 from arena.market.task import Task, TaskFilter
 from arena.store.database import Database, shielded
-from arena.store.tables import (
+from arena.store.tables.market import (
     MarketAccounts,
     MarketAgents,
     MarketApplications,

@@ -12,7 +12,7 @@ from arena.errors import Conflict
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
 from arena.store.database import Database, shielded
-from arena.store.tables import Runs
+from arena.store.tables.runs import Runs
 
 LEASE = timedelta(seconds=15)
 """How long an executor may be silent before another one may take the run over."""

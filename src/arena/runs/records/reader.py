@@ -24,7 +24,7 @@ from arena.runs.run import (
 )
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded, value_from
-from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
+from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE_CHARACTERS = 16_000_000
 """A page of results ends with the one that reaches this size, however many were wanted."""

@@ -20,7 +20,7 @@ from arena.scoring.components import cost_contribution
 from arena.scoring.history import ExecutionStatus, Subject
 from arena.scoring.records.evidence import add_run_executions
 from arena.store.database import Database, shielded
-from arena.store.tables import FrozenTests, Results, RunErrors, Runs, RunTests
+from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE = 500
 """Tests of a run that are in memory at once."""

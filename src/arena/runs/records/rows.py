@@ -12,7 +12,7 @@ from arena.evaluation.verdict import Finding
 from arena.runs.run import Result, Run, RunStatus
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded, value_from
-from arena.store.tables import FrozenTests, Runs, RunTests
+from arena.store.tables.runs import FrozenTests, Runs, RunTests
 
 
 @shielded

@@ -19,7 +19,7 @@ from arena.scoring.components import MICROPOINTS, share_score
 from arena.scoring.history import Subject
 from arena.scoring.records.evidence import set_benchmark
 from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables import FrozenTests, RunErrors, Runs, RunTests
+from arena.store.tables.runs import FrozenTests, RunErrors, Runs, RunTests
 
 PAGE = 500
 """Tests that are written at once."""

@@ -16,7 +16,7 @@ from arena.runs.records.runs import change, complete
 from arena.runs.run import Run, RunStatus
 from arena.runs.verdicts import judged_fields
 from arena.store.database import Database, shielded
-from arena.store.tables import Results
+from arena.store.tables.runs import Results
 
 
 @shielded

@@ -14,7 +14,8 @@ from arena.scoring.history import Subject
 from arena.scoring.records.ranks import lock_team
 from arena.scoring.records.sums import Sums, is_about, stored_weights
 from arena.scoring.scorecard import Scorecard, Weights, scorecard
-from arena.store.tables import RunGroups, Scores
+from arena.store.tables.runs import RunGroups
+from arena.store.tables.scores import Scores
 
 OTHER = Scores.__table__.alias("other")
 IS_SCORED = OTHER.c.overall_score.is_not(None)

@@ -16,7 +16,8 @@ from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus
 from arena.scoring.records.outcomes import outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team, move_ranks
 from arena.scoring.records.sums import Sums, is_about, stored_weights
-from arena.store.tables import Executions, Feedback, Results, Runs, Scores
+from arena.store.tables.runs import Results, Runs
+from arena.store.tables.scores import Executions, Feedback, Scores
 
 USAGE_COLUMNS = ("input_tokens", "output_tokens", "model", "cost_usd")
 

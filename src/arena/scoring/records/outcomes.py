@@ -12,7 +12,8 @@ from arena.scoring.components import Share
 from arena.scoring.matrix import TestOutcome, TestRecord
 from arena.scoring.pareto import ParetoPoint
 from arena.scoring.trials import TrialCounts
-from arena.store.tables import FrozenTests, Results, RunGroups, Runs, RunTests, Scores
+from arena.store.tables.runs import FrozenTests, Results, RunGroups, Runs, RunTests
+from arena.store.tables.scores import Scores
 
 PAGE = 500
 """Rows of a run that are read at once."""

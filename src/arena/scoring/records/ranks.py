@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import and_, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.store.tables import Scores
+from arena.store.tables.scores import Scores
 
 # On SQLite a writing transaction is alone anyway, so both locks are PostgreSQL's. Whoever changes
 # scores shares the lock of the weights (5109002) and then takes that of the team; the function

@@ -10,7 +10,8 @@ from arena.scoring.records.outcomes import Group, outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team, lock_weights, rank_all
 from arena.scoring.records.sums import Sums, is_about, stored_weights
 from arena.scoring.scorecard import Weights
-from arena.store.tables import Executions, Feedback, Runs, Scores, ScoreWeights
+from arena.store.tables.runs import Runs
+from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
 
 
 async def recalculate(

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.scoring.components import Share
 from arena.scoring.history import Subject
 from arena.scoring.scorecard import COMPONENT_NAMES, Evidence, Weights, scorecard
-from arena.store.tables import ScoreWeights
+from arena.store.tables.scores import ScoreWeights
 
 SHARES = ("benchmark_share", "cost_share")
 

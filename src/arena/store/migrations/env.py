@@ -2,11 +2,11 @@
 
 from alembic import context
 
-from arena.store.tables import Table
+from arena.store.tables.metadata import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Table.metadata,
+    target_metadata=METADATA,
     # The caller's transaction decides; SQLite alters a table by making it anew.
     transactional_ddl=True,
     transaction_per_migration=False,
