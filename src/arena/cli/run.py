@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from arena.catalog.catalog import Catalog
+from arena.catalog.test import CatalogState
 from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
 from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, commands, split_agent
 from arena.cli.progress import follow
@@ -49,7 +49,7 @@ def run(
     async def finished() -> Run:
         async with open_operations(settings) as arena:
             if fail_under is not None and tests:
-                _refuse_problems(arena.arena.catalog.current, tests)
+                _refuse_problems(await arena.catalog(), tests)
             created = await arena.create_run(
                 agent_id,
                 version=version,
@@ -66,7 +66,7 @@ def run(
     raise typer.Exit(exit_code(wait_for(finished()), fail_under))
 
 
-def _refuse_problems(catalog: Catalog, folders: Sequence[Path]) -> None:
+def _refuse_problems(catalog: CatalogState, folders: Sequence[Path]) -> None:
     """A gate means all the tests that were named: one that was left out could not fail it."""
     for problem in catalog.problems:
         if any(Path(problem.file).is_relative_to(folder) for folder in folders):

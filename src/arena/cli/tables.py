@@ -4,7 +4,6 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
-import yaml
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -97,5 +96,7 @@ def in_words(value: object) -> str:
         short = json.dumps(value, ensure_ascii=False)
         if len(short) <= LONG:
             return short
+        import yaml  # few values are that long, and it takes a while to load
+
         return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=60).strip()
     return "–" if value is None else str(value)

@@ -15,7 +15,8 @@ from arena.documents.problem import KeyPath
 from arena.documents.validation import Fault, type_name
 from arena.errors import nearest
 from arena.evaluation.fields import Body, InvalidStandard, Text, read
-from arena.evaluation.standard import MIN_PASS_SCORE, VALIDATIONS, Part, Standard, is_graded
+from arena.evaluation.standard import VALIDATIONS, Part, Standard, is_graded
+from arena.evaluation.verdict import MIN_PASS_SCORE
 
 MAX_DEPTH = 8
 """How deep composites may nest."""

@@ -27,12 +27,11 @@ from arena.evaluation.fields import (
     converted,
 )
 from arena.evaluation.validators import VALIDATORS, Validator
+from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.sandbox.arguments import checked_name
 from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
 from arena.sandbox.ports import TestCase
 
-MIN_PASS_SCORE = 60
-"""The `pass_score` of a graded standard that names none."""
 MAX_CASES = 100_000
 MAX_ITEMS = 1000
 MAX_CRITERIA = 50

@@ -14,6 +14,10 @@ from pydantic import Field
 Number = TypeVar("Number", int, float)
 
 
+MIN_PASS_SCORE = 60
+"""The `pass_score` of a graded standard that names none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
     """An agent's answer, as it is judged."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.evaluation.standard import MIN_PASS_SCORE
+from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.call import EventKind
 from arena.market.money import EntryKind, Violation, bond, escrow, user
 from arena.market.task import ExpiryReason, Task, TaskState, TimeoutPolicy

@@ -11,7 +11,8 @@ from arena.content.store import LocalStore
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.evaluation.reading import read_standard_document
-from arena.evaluation.standard import MIN_PASS_SCORE, passes_from
+from arena.evaluation.standard import passes_from
+from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.errors import BadContent
 
 MAX_STANDARD_BYTES = 1024 * 1024

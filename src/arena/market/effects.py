@@ -9,7 +9,7 @@ from datetime import datetime
 from arena.amounts import Amount
 from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
-from arena.evaluation.standard import MIN_PASS_SCORE
+from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.agents import Reputation
 from arena.market.call import Call, EventKind, Happening, Step
 from arena.market.errors import BadContent, BadScore, WrongRole

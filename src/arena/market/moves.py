@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
 
-from arena.evaluation.standard import MIN_PASS_SCORE
+from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market import effects
 from arena.market.call import Action, Call, Step
 from arena.market.errors import TooEarly, TooLate, WrongRole, WrongState

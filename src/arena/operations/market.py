@@ -11,7 +11,7 @@ from pydantic import Field
 from arena import clock
 from arena.amounts import CURRENCY, DECIMALS
 from arena.errors import Forbidden, InvalidInput
-from arena.evaluation.standard import MIN_PASS_SCORE
+from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.agents import MarketAgent
 from arena.market.call import EventKind, MarketEvent, Receipt
 from arena.market.signing import Act, Proof, Signer
