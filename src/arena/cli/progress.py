@@ -4,11 +4,8 @@ import sys
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from arena.operations.operations import Operations
-from arena.runs.run import Progress as RunProgress
+from arena.runs.run import Progress
 
 
 async def follow(arena: Operations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
@@ -21,7 +18,12 @@ async def follow(arena: Operations, run_id: UUID, title: str, *, is_quiet: bool 
     await _show(events, title)
 
 
-async def _show(events: AsyncIterator[RunProgress], title: str) -> None:
+async def _show(events: AsyncIterator[Progress], title: str) -> None:
+    # Here: only a terminal has a use for it, and it takes as long to load as a table to print.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -29,7 +31,7 @@ async def _show(events: AsyncIterator[RunProgress], title: str) -> None:
         TextColumn("[green]{task.fields[passed]} passed[/] [red]{task.fields[failed]} failed[/]"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Bar(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None, passed=0, failed=0)
         async for now in events:
             bar.update(
