@@ -194,7 +194,7 @@ class Arena:
         """Who pays whom."""
         from arena.market.market import Market
 
-        return Market(self.database, self.content)
+        return Market(self.database, self.content, self.feed)
 
     @cached_property
     def task_reviews(self) -> "TaskReviews":
@@ -219,7 +219,13 @@ class Arena:
             SubjectKind.RUN: lambda case, verdict: self.executor.settle(case, verdict),
             SubjectKind.TASK: lambda case, verdict: self.task_reviews.settle(case, verdict),
         }
-        return Reviews(self.database, self.resources, settlers, sealed_for=self._sealed_for)
+        return Reviews(
+            self.database,
+            self.resources,
+            settlers,
+            feed=self.feed,
+            sealed_for=self._sealed_for,
+        )
 
     def _sealed_for(self, review: "Review") -> "SealedFolder":
         """The private parts that a review may open: its verdict shows the hidden cases to its team.

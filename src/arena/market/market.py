@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
+from arena.feed import Feed
 from arena.market.agents import MarketAgent
 from arena.market.call import Action, Call, Receipt
 from arena.market.checks import check_agent, check_amount, check_call, check_party, check_text
@@ -47,8 +48,8 @@ so a dispute by the poster needs no signature."""
 class Market:
     """Tasks, agents and money of every team; `ledger` says how they stand."""
 
-    def __init__(self, database: Database, content: LocalStore) -> None:
-        self.ledger = Ledger(database)
+    def __init__(self, database: Database, content: LocalStore, feed: Feed | None = None) -> None:
+        self.ledger = Ledger(database, feed)
         self.contents = Contents(content)
 
     async def post_task(self, team_id: str, post: TaskPost) -> Receipt:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -14,6 +14,7 @@ from arena.errors import ArenaError, NotFound
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources, Unsealing
 from arena.evaluation.verdict import Verdict
+from arena.feed import Feed
 from arena.reviews import records
 from arena.reviews.case import NewReview, ReviewCase
 from arena.reviews.review import (
@@ -50,6 +51,7 @@ class Reviews:
         resources: Resources,
         settlers: Mapping[SubjectKind, Settler],
         *,
+        feed: Feed | None = None,
         sealed_for: Callable[[Review], Unsealing] | None = None,
     ) -> None:
         """`sealed_for` finds the hidden cases for a review, if not all come from one place."""
@@ -57,13 +59,13 @@ class Reviews:
         self._resources = resources
         self._settlers = settlers
         self._sealed_for = sealed_for
-        self._changed = asyncio.Event()
+        self._feed = feed or Feed()
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self, new: NewReview) -> Review:
         """Open a review; a subject that has one already keeps it."""
         review = await records.open_review(self._database, new)
-        self._notify()
+        self._notify(review.team_id)
         return review
 
     async def list(
@@ -96,7 +98,7 @@ class Reviews:
         its `trouble` says why, and it is settled later.
         """
         review = await records.add_answers(self._database, review_id, team_id, reviewer, answers)
-        self._notify()
+        self._notify(review.team_id)
         return await self.settle(review) if review.status is ReviewStatus.ANSWERED else review
 
     async def settle(self, review: Review) -> Review:
@@ -111,7 +113,7 @@ class Reviews:
                 if trouble := await self._trouble_with(case):
                     await records.note_trouble(self._database, case.review, trouble)
                     break
-        self._notify()
+        self._notify(review.team_id)
         return await records.get_review(self._database, review.id, None)
 
     async def _trouble_with(self, case: ReviewCase) -> str | None:
@@ -177,23 +179,21 @@ class Reviews:
     async def watch(self, team_id: str) -> AsyncGenerator[ReviewCounts]:
         """How many of the team's reviews are in each state: now, and at every change."""
         before: object = None
-        while True:
-            changed = self._changed
-            counts, revisions = await records.count_reviews(self._database, team_id)
-            if (counts, revisions) != before:
-                before = counts, revisions
-                yield ReviewCounts(
-                    **{str(status): counts.get(status, 0) for status in ReviewStatus}
-                )
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(WATCH_SECONDS):
-                    await changed.wait()
+        looks = self._feed.watch(
+            ("reviews", team_id), lambda _: self.state(team_id), poll_seconds=WATCH_SECONDS
+        )
+        async with aclosing(looks):
+            async for state in looks:
+                if state != before:
+                    before, (counts, _) = state, state
+                    yield ReviewCounts(
+                        **{str(status): counts.get(status, 0) for status in ReviewStatus}
+                    )
 
-    async def state(self, team_id: str) -> object:
+    async def state(self, team_id: str) -> tuple[Mapping[ReviewStatus, int], int]:
         """A value that differs after every change of the team's reviews."""
         return await records.count_reviews(self._database, team_id)
 
-    def _notify(self) -> None:
-        """Wake the watchers."""
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+    def _notify(self, team_id: str) -> None:
+        """Wake those who watch the reviews or the team."""
+        self._feed.notify(("reviews", team_id), ("team", team_id))

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena import clock
 from arena.amounts import Amount
 from arena.errors import Conflict
+from arena.feed import Feed
 from arena.market.agents import MarketAgent, Reputation
 from arena.market.call import (
     Action,
@@ -60,8 +61,8 @@ Write = Callable[[AsyncConnection, datetime], Awaitable[Task | None]]
 class Ledger(LedgerReader):
     """Tasks and money of every team."""
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, feed: Feed | None = None) -> None:
+        super().__init__(database, feed)
         self._market_ids: dict[str, str] = {}
 
     async def market_id(self, team_id: str) -> str:
@@ -171,9 +172,11 @@ class Ledger(LedgerReader):
             # Only now: whoever waited for the lock must not act at the time it came.
             at = clock.now()
             task = await write(connection, at)
-            return await add_call(
+            receipt = await add_call(
                 connection, team_id, key=key, digest=digest, action=action, at=at, task=task
             )
+        self._feed.notify(("market", team_id), ("team", team_id))
+        return receipt
 
     # Agents
 

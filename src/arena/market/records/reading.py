@@ -1,6 +1,8 @@
 """What the ledger says: tasks, agents, events and money. Nothing here changes anything."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena import clock
 from arena.amounts import Amount
 from arena.errors import NotFound
+from arena.feed import Feed
 from arena.market.agents import Applicant, MarketAgent, ranked
 from arena.market.call import MarketEvent, TaskStory
 from arena.market.checks import check_party, check_whole
 from arena.market.errors import UnknownTask
-from arena.market.feed import Feeds
 from arena.market.money import Audit, Balance, EntryKind, LedgerEntry, LedgerLine, Posting, user
 from arena.market.records.audit import audit
 from arena.market.records.book import balances_of
@@ -33,16 +35,33 @@ from arena.store.tables.market import (
 
 MAX_ID = 2**63 - 1
 MAX_PAGE = 1000
+POLL_SECONDS = 0.25
+"""How often a watched market is polled: other processes act too."""
+RECENT = 1000
+"""Events kept for all watchers; one that is further behind reads its own."""
 MAX_EVENTS = 10_000
 """Of one task: more than all its applicants and moves together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recent:
+    """A team's newest events, shared by all who watch: all of them after `floor`."""
+
+    floor: int
+    events: tuple[MarketEvent, ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The id of the newest event."""
+        return self.events[-1].id if self.events else self.floor
 
 
 class LedgerReader:
     """Tasks, agents and money of every team, as they stand."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, feed: Feed | None = None) -> None:
         self._database = database
-        self._feeds = Feeds(self.events, self.last_event)
+        self._feed = feed or Feed()
 
     def now(self) -> datetime:
         """The time that decides about windows."""
@@ -133,7 +152,29 @@ class LedgerReader:
     def watch(self, team_id: str, *, since: int) -> AsyncGenerator[MarketEvent]:
         """Events after `since` as they happen, without end."""
         check_whole("since", since, 0, MAX_ID)
-        return self._feeds.watch(team_id, since)
+        return self._watch(team_id, since)
+
+    async def _watch(self, team_id: str, since: int) -> AsyncGenerator[MarketEvent]:
+        async def look(seen: _Recent | None) -> _Recent:
+            if seen is None:
+                # A new watcher must not start with all that happened in between.
+                return _Recent(floor=await self.last_event(team_id))
+            new = await self.events(team_id, since=seen.last, limit=RECENT)
+            events = (*seen.events, *new)
+            floor = events[-RECENT - 1].id if len(events) > RECENT else seen.floor
+            return _Recent(floor=floor, events=events[-RECENT:])
+
+        looks = self._feed.watch(("market", team_id), look, poll_seconds=POLL_SECONDS)
+        async with aclosing(looks):
+            async for recent in looks:
+                while since < recent.last:
+                    events = recent.events
+                    if since < recent.floor:  # too far behind for what is shared
+                        events = await self.events(team_id, since=since, limit=RECENT)
+                    for event in events:
+                        if event.id > since:
+                            yield event
+                            since = event.id
 
     # Money
 
