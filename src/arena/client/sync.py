@@ -51,6 +51,19 @@ def _iterating(
     return iterating
 
 
+def _streaming(
+    call: Callable[Concatenate[Client, P], Awaitable[AsyncIterator[T]]],
+) -> Callable[Concatenate["SyncClient", P], Iterator[T]]:
+    """The events of a stream that the call opens, each waited for."""
+
+    async def opened(client: Client, /, *args: P.args, **named: P.kwargs) -> AsyncIterator[T]:
+        async for value in await call(client, *args, **named):
+            yield value
+
+    opened.__name__, opened.__doc__ = call.__name__, call.__doc__
+    return _iterating(opened)
+
+
 class SyncClient:
     """Every call of `Client`, each of which returns when it is done."""
 
@@ -120,7 +133,9 @@ class SyncClient:
 
     health = _blocking(Client.health)
     teams = _blocking(Client.teams)
+    team_events = _streaming(Client.team_events)
     watch_team = _iterating(Client.watch_team)
+    list_tests = _blocking(Client.list_tests)
     tests = _blocking(Client.tests)
     test = _blocking(Client.test)
     catalog = _blocking(Client.catalog)
@@ -140,6 +155,7 @@ class SyncClient:
     result_rows = _blocking(Client.result_rows)
     result = _blocking(Client.result)
     results = _iterating(Client.results)
+    watch_run = _streaming(Client.watch_run)
     watch = _iterating(Client.watch)
     reviews = _blocking(Client.reviews)
     review = _blocking(Client.review)

@@ -82,7 +82,7 @@ async def test_a_listener_that_fails_ends_the_loop_and_nothing_is_executed_again
         await run_until(loop, lambda: len(calls) > 3)
     again = AgentLoop(agent, execute=execute, options=options, journal=Journal(tmp_path))
     await again.step()
-    assert again._state.working == {}
+    assert again._working == {}
     assert len(calls) == 1
 
 
