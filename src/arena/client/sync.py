@@ -8,6 +8,7 @@ import asyncio
 import inspect
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
@@ -52,13 +53,14 @@ def _iterating(
 
 
 def _streaming(
-    call: Callable[Concatenate[Client, P], Awaitable[AsyncIterator[T]]],
+    call: Callable[Concatenate[Client, P], Awaitable[AsyncGenerator[T]]],
 ) -> Callable[Concatenate["SyncClient", P], Iterator[T]]:
     """The events of a stream that the call opens, each waited for."""
 
     async def opened(client: Client, /, *args: P.args, **named: P.kwargs) -> AsyncIterator[T]:
-        async for value in await call(client, *args, **named):
-            yield value
+        async with aclosing(await call(client, *args, **named)) as values:
+            async for value in values:
+                yield value
 
     opened.__name__, opened.__doc__ = call.__name__, call.__doc__
     return _iterating(opened)
