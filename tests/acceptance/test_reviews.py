@@ -91,7 +91,7 @@ def test_a_person_judges_by_single_keys(poets):
     mia.types("p")
     mia.sees("[2/3] true")
     mia.types("b")
-    mia.sees("you said: pass")
+    mia.sees("you answered: pass")
     mia.types("f")
     mia.sees("[2/3] true")
     mia.types("n")

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, computed_field
 
 from arena.amounts import CURRENCY, Amount
 from arena.clock import Moment
+from arena.text import NonBlank
 
 MIN_WINDOW_SECONDS = 60
 MAX_WINDOW_SECONDS = 30 * 86_400
@@ -149,7 +150,7 @@ class TaskPost(Terms):
     judge: Party | None = None
     """Required, unless the task is self-judged."""
     description: Annotated[
-        str, Field(max_length=MAX_DESCRIPTION_LENGTH, examples=["Write deepMerge(a, b)."])
+        NonBlank, Field(max_length=MAX_DESCRIPTION_LENGTH, examples=["Write deepMerge(a, b)."])
     ]
     evaluation: dict[str, Any] | None = None
     """The standard itself; or give `evaluationCID`."""

@@ -1,7 +1,7 @@
 """What callers send: its rules, and what is said where it does not fit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
@@ -20,20 +20,6 @@ MESSAGES = {
     "model_attributes_type": "must be a JSON object, sent as application/json",
 }
 """Plain words for what the validator says in its own."""
-
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
-NonBlank = Annotated[
-    str,
-    Field(min_length=1, json_schema_extra={"pattern": r"\S"}),
-    AfterValidator(_not_blank),
-]
-"""A text that a person is going to read."""
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -64,9 +50,11 @@ class Request(BaseModel):
 
 
 def _unstorable(value: object) -> str | None:
-    """What in a text, or in one of a list, PostgreSQL cannot store or JSON cannot carry."""
+    """What in a text, in a list or in a value PostgreSQL cannot store or JSON cannot carry."""
     if isinstance(value, list):
         return next(filter(None, map(_unstorable, cast(list[object], value))), None)
+    if is_dataclass(value):
+        return _unstorable([getattr(value, field.name) for field in fields(value)])
     return text_problem(value) if isinstance(value, str) else None
 
 

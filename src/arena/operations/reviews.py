@@ -12,7 +12,6 @@ from arena.errors import InvalidInput
 from arena.operations import paging
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 from arena.operations.paging import Cursor, Limit
-from arena.operations.request import NonBlank
 from arena.reviews.review import (
     ItemPlace,
     Review,
@@ -23,6 +22,7 @@ from arena.reviews.review import (
     ReviewStatus,
     SubjectKind,
 )
+from arena.text import NonBlank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from arena.errors import InvalidInput, NotFound
 from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get, post
-from arena.operations.request import Moment, NonBlank, Request
+from arena.operations.request import Moment, Request
 from arena.scoring.board import BoardFilter, Leaderboard, Recalculated
 from arena.scoring.comparison import Comparison
 from arena.scoring.history import (
@@ -27,6 +27,7 @@ from arena.scoring.history import (
 )
 from arena.scoring.matrix import Matrix, Standing
 from arena.scoring.pareto import Pareto
+from arena.text import NonBlank
 
 MAX_COMPARED = 20
 

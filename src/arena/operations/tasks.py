@@ -25,9 +25,8 @@ from arena.operations.ledger import PageLimit
 from arena.operations.market import IdempotencyKey, MarketOperations, TaskId
 from arena.operations.operation import get, post
 from arena.operations.paging import Cursor
-from arena.operations.request import NonBlank
 from arena.reviews.review import Review
-from arena.text import utf8
+from arena.text import NonBlank, utf8
 
 move = partial(post, tag="tasks", errors=(404, 409))
 """An operation that changes one task."""

@@ -116,7 +116,7 @@ def test_agents_are_chosen_from_a_picker(visit: Visit):
 def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Path):
     page = visit.go("/catalog")
     told = page.get_by_role("alert")
-    expect(told).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id must be", re.S))
+    expect(told).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id: must be", re.S))
     audit = page.get_by_role("region", name="Audit")
     audit.get_by_role("button", name="Show all").click()
     expect(audit).to_contain_text("std_echo: passed by the null agent echo")

@@ -138,7 +138,7 @@ async def test_white_space_is_not_what_a_person_says(
     answer = await local.post(path, json={field: " \n "})
     is_problem(answer, 422, "invalid_input")
     told = {one["at"]: one["message"] for one in answer.json()["errors"]}
-    assert "white space" in told[f"body.{field}"]
+    assert "must not be blank" in told[f"body.{field}"]
 
 
 async def test_a_name_that_cannot_be_is_refused(api: httpx2.AsyncClient):

@@ -99,7 +99,7 @@ async def test_the_batch_itself_is_never_the_output(client: Client, tmp_path: Pa
 async def test_anybody_elses_file_is_left_alone(client: Client, tmp_path: Path, text: str):
     to = tmp_path / "notes.txt"
     to.write_text(text, encoding="latin-1")
-    with pytest.raises(InvalidInput, match="no verdict of a batch"):
+    with pytest.raises(InvalidInput, match="is not a verdict of a batch"):
         await Batch(written(tmp_path / "batch.jsonl", row("1")), to, 1).judge(client)
     assert to.read_text(encoding="latin-1") == text
 

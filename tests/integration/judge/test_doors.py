@@ -120,7 +120,7 @@ async def test_the_api_lists_the_judge_without_its_key(tmp_path):
         ("JUDGE_BASE_URL", "http://host/v1?key=1", "query"),
         ("JUDGE_BASE_URL", "http://host:99999/v1", "[Pp]ort"),
         ("JUDGE_ALLOWED_URLS", "http://ok/v1,ftp://no", "must be like https"),
-        ("JUDGE_API_KEY", "schlüssel", "no header can carry"),
+        ("JUDGE_API_KEY", "schlüssel", "an HTTP header cannot carry"),
         ("JUDGE_VOTES", "0", "greater than or equal to 1"),
         ("JUDGE_MODEL", "x", "did you mean ARENA_JUDGE_MODELS"),
     ],
