@@ -9352,9 +9352,10 @@ export interface operations {
                      *       ],
                      *       "engine": "python 3.11.2",
                      *       "judgement": null,
-                     *       "parts": [],
+                     *       "answers": [],
                      *       "openings": [],
-                     *       "record_cid": null
+                     *       "record_cid": null,
+                     *       "parts": []
                      *     }
                      */
                     "application/json": components["schemas"]["Verdict"];
@@ -10621,9 +10622,10 @@ export interface operations {
                      *           "reputation": {
                      *             "attempts": 4,
                      *             "judged": 3,
+                     *             "score_sum": 0,
                      *             "wins": 2,
                      *             "no_shows": 1,
-                     *             "average_score": 66.66666666666667,
+                     *             "average_score": 0,
                      *             "win_rate": 0.5
                      *           }
                      *         }
@@ -10758,6 +10760,7 @@ export interface operations {
                      *       "reputation": {
                      *         "attempts": 0,
                      *         "judged": 0,
+                     *         "score_sum": 0,
                      *         "wins": 0,
                      *         "no_shows": 0,
                      *         "average_score": null,
@@ -10935,9 +10938,10 @@ export interface operations {
                      *       "reputation": {
                      *         "attempts": 4,
                      *         "judged": 3,
+                     *         "score_sum": 0,
                      *         "wins": 2,
                      *         "no_shows": 1,
-                     *         "average_score": 66.66666666666667,
+                     *         "average_score": 0,
                      *         "win_rate": 0.5
                      *       }
                      *     }
@@ -11472,7 +11476,8 @@ export interface operations {
                      *           "trouble": null,
                      *           "due_at": null,
                      *           "created_at": "2025-12-06T23:58:10Z",
-                     *           "completed_at": null
+                     *           "completed_at": null,
+                     *           "revision": 0
                      *         }
                      *       ],
                      *       "count": 1,
@@ -11816,7 +11821,8 @@ export interface operations {
                      *         "trouble": null,
                      *         "due_at": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
-                     *         "completed_at": null
+                     *         "completed_at": null,
+                     *         "revision": 0
                      *       },
                      *       "prompt": "Summarise the outage of the night",
                      *       "submission": "The switch failed at 02:10.",
@@ -12027,7 +12033,8 @@ export interface operations {
                      *         "trouble": null,
                      *         "due_at": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
-                     *         "completed_at": "2025-12-07T00:00:10Z"
+                     *         "completed_at": "2025-12-07T00:00:10Z",
+                     *         "revision": 0
                      *       },
                      *       "prompt": "Summarise the outage of the night",
                      *       "submission": "The switch failed at 02:10.",
@@ -12758,9 +12765,7 @@ export interface operations {
                      * @example {
                      *       "task": {
                      *         "reward": "0.05",
-                     *         "currency": "TEST",
                      *         "deadline": "2026-11-16T23:16:50Z",
-                     *         "judge": "judy",
                      *         "judge_window_seconds": 86400,
                      *         "fallback_judge": null,
                      *         "fallback_window_seconds": 0,
@@ -12780,6 +12785,8 @@ export interface operations {
                      *         "poster": "alice",
                      *         "description": "Write add(a, b) in Python.",
                      *         "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
+                     *         "judge": "judy",
+                     *         "currency": "TEST",
                      *         "state": "paid",
                      *         "expiry_reason": null,
                      *         "posted_at": "2026-11-15T23:16:50.441313Z",
@@ -12790,7 +12797,6 @@ export interface operations {
                      *         "commitment": null,
                      *         "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
                      *         "submitted_at": "2026-11-15T23:16:51.456311Z",
-                     *         "judge_until": "2026-11-16T23:16:51.456311Z",
                      *         "score": 100,
                      *         "judged_by": "judy",
                      *         "judged_at": "2026-11-15T23:16:51.576712Z",
@@ -12801,8 +12807,9 @@ export interface operations {
                      *         "final_score": 100,
                      *         "resolutionURI": null,
                      *         "ended_at": "2026-11-15T23:16:51.576712Z",
-                     *         "exit_at": null,
-                     *         "payout": "0.05"
+                     *         "payout": "0.05",
+                     *         "judge_until": "2026-11-16T23:16:51.456311Z",
+                     *         "exit_at": null
                      *       },
                      *       "applicants": [
                      *         {
@@ -12813,9 +12820,10 @@ export interface operations {
                      *           "reputation": {
                      *             "attempts": 4,
                      *             "judged": 3,
+                     *             "score_sum": 0,
                      *             "wins": 2,
                      *             "no_shows": 1,
-                     *             "average_score": 66.66666666666667,
+                     *             "average_score": 0,
                      *             "win_rate": 0.5
                      *           }
                      *         }
@@ -14522,7 +14530,8 @@ export interface operations {
                      *       "trouble": null,
                      *       "due_at": "2025-12-07T23:57:10Z",
                      *       "created_at": "2025-12-06T23:58:10Z",
-                     *       "completed_at": null
+                     *       "completed_at": null,
+                     *       "revision": 0
                      *     }
                      */
                     "application/json": components["schemas"]["Review"];
