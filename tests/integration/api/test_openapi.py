@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from arena.api import create_app
 from arena.operations.operation import operations_of
@@ -64,7 +65,8 @@ def test_every_body_has_an_example_that_fits_its_shape(document: dict[str, Any])
         shown = next(one for one in described.values() if one["operationId"] == operation.id)
         if JSON in shown.get("requestBody", {}).get("content", {}):
             assert operation.body
-            operation.body.model_validate(shown["requestBody"]["content"][JSON]["example"])
+            example = shown["requestBody"]["content"][JSON]["example"]
+            TypeAdapter(operation.body).validate_json(json.dumps(example))
         for code in ("200", "202"):
             content = shown["responses"].get(code, {}).get("content", {})
             if JSON in content:
