@@ -1,9 +1,5 @@
 """Text that can be stored in every database and sent as UTF-8: no NUL and no lone surrogate."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
-
 from arena.errors import InvalidInput
 
 NOT_UNICODE = "is not valid Unicode text: it contains a lone surrogate"
@@ -44,17 +40,3 @@ def utf8(text: str, name: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise InvalidInput(f"{name} {NOT_UNICODE} (character {error.start})") from None
-
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
-NonBlank = Annotated[
-    str,
-    Field(min_length=1, json_schema_extra={"pattern": r"\S"}),
-    AfterValidator(_not_blank),
-]
-"""A text that a person is going to read."""

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, computed_field
 
 from arena.amounts import CURRENCY, Amount
 from arena.clock import Moment
-from arena.text import NonBlank
+from arena.fields import NonBlank
 
 MIN_WINDOW_SECONDS = 60
 MAX_WINDOW_SECONDS = 30 * 86_400

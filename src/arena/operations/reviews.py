@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.errors import InvalidInput
+from arena.fields import NonBlank
 from arena.operations import paging
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 from arena.operations.paging import Cursor, Limit
@@ -22,7 +23,6 @@ from arena.reviews.review import (
     ReviewStatus,
     SubjectKind,
 )
-from arena.text import NonBlank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

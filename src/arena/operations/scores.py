@@ -10,6 +10,7 @@ from pydantic import Field
 
 from arena import clock
 from arena.errors import InvalidInput, NotFound
+from arena.fields import NonBlank
 from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get, post
@@ -27,7 +28,6 @@ from arena.scoring.history import (
 )
 from arena.scoring.matrix import Matrix, Standing
 from arena.scoring.pareto import Pareto
-from arena.text import NonBlank
 
 MAX_COMPARED = 20
 
