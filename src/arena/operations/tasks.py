@@ -16,6 +16,7 @@ from arena.amounts import Amount, AmountText
 from arena.content.cid import parse_cid
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
+from arena.fields import NonBlank
 from arena.market.call import ANYONE, Action, Call, Receipt, TaskStory
 from arena.market.signing import Act, Proof
 from arena.market.task import Cid, Party, Task, TaskFilter, TaskPost, TaskState
@@ -26,7 +27,7 @@ from arena.operations.market import IdempotencyKey, MarketOperations, TaskId
 from arena.operations.operation import get, post
 from arena.operations.paging import Cursor
 from arena.reviews.review import Review
-from arena.text import NonBlank, utf8
+from arena.text import utf8
 
 move = partial(post, tag="tasks", errors=(404, 409))
 """An operation that changes one task."""
