@@ -55,8 +55,8 @@ async def test_a_graded_result_names_a_record_and_a_plain_one_needs_none(
     assert (graded.score, graded.passed) == (50, True)
     assert graded.verdict_cid is not None
     found = await verify(house.content, graded.verdict_cid, house.resources.sandbox)
-    assert (found.outcome, found.record.verdict.score) == ("holds", 50)
-    assert found.record.made_with.sandbox == "namespace"
+    assert (found.outcome, found.score) == ("holds", 50)
+    assert found.made_with.sandbox == "namespace"
     assert {result.verdict_cid for result in results.values()} == {None}
     files = [path for path in house.content.folder.rglob("*") if path.is_file()]
     assert len(files) == 3  # the standard, the submission, the record
