@@ -14,7 +14,8 @@ from arena.runs.records.lease import LostLease, claim
 from arena.runs.records.results import add_results
 from arena.runs.records.runs import NewRun, create_run
 from arena.scoring.history import Subject
-from arena.store import tables
+from arena.store.tables.runs import Results, Runs
+from arena.store.tables.scores import Executions, Feedback, Scores
 from factories import a_test, executed
 from histories import Ran, Reported, Voted, Who, a_run, drive, reported, run, scores, tallies
 
@@ -107,13 +108,13 @@ async def everything(house: Arena, team: str) -> list[list[tuple[Any, ...]]]:
     async with house.database.reading() as connection:
         of_team = [
             select(table.__table__).where(table.team_id == team).order_by(table.id)
-            for table in (tables.Runs, tables.Feedback, tables.Executions, tables.Scores)
+            for table in (Runs, Feedback, Executions, Scores)
         ]
         results = (
-            select(tables.Results.id)
-            .join(tables.Runs, tables.Runs.id == tables.Results.run_id)
-            .where(tables.Runs.team_id == team)
-            .order_by(tables.Results.id)
+            select(Results.id)
+            .join(Runs, Runs.id == Results.run_id)
+            .where(Runs.team_id == team)
+            .order_by(Results.id)
         )
         return [
             [tuple(row) for row in await connection.execute(query)] for query in (*of_team, results)
@@ -189,5 +190,5 @@ async def test_a_vote_costs_the_same_number_of_statements_however_long_the_histo
     assert max(counts[1:]) <= counts[1] + 3
     assert not any("count(" in one and "agent_feedback" in one for one in statements)
     async with house.database.reading() as connection:
-        query = select(func.count()).where(tables.Feedback.team_id == team)
+        query = select(func.count()).where(Feedback.team_id == team)
         assert (await connection.execute(query)).scalar_one() == 30
