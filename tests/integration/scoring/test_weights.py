@@ -21,7 +21,7 @@ from arena.scoring.history import Subject
 from arena.scoring.scorecard import DEFAULT_WEIGHTS, Weights
 from arena.scoring.scores import Scores
 from arena.settings import Settings, read_settings
-from arena.store.tables.scores import Scores
+from arena.store.tables.scores import Scores as ScoreTable
 from histories import a_run, drive, reported
 
 HALVES = {"benchmark": 0.5, "user_rating": 0.5, "success_rate": 0.0, "cost_efficiency": 0.0}
@@ -109,7 +109,7 @@ async def test_votes_that_come_in_while_the_weights_change_are_scored_by_the_new
         other = Scores(house.database, Weights(**HALVES))
         votes = [house.scores.submit_feedback(subject, rating=1) for subject in subjects]
         await asyncio.gather(*votes[:10], other.open(), *votes[10:])
-        query = select(Scores.overall_score, Scores.coverage)
+        query = select(ScoreTable.overall_score, ScoreTable.coverage)
         async with house.database.reading() as connection:
             stored = [tuple(row) for row in await connection.execute(query)]
         assert stored == [(0.0, 0.5)] * 20
