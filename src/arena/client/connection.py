@@ -79,6 +79,7 @@ class Connection:
 
     async def call(self, operation: Operation, group: object, arguments: dict[str, Any]) -> Any:
         """Send an operation; its result, or the stream of its events."""
+        operation.checked(arguments)  # what the server would refuse is not sent
         request = self._request(operation, arguments)
         if operation.wire.events is not None:
             response = await self._send(request, stream=True)
