@@ -25,7 +25,6 @@ from evidence import TEAM, Size, fill_postgresql, fill_sqlite, name
 
 from arena.api import create_app
 from arena.assembly import Arena
-from arena.cli.in_process import AppTransport
 from arena.settings import Settings
 from arena.store.database import Database
 
@@ -107,7 +106,7 @@ async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
     async with (
         app.router.lifespan_context(app),
         httpx2.AsyncClient(
-            transport=AppTransport(app),
+            transport=httpx2.ASGITransport(app=app),
             base_url="http://localhost/api/benchmarks",
             params={"team_id": TEAM},
         ) as api,
