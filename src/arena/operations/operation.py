@@ -189,11 +189,11 @@ class Operation:
 
     def _loc(self, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
         """A place in the arguments as the server would name it."""
-        names = ((one.place, (one.name, one.alias)) for one in self.parameters)
-        place = next((place for place, known in names if loc[0] in known), "body")
-        if place == "body":
+        found = next((one for one in self.parameters if loc[0] in (one.name, one.alias)), None)
+        if found is None or found.place == "body":
             return ("body", *loc[1:])
-        return ("body" if place == "field" else place, *loc)
+        place = "body" if found.place == "field" else found.place
+        return (place, found.alias, *loc[1:])
 
 
 _bodies: dict[str, type[Request]] = {}
