@@ -37,7 +37,7 @@ class AgentLimits:
     max_concurrency: Annotated[int, Field(ge=1, le=1000)] = 4
     """Questions at the same time."""
     per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Questions begun in any 60 seconds; null means no limit."""
+    """Questions started in any 60 seconds; null means no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

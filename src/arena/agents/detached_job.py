@@ -34,7 +34,7 @@ from arena.files import write_atomically
 MAX_OUTPUT_BYTES = 4 * 1024**2
 POLL_SECONDS = 0.05
 MAX_END_POLLS = 200
-"""How often to look whether a job that is told to end has: its supervisor takes 5 s at most."""
+"""How often to check whether a stopped job has ended: its supervisor takes 5 s at most."""
 
 How = Literal["answered", "crashed", "timed_out", "too_long", "not_started"]
 FAULTS: Mapping[str, type[ArenaError]] = {

@@ -35,7 +35,7 @@ class CommandExecutor:
         try:
             return read_output(said)
         except AgentFault:
-            job.forget()  # the next call runs it anew
+            job.forget()  # the next call runs it again
             raise
 
     def forget(self, task_id: int) -> None:

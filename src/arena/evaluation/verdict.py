@@ -130,7 +130,7 @@ class Judgement:
     spread: Mapping[str, int]
     """The highest minus the lowest score of each criterion."""
     prompt_digest: str
-    """A hash of everything the models were told but for the delimiter."""
+    """A hash of everything the models were sent, except the delimiter."""
     judge: str = ""
     """The id of the judge."""
     characters: int = 0

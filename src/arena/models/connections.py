@@ -37,7 +37,7 @@ class ConnectionPool:
         fixed = {"content-type": "application/json", "accept-encoding": "identity"}
         self._headers.update(fixed)
         self._slots = asyncio.Semaphore(max_connections)
-        # Shared: reading the certificates takes 20 ms, for each client anew.
+        # Shared: reading the certificates takes 20 ms per client.
         self._certificates = httpx2.create_ssl_context()
         self._idle: list[httpx2.AsyncClient] = []
         self._all: list[httpx2.AsyncClient] = []

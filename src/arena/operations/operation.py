@@ -190,7 +190,9 @@ class Operation:
     def _loc(self, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
         """A place in the arguments as the server would name it."""
         found = next((one for one in self.parameters if loc[0] in (one.name, one.alias)), None)
-        if found is None or found.place == "body":
+        if found is None:
+            return ("body", *loc)
+        if found.place == "body":
             return ("body", *loc[1:])
         place = "body" if found.place == "field" else found.place
         return (place, found.alias, *loc[1:])

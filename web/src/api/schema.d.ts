@@ -1378,7 +1378,7 @@ export interface components {
             max_concurrency: number;
             /**
              * Per Minute
-             * @description Questions begun in any 60 seconds; null means no limit.
+             * @description Questions started in any 60 seconds; null means no limit.
              */
             per_minute: number | null;
         };
@@ -2291,7 +2291,7 @@ export interface components {
             };
             /**
              * Prompt Digest
-             * @description A hash of everything the models were told but for the delimiter.
+             * @description A hash of everything the models were sent, except the delimiter.
              */
             prompt_digest: string;
             /**

@@ -1,4 +1,4 @@
-"""What a judge is told, and how its answer is read.
+"""The prompt of a judge, and how its answer is read.
 
 The rules and the criteria go into one message, the submission into another. An answer is a vote or
 it is not: there is no second, kinder reading.
@@ -107,7 +107,7 @@ class Brief:
 def brief_for(
     standard: JudgePrompt, output: str, *, max_characters: int, is_bare: bool = False
 ) -> Brief:
-    """What a judge is told about the submission `output`."""
+    """The part of the prompt that holds the submission `output`."""
     shown = storable(output[:max_characters])
     made = Brief(standard=standard, shown=shown, characters=len(output), is_bare=is_bare)
     sent = [made.messages("-"), response_format(len(standard.criteria))]
