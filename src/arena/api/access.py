@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Header, Query, Request
 
 from arena.errors import Forbidden, InvalidInput, Unauthorized
-from arena.operations.operation import DEFAULT_TEAM
 from arena.settings import Settings
 
 
@@ -106,13 +105,3 @@ def named_team(
     if token_team is not None and team != token_team:
         raise Forbidden(f"the token is not of team {team!r}")
     return team
-
-
-def team(named: Annotated[str | None, Depends(named_team)]) -> str:
-    """The team the request is for."""
-    return named or DEFAULT_TEAM
-
-
-Team = Annotated[str, Depends(team)]
-NamedTeam = Annotated[str | None, Depends(named_team)]
-"""For reading a thing by its own id: where no team is named, the id alone decides."""

@@ -4,16 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
 
 SILENCE_SECONDS = 15.0
 """After so long without an event a comment is sent, so that proxies keep the line open."""
-
-
-def event(name: str, data: BaseModel, *, ident: int | None = None) -> str:
-    """One event as it goes over the wire."""
-    head = "" if ident is None else f"id: {ident}\n"
-    return f"{head}event: {name}\ndata: {data.model_dump_json()}\n\n"
 
 
 def stream(events: AsyncGenerator[str]) -> StreamingResponse:
