@@ -199,7 +199,7 @@ class _Reading:
             self.problems.add(place, message)
             return
         for item in cast(list[object], tests):
-            self._read_test(Node(value=item, places={(): place}))
+            self._read_test(Node(value=item, marks=member.node.marks))
 
     def _read_test(self, node: Node) -> None:
         if not isinstance(node.value, dict):
@@ -207,7 +207,8 @@ class _Reading:
             self.problems.add(node.place(), f"{message}, is {type_name(node.value)}")
             return
         body = cast(dict[str, Any], node.value)
-        self._check_id(body.get("id"), node.place(("id",)))
+        place = node.place(("id",))
+        self._check_id(body.get("id"), place)
         keys = None
         try:
             keys = TestKeys.model_validate(body)
@@ -215,7 +216,7 @@ class _Reading:
             self._add(node, faults_of(error, lambda _: TEST_KEYS, PATTERNS))
         if self._check_standard(body, node) and keys is not None and not self.problems:
             self._tests.append(self._test(keys, body))
-            self._places.append(node.place(("id",)))
+            self._places.append(place)
 
     def _check_id(self, test_id: object, place: Place) -> None:
         if not isinstance(test_id, str):

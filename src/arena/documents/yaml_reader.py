@@ -27,6 +27,10 @@ MAX_REPEATED = 4 * 1024 * 1024
 # The pure Python loader reads the same language about ten times slower.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+Mark = Any
+"""Where the parser says something begins, counted from 0. A place is made of it only when it is
+told: places of all values would be a fifth of the cost of reading."""
+
 _TAG = "tag:yaml.org,2002:"
 _CONSTRUCTOR = cast(Any, SafeConstructor())
 _CONVERTERS: dict[str, Callable[[yaml.ScalarNode], object]] = {
@@ -60,16 +64,17 @@ class Node:
     """A value and where it, its parts and their keys stand in the file."""
 
     value: object
-    places: dict[KeyPath, Place] = field(default_factory=dict[KeyPath, Place])
-    key_places: dict[KeyPath, Place] = field(default_factory=dict[KeyPath, Place])
+    marks: dict[KeyPath, Mark] = field(default_factory=dict[KeyPath, Mark])
+    """Where each part begins."""
+    key_marks: dict[KeyPath, Mark] = field(default_factory=dict[KeyPath, Mark])
 
     def place(self, path: KeyPath = (), *, of_key: bool = False) -> Place:
         """The place of the part at `path`, or of the nearest thing around it that has one."""
-        if of_key and path in self.key_places:
-            return self.key_places[path]
-        while path and path not in self.places:
+        if of_key and path in self.key_marks:
+            return _place(self.key_marks[path])
+        while path and path not in self.marks:
             path = path[:-1]
-        return self.places[path]
+        return _place(self.marks[path])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,7 +142,7 @@ class YamlReader:
         start = next(self._events)
         if type(start) is not ev.MappingStartEvent:
             message = f"the file must be a mapping with the key {streamed!r}"
-            raise self._problems.give_up(_place(start), message)
+            raise self._problems.give_up(_place(start.start_mark), message)
         self._refuse_tag(start)
         first_places: dict[str, Place] = {}
         while type(event := next(self._events)) is not ev.MappingEndEvent:
@@ -145,8 +150,8 @@ class YamlReader:
             if key in first_places:
                 self._report_duplicate(key, event, first_places[key])
             elif key is not None:
-                first_places[key] = _place(event)
-                yield from self._member(key, _place(event), streamed)
+                first_places[key] = _place(event.start_mark)
+                yield from self._member(key, _place(event.start_mark), streamed)
                 continue
             self._root_node(next(self._events), 1)  # a bad key: its value is skipped
         self._expect_end()
@@ -175,7 +180,7 @@ class YamlReader:
         after = next(self._events)
         if type(after) is not ev.StreamEndEvent:
             message = "a second YAML document begins here; a file holds one: use two files"
-            raise self._problems.give_up(_place(after), message)
+            raise self._problems.give_up(_place(after.start_mark), message)
 
     def _root_node(self, event: Any, depth: int) -> Node:
         self._node = Node(value=None)
@@ -184,20 +189,21 @@ class YamlReader:
 
     def _compose(self, event: Any, path: KeyPath, depth: int) -> object:
         """The value that begins with `event`; consumes the events up to its end."""
-        self._node.places[path] = _place(event)
-        if isinstance(event, ev.AliasEvent):
+        self._node.marks[path] = event.start_mark
+        kind = type(event)
+        if kind is ev.AliasEvent:
             return self._alias(event, depth)
         anchor = event.anchor
         if anchor is not None:
             self._anchors[anchor] = None  # not usable before it is complete
-        if isinstance(event, ev.ScalarEvent):
+        if kind is ev.ScalarEvent:
             value = self._scalar(event)
         elif depth > MAX_DEPTH:
             message = f"lists and mappings nest more than {MAX_DEPTH} deep here"
-            raise self._problems.give_up(_place(event), message)
+            raise self._problems.give_up(_place(event.start_mark), message)
         else:
             self._refuse_tag(event)
-            is_list = isinstance(event, ev.SequenceStartEvent)
+            is_list = kind is ev.SequenceStartEvent
             value = self._sequence(path, depth) if is_list else self._mapping(path, depth)
         if anchor is not None:
             self._anchors[anchor] = _Anchored(value, *_measure(value))
@@ -210,12 +216,12 @@ class YamlReader:
             try:
                 value = plain_value(text)
             except ValueError as error:
-                self._problems.add(_place(event), str(error))
+                self._problems.add(_place(event.start_mark), str(error))
                 return text
             is_finite = not isinstance(value, float) or math.isfinite(value)
             return value if is_finite or not self._as_json else text
         if event.style == '"' and (problem := text_problem(text)):
-            self._problems.add(_place(event), f"the text {problem}")
+            self._problems.add(_place(event.start_mark), f"the text {problem}")
         return text
 
     def _sequence(self, path: KeyPath, depth: int) -> list[object]:
@@ -226,50 +232,54 @@ class YamlReader:
 
     def _mapping(self, path: KeyPath, depth: int) -> dict[str, object]:
         values: dict[str, object] = {}
-        merges: list[tuple[Place, object]] = []
+        merges: list[tuple[Mark, object]] = []
         while type(event := next(self._events)) is not ev.MappingEndEvent:
             if _is_merge(event):
                 at = (*path, "<<")
-                merges.append((_place(event), self._compose(next(self._events), at, depth)))
+                merges.append((event.start_mark, self._compose(next(self._events), at, depth)))
                 continue
             key = self._key(event, depth)
             at = (*path, str(key))
             if key in values:
-                self._report_duplicate(key, event, self._node.key_places[at])
+                self._report_duplicate(key, event, _place(self._node.key_marks[at]))
                 key, at = None, (*path, f"{key} (again)")
-            self._node.key_places[at] = _place(event)
+            self._node.key_marks[at] = event.start_mark
             value = self._compose(next(self._events), at, depth + 1)
             if key is not None:
                 values[key] = value
-        for place, merged in merges:
-            self._merge(values, merged, path, place)
+        for mark, merged in merges:
+            self._merge(values, merged, path, mark)
         return values
 
     def _merge(
-        self, values: dict[str, object], merged: object, path: KeyPath, place: Place
+        self, values: dict[str, object], merged: object, path: KeyPath, mark: Mark
     ) -> None:
         """Add the keys that `values` does not have itself; earlier sources win."""
         sources = cast(list[object], merged) if isinstance(merged, list) else [merged]
         for source in sources:
             if not isinstance(source, dict):
-                self._problems.add(place, "'<<' merges a mapping or a list of mappings")
+                self._problems.add(_place(mark), "'<<' merges a mapping or a list of mappings")
                 return
             for key, value in cast(dict[str, object], source).items():
                 if key not in values:
                     values[key] = value
-                    self._node.places[(*path, key)] = place
+                    self._node.marks[(*path, key)] = mark
 
     def _key(self, event: Any, depth: int) -> str | None:
         """The key that `event` gives, or None where it cannot be one (which is reported)."""
-        key = self._compose(event, ("a key",), depth + 1)
-        if self._as_json and isinstance(event, ev.ScalarEvent):
+        is_scalar = type(event) is ev.ScalarEvent
+        if is_scalar and event.anchor is None:
+            key = self._scalar(event)
+        else:
+            key = self._compose(event, ("a key",), depth + 1)
+        if self._as_json and is_scalar:
             key = event.value
         if isinstance(key, str):
             return sys.intern(key)  # the same few keys in thousands of tests
         message = "a key must be a string"
         if isinstance(key, bool | int | float):
             message += f", YAML reads this one as {str(key).lower()}: quote it"
-        self._problems.add(_place(event), message)
+        self._problems.add(_place(event.start_mark), message)
         return None
 
     def _alias(self, event: Any, depth: int) -> object:
@@ -279,35 +289,34 @@ class YamlReader:
             message = f"the alias *{name} has no anchor &{name} before it"
             if name in self._anchors:
                 message = f"the alias *{name} would contain itself"
-            self._problems.add(_place(event), message)
+            self._problems.add(_place(event.start_mark), message)
             return None
         self._repeated += anchored.weight
         if self._repeated > MAX_REPEATED:
             message = f"the aliases of this file repeat more than {MAX_REPEATED // 1024**2} MiB"
-            raise self._problems.give_up(_place(event), f"{message}; write fewer of them")
+            raise self._problems.give_up(_place(event.start_mark), f"{message}; write fewer of them")
         if depth + anchored.height > MAX_DEPTH:
             message = f"with this alias, values nest more than {MAX_DEPTH} deep"
-            raise self._problems.give_up(_place(event), message)
+            raise self._problems.give_up(_place(event.start_mark), message)
         return anchored.value
 
     def _refuse_tag(self, event: Any) -> None:
         """A tag asks for a type; only the plain ones exist here, and they need no tag."""
         if event.tag is None:
             return
-        is_list = isinstance(event, ev.SequenceStartEvent)
-        is_mapping = isinstance(event, ev.MappingStartEvent)
+        is_list = type(event) is ev.SequenceStartEvent
+        is_mapping = type(event) is ev.MappingStartEvent
         allowed = _TAG + ("seq" if is_list else "map" if is_mapping else "str")
         if event.tag not in ("!", allowed):
             tag = event.tag.replace(_TAG, "!!")
             message = f"the tag {tag} is not allowed; plain values need none"
-            self._problems.add(_place(event), message)
+            self._problems.add(_place(event.start_mark), message)
 
     def _report_duplicate(self, key: str | None, event: Any, first: Place) -> None:
-        self._problems.add(_place(event), f"duplicate key {key!r}; first: {first}")
+        self._problems.add(_place(event.start_mark), f"duplicate key {key!r}; first: {first}")
 
 
-def _place(event: Any) -> Place:
-    mark = event.start_mark
+def _place(mark: Mark) -> Place:
     return Place(mark.line + 1, mark.column + 1)
 
 
