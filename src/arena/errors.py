@@ -104,7 +104,7 @@ class InfrastructureError(ArenaError):
     def __init__(self, message: str | None = None, *, retryable: bool = True) -> None:
         super().__init__(message)
         self.retryable = retryable
-        """False where trying again cannot help: a program that is not installed."""
+        """False if trying again cannot help: a program that is not installed."""
 
 
 class AgentUnavailable(InfrastructureError):

@@ -15,7 +15,7 @@ def is_unicode(text: str) -> bool:
 
 
 def text_problem(text: str) -> str | None:
-    """Why `text` cannot be stored, to follow its name in a message; None where it can be."""
+    """Why `text` cannot be stored, to follow its name in a message; None if it can be."""
     # PostgreSQL cannot store NUL in a text column.
     if "\0" in text:
         return "must not contain NUL"
@@ -35,7 +35,7 @@ def storable(text: str) -> str:
 
 
 def utf8(text: str, name: str) -> bytes:
-    """`text` as UTF-8; where that is impossible, an error that calls it `name`."""
+    """`text` as UTF-8; if that is impossible, an error that calls it `name`."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:

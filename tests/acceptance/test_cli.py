@@ -129,7 +129,7 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
         (("runs", "list", "--status", "done"), 2, "pending"),
         (("tests", "show", "bench_nav_01"), 2, "did you mean"),
         (("tests", "lint", "/not/there"), 1, ""),
-        (("--server", "http://127.0.0.1:9", "agents", "list"), 3, "no answer from http://127"),
+        (("--server", "http://127.0.0.1:9", "agents", "list"), 3, "no response from http://127"),
         (("--server", "localhost:5109", "agents", "list"), 2, "must be like http://"),
         (("--server", "http://127.0.0.1:9", "run", "x", "--tests", "."), 2, "--server"),
         (("serve", "--host", "0.0.0.0"), 2, "ARENA_TOKENS"),

@@ -162,6 +162,6 @@ def test_a_server_that_dies_is_told_to_the_one_who_watches(shell):
     _, err = watching.communicate(timeout=30)
     assert watching.returncode == 3
     # After the first event, or before it.
-    assert "closed the stream" in err or "no answer from" in err
+    assert "closed the stream" in err or "no response from" in err
     assert f"arena --server {url} runs show" in err
     assert "Traceback" not in err

@@ -29,13 +29,13 @@ class Answer:
     output: str
     usage: Usage = field(default_factory=Usage)
     truncated: bool = False
-    """True where the agent's output was longer than Arena keeps."""
+    """True if the agent's output was longer than Arena keeps."""
 
 
 class Connector(Protocol):
     """A way to reach an agent.
 
-    `answer` raises `AgentFault` where the agent failed and `InfrastructureError` where it could
+    `answer` raises `AgentFault` if the agent failed and `InfrastructureError` if it could
     not be asked at all. It must not outlive its question: after `timeout_seconds`, or when it is
     cancelled, the work behind it has been ended (processes killed, requests closed).
     """
@@ -55,7 +55,7 @@ class AgentBusy(AgentUnavailable):
     def __init__(self, message: str | None = None, *, retry_after_seconds: float | None) -> None:
         super().__init__(message, retryable=True)
         self.retry_after_seconds = retry_after_seconds
-        """How long it asked to wait; None where it did not say."""
+        """How long it asked to wait; None if it did not say."""
 
 
 def timed_out(question: Question) -> str:

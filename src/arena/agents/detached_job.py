@@ -103,7 +103,7 @@ class DetachedJob:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _outcome(self, order: Order, stdin: bytes) -> dict[str, str]:
-        """How it ended; it is started first where it was not."""
+        """How it ended; it is started first if it was not."""
         path = self.folder / "outcome.json"
         # The lock first: a job that ends in between has left one of these files.
         if not self._is_running() and not path.exists() and not (self.folder / "started").exists():

@@ -226,7 +226,7 @@ def _kill_group(group: int) -> None:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What can be read now: empty at the end of the file, None where there is nothing yet."""
+    """What can be read now: empty at the end of the file, None if there is nothing yet."""
     try:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:

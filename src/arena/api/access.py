@@ -77,7 +77,7 @@ def authorize(request: Request) -> str | None:
 
 
 def _host_of(place: str) -> str:
-    """The host an address names; nothing where it is no address at all."""
+    """The host an address names; nothing if it is no address at all."""
     try:
         return urlsplit(place).hostname or ""
     except ValueError:
@@ -100,7 +100,7 @@ def named_team(
         str | None, Header(min_length=1, max_length=100, description="The team, as a header.")
     ] = None,
 ) -> str | None:
-    """The team the request names, by query, header or token; None where it names none."""
+    """The team the request names, by query, header or token; None if it names none."""
     team = team_id or x_team_id or token_team
     if token_team is not None and team != token_team:
         raise Forbidden(f"the token is not of team {team!r}")

@@ -36,7 +36,7 @@ class BodyLimit:
 
 
 async def _read(receive: Receive) -> list[Message] | None:
-    """The messages of the body; None where there are too many bytes of it."""
+    """The messages of the body; None if there are too many bytes of it."""
     messages: list[Message] = []
     size = 0
     while True:

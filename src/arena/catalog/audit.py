@@ -71,7 +71,7 @@ async def audit(tests: Iterable[Test], resources: Resources = NO_RESOURCES) -> l
 
 
 async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[AuditFinding] | None:
-    """The findings of one test; None where only a model or a person could judge it."""
+    """The findings of one test; None if only a model or a person could judge it."""
     standard = test.standard
     contradiction = _contradiction(standard)
     if contradiction is not None:
@@ -133,7 +133,7 @@ class Audits:
         # Without the judge: no model is ever asked.
         self._resources = Resources(sandbox=resources.sandbox, unseal=resources.unseal)
         self._known: dict[str, list[AuditFinding] | None] = {}
-        """By the digest of the test; None where it was left out."""
+        """By the digest of the test; None if it was left out."""
         self._digests: tuple[str, list[tuple[Test, str]]] = ("", [])
         self._working = asyncio.Lock()
 

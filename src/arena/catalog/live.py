@@ -26,7 +26,7 @@ class _Read:
     """A file as it was last read."""
 
     signature: Signature | None
-    """What the file system reported then; None where it must be read again in any case."""
+    """What the file system reported then; None if it must be read again in any case."""
     source: Source
 
 

@@ -114,7 +114,7 @@ class Source:
     bad_ids: Mapping[str, Place] = field(default_factory=dict[str, Place])
     """The ids of a file with problems, as far as they can be read, and where each stands."""
     content_digest: str = ""
-    """The SHA-256 of the file's bytes; empty where it could not be read."""
+    """The SHA-256 of the file's bytes; empty if it could not be read."""
 
 
 def read_source(path: Path) -> Source:

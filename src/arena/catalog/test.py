@@ -164,7 +164,7 @@ class AuditFinding:
 
     test_id: Annotated[str, Field(examples=["bench_nav_001"])]
     agent: Annotated[str, Field(examples=["echo"])]
-    """The null agent that passes the test; `nobody` where no answer at all can."""
+    """The null agent that passes the test; `nobody` if no answer at all can."""
     answer: str
     """What the null agent said; at most 500 characters."""
     reason: str

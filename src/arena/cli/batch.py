@@ -24,7 +24,7 @@ KEYS = {"standard", "submission", "language", "answers", "fresh", "sealed", "rec
 """What a line may hold beside its id: the parameters of the operation."""
 
 Line = tuple[int, bytes | None]
-"""The number of a line and its bytes; None where it is too long to be read."""
+"""The number of a line and its bytes; None if it is too long to be read."""
 
 
 class Batch:

@@ -94,7 +94,7 @@ def print_attack(made: Attack) -> None:
 
 
 def print_hardening(made: Attack) -> None:
-    """What the hardening is worth, where that was measured."""
+    """What the hardening is worth, if that was measured."""
     if made.without is None:
         return
     bare, shift = made.without.bare, estimate(made.without.honest_shift, 1, signed=True)

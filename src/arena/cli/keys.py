@@ -1,4 +1,4 @@
-"""What somebody types: single keys in a terminal, lines from a pipe."""
+"""Keyboard input: single keys from a terminal, or lines from a pipe."""
 
 import asyncio
 import codecs
@@ -13,35 +13,38 @@ from typing import Protocol, Self
 END = frozenset("\r\n")
 ERASE = frozenset("\x7f\b")
 STOP = "\x04"
-"""Ctrl-D: there is nothing more to come."""
+"""Ctrl-D: end of input."""
 
 
 class Keys(Protocol):
-    """Somebody who types."""
+    """A source of key presses."""
 
     is_live: bool
-    """Whether they see what is shown before they type."""
+    """Whether a person sees the screen before each key; False for a pipe."""
 
     async def key(self) -> str | None:
-        """The next key; None where nothing more comes."""
+        """The next key; None at the end of the input."""
         ...
 
     async def line(self) -> str | None:
-        """The next line of text; None where nothing more comes."""
+        """The next line of text; None at the end of the input."""
         ...
 
 
 class TerminalKeys:
-    """A person at a terminal: keys count at once, and what is typed ahead is not lost."""
+    """A person at a terminal: each key counts at once, and input typed ahead is kept."""
 
     is_live = True
 
     def __init__(self) -> None:
         self._file = sys.stdin.fileno()
+        # Bytes come one at a time, and a character may take several of them.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def __enter__(self) -> Self:
         self._before = termios.tcgetattr(self._file)
+        # Drain, because the default of setcbreak (flush) drops what was typed ahead. Not raw mode:
+        # Ctrl-C must still raise an interrupt.
         tty.setcbreak(self._file, termios.TCSADRAIN)
         return self
 
@@ -79,21 +82,21 @@ class TerminalKeys:
         return None
 
     async def _byte(self) -> bytes:
-        # Not in a thread: one that waits for a key cannot be stopped, and Ctrl-C would hang.
+        # Not in a thread: a thread that blocks in read() cannot be stopped, so Ctrl-C would hang.
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         loop.add_reader(self._file, ready.set)
         try:
             await ready.wait()
             return os.read(self._file, 1)
-        except OSError:  # the terminal has gone
+        except OSError:  # the terminal was closed
             return b""
         finally:
             loop.remove_reader(self._file)
 
 
 class PipedKeys:
-    """A program or a file: each character of a line is a key, `n` takes the rest as its line."""
+    """Input from a program or a file: each character is a key, a note is the rest of its line."""
 
     is_live = False
 
@@ -101,7 +104,7 @@ class PipedKeys:
         self._waiting: deque[str] = deque()
 
     async def key(self) -> str | None:
-        """The next character that is no white space."""
+        """The next character that is not white space."""
         while not self._waiting:
             line = sys.stdin.buffer.readline()
             if not line:
@@ -111,7 +114,7 @@ class PipedKeys:
         return key if not key.isspace() else await self.key()
 
     async def line(self) -> str | None:
-        """The rest of the line; the next one where nothing is left of it."""
+        """The rest of the current line, or the next line if nothing is left of it."""
         rest = "".join(self._waiting).strip()
         self._waiting.clear()
         if rest:

@@ -21,7 +21,7 @@ app = commands()
 
 BAR_CELLS = 20
 FEW_CELLS = 6
-"""Cells of a bar where the screen is narrow."""
+"""Cells of a bar if the screen is narrow."""
 
 
 @app.command()
@@ -150,7 +150,7 @@ def stars(entry: BoardEntry) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score to the cent, or a dash where there is none."""
+    """A score to the cent, or a dash if there is none."""
     return "–" if value is None else f"{value:.2f}"
 
 

@@ -84,7 +84,7 @@ def _print_history(page: LedgerHistory) -> None:
 
 @app.command("audit")
 def audit(context: typer.Context, as_json: Json = False) -> None:
-    """Check every invariant from the raw rows; exit 1 where one does not hold."""
+    """Check every invariant from the raw rows; exit 1 if one does not hold."""
     report = call(context, lambda arena: arena.audit())
     output.show(report, _print_audit, as_json=as_json)
     raise typer.Exit(0 if report.is_clean else 1)

@@ -60,7 +60,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def line(text: str, *, end: str = "\n", at_once: bool = False) -> None:
-    """A line as it is, however long; `at_once` where a reader of a pipe waits for it."""
+    """A line as it is, however long; `at_once` if a reader of a pipe waits for it."""
     try:
         print(text, end=end, flush=at_once)
     except BrokenPipeError:
@@ -111,7 +111,7 @@ def table(title: str, *columns: str, right: Iterable[str] = (), wraps: str | Non
 
 
 def fitting(screen: Console, wide: Table, narrow: Table) -> Table:
-    """The wide table where the screen has room for it."""
+    """The wide table if the screen has room for it."""
     endless = screen.options.update(max_width=10_000)
     return wide if screen.measure(wide, options=endless).maximum <= screen.width else narrow
 
@@ -122,7 +122,7 @@ def status(word: str) -> Text:
 
 
 def percent(value: float | None) -> str:
-    """A share, or a dash where there is none."""
+    """A share, or a dash if there is none."""
     if value is None:
         return "–"
     # All but one of thousands is not all: a gate at 100 is missed, and must be seen to be.

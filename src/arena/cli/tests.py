@@ -107,7 +107,7 @@ def lint_files(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Report every problem of every test file; exit with 1 where there is one."""
+    """Report every problem of every test file; exit with 1 if there is one."""
     # Imported here: the other commands may talk to a server.
     from arena.catalog.catalog import lint, load_catalog
 

@@ -153,7 +153,7 @@ def _verdicts() -> TypeAdapter[Verdict]:
 
 
 def _line(line: bytes) -> dict[str, Any] | None:
-    """The verdict or error that a line of a batch holds; None where it holds neither."""
+    """The verdict or error that a line of a batch holds; None if it holds neither."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,11 +1,11 @@
-"""The Python client: everything the API has, as typed methods, and the loop of an agent that earns.
+"""The Python client: every API call as a typed method, and the loop of an agent that earns.
 
     async with Client("http://localhost:5109", team_id="my-team") as client:
         details = await client.run_and_wait("qa-web-manager")
 
-`SyncClient` is the same for programs without `asyncio`. Errors come back as the errors of
-`arena.errors`: the caller's own, or the infrastructure's. Needs httpx2 and pydantic, and
-cryptography for whoever signs.
+`SyncClient` is the same for programs without `asyncio`. It raises the errors of `arena.errors`:
+those of the caller, and those of the infrastructure. Needs httpx2 and pydantic, and cryptography to
+sign.
 """
 
 from arena.client.client import Client

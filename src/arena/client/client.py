@@ -1,11 +1,11 @@
-"""The Python client: everything that Arena can do, over HTTP.
+"""The Python client: every operation of Arena, over HTTP.
 
     async with Client("http://localhost:5109", team_id="my-team") as client:
         details = await client.run_and_wait("qa-web-manager")
         print(details.run.score_percent)
 
-Its methods are the operations (`arena.operations`). Errors are those of `arena.errors`: the
-caller's own, or the infrastructure's.
+Its methods are the operations (`arena.operations`). It raises the errors of `arena.errors`: those
+of the caller, and those of the infrastructure.
 """
 
 from types import TracebackType

@@ -36,13 +36,13 @@ ERRORS: Mapping[int, type[ArenaError]] = {
 BYTES = "application/octet-stream"
 
 PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
-"""A server whose machine vanished is noticed within a minute, however long an answer may take."""
+"""Detect a dead server machine within a minute (30 s + 3 x 10 s), however long a response takes."""
 SOCKET_OPTIONS = [
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     *(
         (socket.IPPROTO_TCP, getattr(socket, name), value)
         for name, value in PROBES
-        if hasattr(socket, name)  # not every system lets them be set
+        if hasattr(socket, name)  # not every system has all of them
     ),
 ]
 
@@ -59,14 +59,14 @@ class Connection:
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         if token and not (token.isascii() and token.isprintable()):
-            raise InvalidInput("the token has characters that no header can carry")
+            raise InvalidInput("the token has characters that an HTTP header cannot hold")
         verify, mounts = (True, None) if transport else _keep_alive()
         self._http = httpx2.AsyncClient(
             base_url=checked_url(url),
             headers={"Authorization": f"Bearer {token}"} if token else {},
-            # In the query and not in a header: a team may be called anything.
+            # In the query, not in a header: a team's name may have any characters.
             params={"team_id": team_id} if team_id else {},
-            # A run may take hours; TCP keep-alive notices a server that has vanished.
+            # No read timeout: a run may take hours. TCP keep-alive detects a dead server.
             timeout=httpx2.Timeout(None, connect=10.0),
             verify=verify,
             transport=transport,
@@ -79,7 +79,7 @@ class Connection:
 
     async def call(self, operation: Operation, group: object, arguments: dict[str, Any]) -> Any:
         """Send an operation; its result, or the stream of its events."""
-        operation.checked(arguments)  # what the server would refuse is not sent
+        operation.checked(arguments)  # fail here rather than at the server
         request = self._request(operation, arguments)
         if operation.wire.events is not None:
             response = await self._send(request, stream=True)
@@ -106,7 +106,7 @@ class Connection:
             {name: quote(str(value), safe="") for name, value in sent["path"].items()}
         )
         if any(one.place == "field" for one in operation.parameters):
-            options["json"] = sent["field"]  # also where every field is left out
+            options["json"] = sent["field"]  # also if every field is left out
         if sent["header"]:
             names = {name.replace("_", "-"): value for name, value in sent["header"].items()}
             options["headers"] = names
@@ -120,9 +120,9 @@ class Connection:
     async def _read_events(
         self, kinds: Mapping[str, type], request: httpx2.Request, response: httpx2.Response
     ) -> Events:
-        """Each event as it comes; an error where the stream ends while somebody still reads.
+        """Each event as it arrives; an error if the server ends the stream.
 
-        An event of an unknown name is skipped: a newer server may have more of them.
+        Events with unknown names are skipped: a newer server may send more kinds.
         """
         adapters = {name: TypeAdapter(kind) for name, kind in kinds.items()}
         try:
@@ -143,16 +143,16 @@ class Connection:
                 await response.aread()
         except httpx2.HTTPError as error:
             message = str(error) or type(error).__name__
-            raise InfrastructureError(f"no answer from {place(request)}: {message}") from error
+            raise InfrastructureError(f"no response from {place(request)}: {message}") from error
         if response.is_error:
             raise _error(response)
         return response
 
 
 def _keep_alive() -> tuple[ssl.SSLContext, dict[str, httpx2.AsyncHTTPTransport]]:
-    """A transport for every address that notices when the other end has vanished.
+    """A transport for every address that detects a dead peer by TCP keep-alive.
 
-    As a mount, not as the transport: then the proxies that the environment names still count.
+    As a mount, not as the transport: httpx2 ignores the environment's proxies with a transport.
     """
     trusted = httpx2.create_ssl_context()
     direct = httpx2.AsyncHTTPTransport(verify=trusted, socket_options=SOCKET_OPTIONS)
@@ -160,7 +160,7 @@ def _keep_alive() -> tuple[ssl.SSLContext, dict[str, httpx2.AsyncHTTPTransport]]
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The lines of a stream of events; httpx2 would also cut at characters that stand in texts."""
+    """The lines of an event stream; `aiter_lines` would also split at U+2028 and the like."""
     rest = b""
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
@@ -185,9 +185,10 @@ async def _events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str, in
 
 
 def _error(response: httpx2.Response) -> ArenaError:
-    """The error that an answer tells of, with the code it has there."""
+    """The error that a response describes, with its code."""
     detail: object = response.text[:500] or response.reason_phrase
     code: object = None
+    # A proxy in between may answer with HTML, or with JSON that is no problem document.
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
         problem = cast("dict[str, object]", json.loads(response.text))
         detail, code = problem["detail"], problem.get("code")
@@ -199,25 +200,25 @@ def _error(response: httpx2.Response) -> ArenaError:
 
 
 def checked_url(url: str) -> httpx2.URL:
-    """The address of a server, if it is one."""
+    """The URL of a server; an error if it is not a valid one."""
     try:
         checked = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise InvalidInput(f"the server's address {url!r} is not one: {error}") from error
+        raise InvalidInput(f"the server's address {url!r} is not a valid URL: {error}") from error
     if checked.scheme not in ("http", "https") or not checked.host:
         raise InvalidInput(f"the server's address {url!r} must be like http://localhost:5109")
     return checked
 
 
 def place(request: httpx2.Request) -> str:
-    """Where a request goes, for messages."""
+    """The server a request goes to, for messages."""
     return f"{request.url.scheme}://{request.url.netloc.decode()}"
 
 
 def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx2.Request) -> Any:
-    """A response in the shape it must have."""
+    """A response, validated as the type it must have."""
     try:
         return adapter.validate_json(content)
     except ValidationError as error:
-        message = f"{place(request)} does not answer like an Arena of this version"
+        message = f"{place(request)} did not respond like an Arena server of this version"
         raise InfrastructureError(f"{message}; is the address right?") from error

@@ -1,8 +1,9 @@
-"""How an agent's own function is called, and what of its output is the result.
+"""Calls an agent's own function, and reads the result from a program's output.
 
-{"resultHash": "Qm…", "resultPreview": "function…"}   the content behind the hash
-{"result": "…"}                                       the full answer
-anything else                                         is the full answer itself
+A program may print one of these, or the full answer itself:
+
+    {"resultHash": "Qm…", "resultPreview": "function…"}   the content with this CID
+    {"result": "…"}                                       the full answer
 """
 
 import asyncio
@@ -17,13 +18,13 @@ from typing import Any, TypeVar, cast
 
 from arena.errors import AgentFault, AgentSaidNothing
 
-Given = TypeVar("Given")
-Taken = TypeVar("Taken")
+Returned = TypeVar("Returned")
+Argument = TypeVar("Argument")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A result to submit: the text itself, or the CID of content that is in the store."""
+    """A result to submit: the text itself, or the CID of stored content."""
 
     text: str | None = None
     result_hash: str | None = None
@@ -34,15 +35,15 @@ class Result:
 
 
 def checked_result(result: str | Result) -> Result:
-    """The result, if it is not blank."""
-    given = Result(text=result) if isinstance(result, str) else result
-    if given.text is not None and not given.text.strip():
+    """The result; an error if it is blank."""
+    result = Result(text=result) if isinstance(result, str) else result
+    if result.text is not None and not result.text.strip():
         raise AgentSaidNothing("the result is empty")
-    return given
+    return result
 
 
 def read_output(output: bytes) -> Result:
-    """The result in what a program wrote. A preview is never a result."""
+    """The result in a program's output. A preview alone is not a result."""
     try:
         text = output.decode()
     except UnicodeDecodeError as error:
@@ -51,7 +52,7 @@ def read_output(output: bytes) -> Result:
         raise AgentSaidNothing("the program wrote nothing to its standard output")
     document = _document(text)
     if document is None:
-        # The newline at the end belongs to the printing, not to the answer.
+        # The newline at the end comes from printing, not from the answer.
         return Result(text=text.rstrip("\r\n"))
     if "resultHash" in document:
         result_hash = document["resultHash"]
@@ -66,7 +67,7 @@ def read_output(output: bytes) -> Result:
 
 
 def _document(text: str) -> dict[str, object] | None:
-    """The object with a result; None where the text is the answer, be it JSON or not."""
+    """The object with a result; None if the text itself is the answer, JSON or not."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -78,44 +79,44 @@ def _document(text: str) -> dict[str, object] | None:
     return cast("dict[str, object]", value)
 
 
-async def called(
-    function: Callable[[Taken], Awaitable[Given] | Given],
-    taken: Taken,
+async def call_function(
+    function: Callable[[Argument], Awaitable[Returned] | Returned],
+    argument: Argument,
     *,
     threads: Executor | None = None,
-) -> Given:
-    """What a plain or async function returns. A plain one runs in a thread, to block nothing."""
+) -> Returned:
+    """Call a plain or async function. A plain one runs in a thread, to not block the loop."""
     if _is_async(function):
-        given = function(taken)
+        result = function(argument)
     else:
-        # As asyncio.to_thread does it, which does not let its threads be chosen.
+        # Like asyncio.to_thread, which cannot be result an executor.
         run = copy_context().run
-        given = await asyncio.get_running_loop().run_in_executor(
-            threads, lambda: run(_run, function, taken)
+        result = await asyncio.get_running_loop().run_in_executor(
+            threads, lambda: run(_run, function, argument)
         )
-    # A plain function may still return something to wait for: a lambda around an async one.
-    return await given if inspect.isawaitable(given) else cast("Given", given)
+    # A plain function may still return an awaitable: a lambda around an async function does.
+    return await result if inspect.isawaitable(result) else cast("Returned", result)
 
 
 def _is_async(function: Callable[..., object]) -> bool:
     while isinstance(function, partial):
         function = function.func
-    # An object may be called like a function; then it is its class's `__call__` that counts.
+    # A callable object is async if the `__call__` of its class is.
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         type(function).__call__
     )
 
 
-def _run(function: Callable[[Taken], Given], taken: Taken) -> Given:
+def _run(function: Callable[[Argument], Returned], argument: Argument) -> Returned:
     try:
-        return function(taken)
+        return function(argument)
     except StopIteration as error:
-        # A future does not take it: whoever waits for the thread would wait for ever.
-        raise RuntimeError("it raised StopIteration") from error
+        # A future cannot hold StopIteration: the caller would wait for ever.
+        raise RuntimeError("the function raised StopIteration") from error
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, object]) -> None:
-    """Do the work, or cancel it once `stop` is set: a server may not answer for hours."""
+    """Do the work, or cancel it once `stop` is set: a request may take hours."""
     doing, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,7 +1,7 @@
-"""What an agent did with each task, recorded before and after: it survives kill -9.
+"""The journal of an agent: how far it got with each task. It survives kill -9.
 
-One small file for each task, replaced as a whole. The server knows which tasks are assigned and
-submitted; the journal knows what only this machine knows: what was executed, with what result.
+One small file per task, replaced atomically. The server knows which tasks are assigned and
+submitted; only the journal knows what was executed here, and with what result.
 """
 
 import fcntl
@@ -22,30 +22,32 @@ class Stage(StrEnum):
 
     ASSIGNED = "assigned"
     EXECUTED = "executed"
-    """There is a result; it need not be submitted yet."""
+    """There is a result; it may not be submitted yet."""
     SUBMITTED = "submitted"
     FAILED = "failed"
-    """Given up: nothing more is tried automatically."""
+    """Given up: no more automatic attempts."""
     ENDED = "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
-    """What is known of one task."""
+    """How far one task got."""
 
     task_id: int
     stage: Stage = Stage.ASSIGNED
     attempts: int = 0
-    """Executions that failed."""
+    """Failed executions."""
     text: str | None = None
     result_hash: str | None = None
     reason: str | None = None
     """Why the last execution failed."""
+    # A key of files on disk: another name would make old journals unreadable.
     is_judged_told: bool = False
+    """Whether its verdict was reported."""
 
 
 class Journal:
-    """The entries of one agent in one market; without a folder they live as long as this object."""
+    """The entries of one agent in one market; without a folder they are kept in memory only."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
@@ -54,12 +56,12 @@ class Journal:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
-                message = f"the journal: {error.strerror}: {folder}"
+                message = f"cannot create the journal {folder}: {error.strerror}"
                 raise InfrastructureError(message, retryable=False) from error
             self._read(folder)
 
     def get(self, task_id: int) -> JournalEntry | None:
-        """What is known of a task; None where it is new."""
+        """The entry of a task; None if it is new."""
         return self._entries.get(task_id)
 
     def entries(self, *stages: Stage) -> list[JournalEntry]:
@@ -68,7 +70,7 @@ class Journal:
         return sorted(found, key=lambda entry: entry.task_id)
 
     def write(self, entry: JournalEntry, **changes: object) -> JournalEntry:
-        """Keep the entry with these changes; once this returns it is on the disk."""
+        """Store the entry with these changes; when this returns, it is on the disk."""
         kept = replace(entry, **changes)  # pyright: ignore[reportArgumentType]
         if self.folder is not None:
             _write(self.folder / f"{kept.task_id}.json", json.dumps(asdict(kept)))
@@ -77,7 +79,7 @@ class Journal:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Keep other processes from using this journal; `Conflict` where one does."""
+        """Lock the journal against other processes; `Conflict` if one uses it."""
         if self.folder is None:
             yield
             return
@@ -88,7 +90,7 @@ class Journal:
                 raise Conflict(
                     f"another process already works for this agent ({self.folder}): stop it first"
                 ) from None
-            # Whoever held it before may have written since we read.
+            # The previous holder may have written since we read it.
             self._read(self.folder)
             yield
 
@@ -103,13 +105,15 @@ def _read(path: Path) -> JournalEntry:
         value["stage"] = Stage(value["stage"])
         return JournalEntry(**value)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        message = f"the journal's {path} cannot be read ({error}): fix it or move it away"
+        message = f"the journal file {path} cannot be read ({error}): fix it or move it away"
         raise InfrastructureError(message, retryable=False) from None
 
 
 def _write(path: Path, text: str) -> None:
-    """Make the file appear whole or not at all, even if the power fails."""
+    """Write the whole file or nothing, even if the power fails."""
     try:
         write_atomically(path, text.encode())
     except OSError as error:
-        raise InfrastructureError(f"the journal: {error.strerror}: {path}") from error
+        raise InfrastructureError(
+            f"cannot write the journal file {path}: {error.strerror}"
+        ) from error

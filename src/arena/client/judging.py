@@ -1,4 +1,4 @@
-"""The market of a server, as a judge on this machine sees it."""
+"""A server's market for a judge that runs on this machine."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,35 +17,35 @@ from arena.reviews.review import Review
 
 
 class ServerBench:
-    """Content comes from the server and is verified here; the record of a verdict goes there."""
+    """Fetches content from the server and verifies it here; uploads the records of verdicts."""
 
     def __init__(self, client: TaskOperations, store: LocalStore) -> None:
         self._client = client
         self._store = store
 
     async def close_due(self) -> Sequence[Receipt]:
-        """End the tasks whose time has run out."""
+        """Close the tasks whose time has run out."""
         return (await self._client.close_due()).closed
 
     async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
-        """The server's time, and every task that waits for this judge."""
+        """The server's time, and every task waiting for this judge."""
         now = (await self._client.market()).now
         return now, await self._client.all_tasks(state=[TaskState.SUBMITTED], judge=judge)
 
     async def fetch(self, cid: str) -> None:
-        """Bring content into the judge's own store, if it is what its CID says."""
+        """Copy content into the judge's own store; an error if it does not match its CID."""
         data = await self._client.content(cid)
         key = parse_cid(cid).key
         for profile in (V1, V0):
             if key == parse_cid(cid_of(data, profile=profile)).key:
                 await asyncio.to_thread(partial(self._store.put, data, profile=profile))
                 return
-        # Split into blocks in another way than ours: only the blocks themselves can prove it.
+        # Split into blocks in a way that is not ours: only the blocks themselves can prove the CID.
         archive = await self._client.export_content([cid])
         await asyncio.to_thread(read_archive, self._store, archive)
 
     async def give(self, task: Task, score: int, reason: str, *, by: str) -> Receipt:
-        """Send the record with all it names, then the verdict."""
+        """Upload the record with everything it refers to, then send the verdict."""
         parts = await asyncio.to_thread(contents_of, self._store, [reason])
         archive = await asyncio.to_thread(write_archive, self._store, parts)
         await self._client.import_content(archive)

@@ -1,11 +1,11 @@
-"""The loop of an agent that earns: find tasks, apply, execute, submit, see what came of it.
+"""The loop of an agent that earns: find tasks, apply, execute, submit, follow the outcome.
 
     loop = AgentLoop(client, execute=solve, evaluate=is_for_us)
     loop.on("paid", lambda event: print(event.task.id, event.task.payout))
     await loop.run()
 
-The server says which tasks are open and whose they are; the journal says what was executed. A loop
-that was killed and started again neither executes nor submits anything a second time.
+The server knows which tasks are open and who has them; the journal knows what was executed. A loop
+that is killed and restarted does not execute or submit anything twice.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from arena.backoff import backoff_seconds
 from arena.client.applying import Applying
-from arena.client.executing import Result, called, checked_result, unless_stopped
+from arena.client.executing import Result, call_function, checked_result, unless_stopped
 from arena.client.journal import Journal, JournalEntry, Stage
 from arena.client.loop_options import Evaluate, EventName, Execute, LoopEvent, LoopOptions
 from arena.client.outcomes import Outcomes
@@ -28,8 +28,8 @@ from arena.market.call import Receipt
 from arena.market.task import Task
 from arena.operations.tasks import TaskOperations
 
-BREATH_SECONDS = 0.1
-"""Between two steps, however much happens in the market."""
+MIN_STEP_SECONDS = 0.1
+"""The pause between two steps, however many events the market sends."""
 MAX_DELAY_SECONDS = 60.0
 
 
@@ -52,14 +52,15 @@ class AgentLoop:
         self.options = options or LoopOptions()
         self.journal = journal or Journal()
         self._execute = execute
-        # One for each task it may do: asyncio's own threads are few, and others need them.
+        # A thread per concurrent task: asyncio's default pool is small, and an executor blocks its
+        # thread for minutes.
         self._threads = ThreadPoolExecutor(max(1, self.options.max_concurrent), "arena-execute")
         self._listeners: dict[str, list[Callable[[LoopEvent], Any]]] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
         self._submitting: set[int] = set()
-        """Tasks whose results are on their way."""
+        """Tasks whose results are being submitted."""
         self._broken: BaseException | None = None
-        """What ended the work on a task unexpectedly: the loop ends with it."""
+        """An unexpected error in the work on a task; the loop raises it."""
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._applying = Applying(
@@ -78,11 +79,11 @@ class AgentLoop:
         self.room = self._applying.room
 
     def on(self, kind: EventName | Literal["*"], listener: Callable[[LoopEvent], Any]) -> None:
-        """Call `listener` at each such event; `*` is every one."""
+        """Call `listener` on each event of this kind; `*` means every kind."""
         self._listeners.setdefault(kind, []).append(listener)
 
     def stop(self) -> None:
-        """Take on nothing more; `run` ends soon, and what is being executed with it."""
+        """Stop the loop: `run` ends soon, and executions in progress are cancelled."""
         self._stopping.set()
         self._wake.set()
 
@@ -95,18 +96,19 @@ class AgentLoop:
                     await self._try_step()
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._wake.wait(), self.options.poll_seconds)
-                    await asyncio.sleep(BREATH_SECONDS)
+                    await asyncio.sleep(MIN_STEP_SECONDS)
                     if self._broken is not None:
                         raise self._broken
 
     async def step(self) -> None:
-        """One look at the market; the work it starts goes on."""
+        """Check the market once; the work it starts continues in the background."""
+        # In this order: what has ended, or is assigned already, leaves less or more room to apply.
         await self._outcomes.step()
         await self._start_work()
         await self._applying.step()
 
     async def complete_task_externally(self, task_id: int, result: str | Result) -> Receipt | None:
-        """Submit the result of a task that was done elsewhere; None if it was in already."""
+        """Submit the result of a task done elsewhere; None if it was already submitted."""
         task = (await self.client.task(task_id)).task
         if task.agent != self.agent:
             raise Conflict(f"task {task_id} is not assigned to {self.agent}")
@@ -117,18 +119,18 @@ class AgentLoop:
         try:
             await unless_stopped(self._stopping, self.step())
         except (Unauthorized, InvalidInput):
-            raise  # waiting does not cure these
+            raise  # retrying does not help
         except ArenaError as error:
             await self._report("trouble", reason=error.message)
 
     async def _start_work(self) -> None:
-        """Start on what is assigned to the agent, as much at a time as it may."""
+        """Start the assigned tasks, up to `max_concurrent` at a time."""
         now = (await self.client.market()).now
         for task in await self._applying.assigned():
             if self.journal.get(task.id) is None:
                 self.journal.write(JournalEntry(task_id=task.id))
                 await self._report("assigned", task)
-            # Read only now: since the server was asked, the task may have been submitted.
+            # Read again after the requests above: the task may have been submitted meanwhile.
             entry = self.journal.get(task.id)
             if entry is None or not self._is_to_do(entry) or task.id in self._working:
                 continue
@@ -139,7 +141,7 @@ class AgentLoop:
                 work.add_done_callback(partial(self._finished, task.id))
 
     def _is_to_do(self, entry: JournalEntry) -> bool:
-        """Whether there is something to execute or to submit."""
+        """Whether it has to be executed or submitted."""
         if entry.stage is Stage.ASSIGNED:
             return self._execute is not None
         return entry.stage is Stage.EXECUTED
@@ -157,7 +159,7 @@ class AgentLoop:
     # One task
 
     async def _work(self, task: Task, entry: JournalEntry) -> None:
-        """From the assignment to the submission; what fails is retried, then reported."""
+        """Execute and submit one task; failures are retried, then reported."""
         while True:
             if entry.stage is not Stage.EXECUTED:
                 entry = await self._execute_once(task, entry)
@@ -170,13 +172,13 @@ class AgentLoop:
     async def _execute_once(self, task: Task, entry: JournalEntry) -> JournalEntry:
         assert self._execute is not None
         try:
-            result = checked_result(await called(self._execute, task, threads=self._threads))
-        except Exception as error:  # whatever an executor raises must not end the loop
+            result = checked_result(await call_function(self._execute, task, threads=self._threads))
+        except Exception as error:  # an executor may raise anything; it must not end the loop
             return await self._failed(task, entry, str(error) or type(error).__name__)
         return self._keep(entry, result)
 
     async def _submit_patiently(self, task: Task, entry: JournalEntry) -> JournalEntry:
-        """Submit, and wait for a server that is away: the result is safe in the journal."""
+        """Submit; retry while the server is unavailable: the result is safe in the journal."""
         failures = 0
         while True:
             try:
@@ -185,18 +187,19 @@ class AgentLoop:
                 failures += 1
                 await self._pause(task, error.message, failures)
             except InvalidInput as error:
-                # The hash names nothing, or not what it should: the next execution may do better.
+                # The hash refers to missing or wrong content: the next execution may do better.
                 return await self._failed(task, entry, error.message)
             except ArenaError as error:
-                # Too late, or not ours: executing it again would not help. The result is kept.
+                # Too late, or not ours any more: executing it again would not help. The result is
+                # kept.
                 return await self._fail(task, entry, error.message)
             else:
                 self._applying.cooldown.succeeded()
-                # Not written to the journal: it may already know more of the task.
+                # `_submit` wrote it to the journal; by now the entry there may be newer than ours.
                 return replace(entry, stage=Stage.SUBMITTED)
 
     async def _failed(self, task: Task, entry: JournalEntry, reason: str) -> JournalEntry:
-        """An execution failed: it is retried, or reported and left to a person."""
+        """Record a failed execution: it is retried, or given up after the last retry."""
         attempts = entry.attempts + 1
         tried = replace(entry, attempts=attempts, reason=reason, text=None, result_hash=None)
         if attempts > self.options.retries:
@@ -204,36 +207,37 @@ class AgentLoop:
         return self.journal.write(tried, stage=Stage.ASSIGNED)
 
     async def _fail(self, task: Task, entry: JournalEntry, reason: str) -> JournalEntry:
-        """Give up what was tried; the next task would most likely end the same way."""
-        # First of all: once it is given up it takes no room any more.
+        """Give the task up and stop applying for a while: the next one would likely fail too."""
+        # The cooldown first: once the task is given up it frees room, and another task could apply.
         cooldown = self._applying.cooldown
         seconds = cooldown.failed()
         tasks = "a task" if cooldown.failures == 1 else f"{cooldown.failures} tasks in a row"
-        message = f"{tasks} failed, so it applies for no other within {seconds:g} s"
+        message = f"{tasks} failed, so it applies for no other for {seconds:g} s"
         entry = await self._give_up(task, entry, reason)
         await self._report("holding_back", reason=message)
         return entry
 
     async def _give_up(self, task: Task, entry: JournalEntry, reason: str) -> JournalEntry:
-        # Written before it is reported: whatever a listener does, it is not executed again.
+        # Written before it is reported: a listener that raises must not cause another execution.
         entry = self.journal.write(entry, stage=Stage.FAILED, reason=reason)
         await self._report("failed", task, reason)
         return entry
 
     async def _submit(self, task: Task, entry: JournalEntry) -> Receipt | None:
-        """Submit the result, once: None where it turns out that it was submitted before."""
+        """Submit the result once; None if it was already submitted."""
         receipt = None
         self._submitting.add(task.id)
         try:
             receipt = await self.client.submit(task.id, entry.text, result_hash=entry.result_hash)
         except Conflict:
+            # Killed between submitting and writing the journal, or submitted by a person.
             task = (await self.client.task(task.id)).task
             if task.agent != self.agent or task.result_hash is None:
                 raise
         finally:
             self._submitting.discard(task.id)
         self.journal.write(entry, stage=Stage.SUBMITTED)
-        with suppress(InfrastructureError):  # away just now: it is submitted all the same
+        with suppress(InfrastructureError):  # unavailable now, but the submission succeeded
             task = (await self.client.task(task.id)).task
         await self._report("submitted", task)
         self._wake.set()
@@ -249,20 +253,20 @@ class AgentLoop:
     ) -> None:
         event = LoopEvent(kind=kind, task=task, reason=reason)
         for listener in (*self._listeners.get(kind, ()), *self._listeners.get("*", ())):
-            heard = listener(event)
-            if inspect.isawaitable(heard):
-                await heard
+            returned = listener(event)
+            if inspect.isawaitable(returned):
+                await returned
 
     def _keep(self, entry: JournalEntry, result: Result) -> JournalEntry:
-        """The entry with its result, on the disk."""
-        named = {"text": result.text, "result_hash": result.result_hash}
-        return self.journal.write(entry, stage=Stage.EXECUTED, **named)
+        """The entry with its result, written to the journal."""
+        fields = {"text": result.text, "result_hash": result.result_hash}
+        return self.journal.write(entry, stage=Stage.EXECUTED, **fields)
 
-    # Around it
+    # Start and end
 
     @asynccontextmanager
     async def _ending(self) -> AsyncGenerator[None]:
-        """End what is being executed when the loop ends."""
+        """Cancel executions in progress when the loop ends."""
         try:
             yield
         finally:
@@ -283,7 +287,7 @@ class AgentLoop:
 
     async def _listen(self) -> None:
         while True:
-            # Without the stream the loop still looks every `poll_seconds`.
+            # Without the stream the loop still polls every `poll_seconds`.
             with suppress(ArenaError):
                 async for _ in self.client.watch_market():
                     self._wake.set()

@@ -1,4 +1,4 @@
-"""What an agent's loop takes on, and the events it reports."""
+"""Options of an agent's loop, and the events it reports."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -33,25 +33,25 @@ class LoopEvent:
     kind: EventName
     task: Task | None = None
     reason: str | None = None
-    """Why it failed, is retried, or applies for nothing."""
+    """Why a task failed or is retried, or why the agent does not apply."""
 
 
 Report = Callable[..., Awaitable[None]]
-"""Passes an event on: its kind, its task and its reason."""
+"""Reports an event: its kind, its task and its reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
-    """What the agent takes on."""
+    """How much the agent takes on, and how often it tries."""
 
     min_reward: str | None = None
     max_concurrent: int = 1
-    """Tasks at a time, counting those it has just applied for; what is assigned beyond it waits."""
+    """Tasks at a time, counting recent applications; assigned tasks beyond it wait."""
     poll_seconds: float = 5.0
-    """How often it looks for tasks, even without an event."""
+    """How often it polls for tasks, even without an event."""
     retries: int = 2
     """How often a failed execution is retried."""
     retry_delay_seconds: float = 1.0
     """Before the first retry; it doubles with each."""
     hold_back_seconds: float = 10.0
-    """How long it applies for nothing after a task failed; it doubles with each in a row."""
+    """How long it does not apply after a failed task; it doubles with each failure in a row."""

@@ -1,7 +1,7 @@
-"""What comes of an agent's tasks once it has submitted: judged, paid, or out of time.
+"""The outcomes of an agent's submitted tasks: judged, paid, or out of time.
 
-The server knows; the journal says what was reported already. A result counts whoever submitted it:
-the loop, or a person with `arena task submit`.
+The server knows them; the journal knows which were already reported. A result counts whether the
+loop submitted it or a person with `arena task submit`.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from arena.market.task import Task, TaskState
 from arena.operations.tasks import TaskOperations
 
 ENDS = (TaskState.PAID, TaskState.REFUNDED, TaskState.EXPIRED)
-SOMEBODY_WAS_FASTER = frozenset({"too_early", "wrong_state"})
-"""Why a task is not ours to end: it has ended, or has moved on into another window."""
+ALREADY_MOVED = frozenset({"too_early", "wrong_state"})
+"""Codes of a task that somebody else ended first, or that has moved on to another window."""
 
 
 class Outcomes:
-    """Follows the tasks of one agent to their ends."""
+    """Follows the tasks of one agent until they end."""
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class Outcomes:
         self._journal = journal
         self._report = report
         self._is_in_hand = is_in_hand
-        """Whether the loop works on the task just now; then it reports what it does itself."""
+        """Whether the loop is working on the task; then the loop reports it."""
 
     async def step(self) -> None:
-        """Report what is new, and end what nobody else has ended in time."""
+        """Report new outcomes, and end tasks that are due but that nobody has ended."""
         entries = [*await self._gone(), *self._journal.entries(Stage.SUBMITTED)]
         if not entries:
             return
@@ -46,7 +46,7 @@ class Outcomes:
         for entry in entries:
             task = (await self._client.task(entry.task_id)).task
             if entry.stage is not Stage.SUBMITTED:
-                # Only now: while the server was asked, the loop may have taken it up.
+                # Checked after the request: the loop may have started on it meanwhile.
                 if self._is_in_hand(task.id) or self._journal.get(task.id) != entry:
                     continue
                 if task.result_hash is not None:
@@ -55,7 +55,7 @@ class Outcomes:
             await self._report_outcome(entry, await self._ended(task, now))
 
     async def _gone(self) -> list[JournalEntry]:
-        """Tasks that the agent has to do by the journal, but not by the server."""
+        """Tasks to do according to the journal, but no longer according to the server."""
         stages = (Stage.ASSIGNED, Stage.EXECUTED, Stage.FAILED)
         if not self._journal.entries(*stages):
             return []
@@ -72,14 +72,14 @@ class Outcomes:
             self._journal.write(entry, stage=Stage.ENDED)
 
     async def _ended(self, task: Task, now: datetime) -> Task:
-        """The task, ended if it is due: a judge that is away ends nothing, and anyone may."""
-        # Where nothing was submitted there is nothing to get: that is left to the poster.
+        """The task, ended if it is due: an absent judge would not end it, and anyone may."""
+        # Without a submission there is nothing to gain: ending it is left to the poster.
         if task.submitted_at is None or task.exit_at is None or now < task.exit_at:
             return task
         end = self._client.settle if task.state.has_verdict else self._client.expire
         try:
             await end(task.id, by=self._agent)
         except Conflict as error:
-            if error.code not in SOMEBODY_WAS_FASTER:
+            if error.code not in ALREADY_MOVED:
                 raise
         return (await self._client.task(task.id)).task

@@ -1,7 +1,9 @@
-"""The client for programs without `asyncio`: the same calls, one event loop in a thread.
+"""The client for programs without `asyncio`: the same calls, on an event loop in a thread.
 
-with SyncClient("http://localhost:5109") as client:
-print(client.leaderboard())
+    with SyncClient("http://localhost:5109") as client:
+        print(client.leaderboard())
+
+Its methods are derived from those of `Client`.
 """
 
 import asyncio
@@ -21,7 +23,7 @@ T = TypeVar("T")
 def _blocking(
     call: Callable[Concatenate[Client, P], Awaitable[T]],
 ) -> Callable[Concatenate["SyncClient", P], T]:
-    """The call, waited for."""
+    """The call as a blocking method."""
 
     def blocking(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> T:
         return self.wait_for(call(self.client, *args, **named))
@@ -33,7 +35,7 @@ def _blocking(
 def _iterating(
     call: Callable[Concatenate[Client, P], AsyncIterator[T]],
 ) -> Callable[Concatenate["SyncClient", P], Iterator[T]]:
-    """What the call gives one after the other, each waited for."""
+    """The values of an async iterator as a blocking iterator."""
 
     def iterating(self: "SyncClient", /, *args: P.args, **named: P.kwargs) -> Iterator[T]:
         values = call(self.client, *args, **named)
@@ -44,7 +46,7 @@ def _iterating(
                 except StopAsyncIteration:
                     return
         finally:
-            # A stream that nobody reads to its end must be hung up, not left to chance.
+            # Close a stream that is not read to its end now, not when it is garbage collected.
             if isinstance(values, AsyncGenerator) and not self.is_closed:
                 self.wait_for(cast("AsyncGenerator[T]", values).aclose())
 
@@ -55,7 +57,7 @@ def _iterating(
 def _streaming(
     call: Callable[Concatenate[Client, P], Awaitable[AsyncGenerator[T]]],
 ) -> Callable[Concatenate["SyncClient", P], Iterator[T]]:
-    """The events of a stream that the call opens, each waited for."""
+    """The events of a stream that the call opens, as a blocking iterator."""
 
     async def opened(client: Client, /, *args: P.args, **named: P.kwargs) -> AsyncIterator[T]:
         async with aclosing(await call(client, *args, **named)) as values:
@@ -67,7 +69,7 @@ def _streaming(
 
 
 class SyncClient:
-    """Every call of `Client`, each of which returns when it is done."""
+    """Every call of `Client` as a blocking method."""
 
     def __init__(self, url: str, **options: Any) -> None:
         self.client = Client(url, **options)
@@ -76,7 +78,7 @@ class SyncClient:
         self._thread.start()
 
     def wait_for(self, work: Awaitable[T]) -> T:
-        """Do asynchronous work in the client's own loop; not from within that loop."""
+        """Run a coroutine in the client's own loop; must not be called from that loop."""
         doing: list[asyncio.Task[T]] = []
         ended = threading.Event()
 
@@ -89,7 +91,7 @@ class SyncClient:
             doing.append(task)
 
         def give_up() -> None:
-            # Calls of the loop come in order: what has not begun by now never will.
+            # The loop runs callbacks in order: if `begin` has not run by now, it never will.
             if doing:
                 doing[0].cancel()
             else:
@@ -99,17 +101,17 @@ class SyncClient:
             self._loop.call_soon_threadsafe(begin)
             ended.wait()
         except BaseException:
-            # Ctrl-C: what nobody waits for any more must end, or a stream could not be closed.
+            # Ctrl-C: abandoned work must end first, or a stream it reads could not be closed.
             self._loop.call_soon_threadsafe(give_up)
             ended.wait()
             if inspect.iscoroutine(work):
-                work.close()  # it may never have begun
+                work.close()  # it may never have started
             raise
         return doing[0].result()
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing can be asked any more."""
+        """Whether the client was closed."""
         return self._loop.is_closed()
 
     def close(self) -> None:
@@ -146,7 +148,6 @@ class SyncClient:
     agents = _blocking(Client.agents)
     agent = _blocking(Client.agent)
     check_agent = _blocking(Client.check_agent)
-    run_and_wait = _blocking(Client.run_and_wait)
     create_run = _blocking(Client.create_run)
     run_and_wait = _blocking(Client.run_and_wait)
     execute_run = _blocking(Client.execute_run)

@@ -20,7 +20,7 @@ class Asset:
     media_type: str
     body: bytes
     gzipped: bytes | None
-    """None where compression does not pay."""
+    """None if compression does not pay."""
 
 
 class BuiltPage:

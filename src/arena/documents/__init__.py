@@ -1,6 +1,6 @@
 """Documents that people write: YAML files, read so that every problem has a line and a column.
 
-`yaml_reader` turns a file into plain values and remembers where each of them stands; `problem` says
-what is wrong and where; `validation` words what pydantic finds in the same way everywhere. Test
-files and agent files are both read with these.
+`yaml_reader` turns a file into plain values and remembers the position of each; `problem` describes
+a mistake and its position; `validation` turns pydantic's errors into messages that are the same
+everywhere. Both test files and agent files are read with these.
 """

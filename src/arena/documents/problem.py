@@ -1,4 +1,4 @@
-"""What is wrong with a file, and where."""
+"""Problems in a file, with their positions."""
 
 import stat
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 MAX_PROBLEMS = 200
-"""After so many problems a file is given up: a reader fixes the first few first anyway."""
+"""Reading a file stops after this many problems: people fix the first few first anyway."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 KeyPath = tuple[str | int, ...]
-"""The way from the root of a document to a value: keys and indexes."""
+"""The path from the root of a document to a value: keys and indexes."""
 
 
 class Place(NamedTuple):
-    """A place in a file; both count from 1."""
+    """A position in a file; line and column count from 1."""
 
     line: int
     column: int
@@ -30,11 +30,11 @@ TOP = Place(1, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileProblem:
-    """One thing wrong with one file."""
+    """One problem in one file."""
 
     file: str
     line: int = 1
-    """Line 1 also stands for the file as a whole: it cannot be opened, say."""
+    """Also 1 for a problem with the whole file, such as one that cannot be opened."""
     column: int = 1
     message: str
 
@@ -43,7 +43,7 @@ class FileProblem:
 
 
 class GivenUp(Exception):
-    """A file cannot be read any further; its last problem says why."""
+    """Reading the file stopped; its last problem says why."""
 
 
 class ProblemList:
@@ -54,14 +54,14 @@ class ProblemList:
         self._found: list[FileProblem] = []
 
     def add(self, place: Place, message: str) -> None:
-        """Add a problem; past the limit, give the file up."""
+        """Add a problem; raises `GivenUp` at the limit."""
         self._append(place, message)
         if len(self._found) == MAX_PROBLEMS:
             self._append(place, f"there may be more problems; these are the first {MAX_PROBLEMS}")
             raise GivenUp
 
     def give_up(self, place: Place, message: str) -> GivenUp:
-        """Add the problem that ends the reading; the caller raises the result."""
+        """Add a problem that reading cannot continue after; the caller raises the result."""
         self.add(place, message)
         return GivenUp(message)
 
@@ -73,20 +73,20 @@ class ProblemList:
         return len(self._found)
 
     def in_order(self) -> tuple[FileProblem, ...]:
-        """All of them, from the top of the file to its end."""
+        """All problems, sorted by position."""
         return tuple(sorted(self._found, key=lambda found: (found.line, found.column)))
 
 
 def read_content(path: Path, problems: ProblemList, *, max_bytes: int) -> bytes:
-    """The bytes of a regular file in UTF-8, with its byte order mark if it has one."""
+    """The bytes of a regular UTF-8 file, including a byte order mark."""
     try:
-        # Checked before it is opened: opening a named pipe would block for ever.
+        # Checked before opening: opening a named pipe would block for ever.
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
             raise problems.give_up(TOP, f"is {kind}; expected a YAML file")
         with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
+            data = file.read(max_bytes + 1)  # one more, to see whether it is too large
     except OSError as error:
         reason = error.strerror or str(error)
         if isinstance(error, FileNotFoundError) and path.is_symlink():

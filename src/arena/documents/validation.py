@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a document, as faults: where, and what to write instead."""
+"""Turns pydantic's errors in a document into faults: where, and what to write instead."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -34,9 +34,9 @@ MESSAGES = {
     "greater_than_equal": "must be {ge:g} or more, is {input}",
     "less_than_equal": "must be at most {le:g}, is {input}",
 }
-"""What to say instead of pydantic's own words, by the type of its error.
+"""Our message for each type of pydantic error.
 
-No text is quoted: what stands in an agent's file may be a secret in the wrong place.
+Text values are never quoted: a string in an agent's file may be a misplaced secret.
 """
 
 TYPE_NAMES: dict[type, str] = {
@@ -53,7 +53,7 @@ MAX_SHOWN = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing wrong with a document, and the path to it."""
+    """One fault in a document, and the path to it."""
 
     path: KeyPath
     message: str
@@ -65,18 +65,18 @@ class Fault:
         return f"{at}: {self.message}" if at else self.message
 
     def place(self, node: "Node") -> Place:
-        """Where it stands in the document."""
+        """Its position in the document."""
         return node.place(self.path, of_key=self.of_key)
 
 
 def dotted(path: KeyPath) -> str:
-    """A path as people write it: `expected.contains[2]`."""
+    """A path in the usual notation: `expected.contains[2]`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
 
 
 def type_name(value: object) -> str:
-    """What kind of value it is, in words."""
+    """The type of a value, in words."""
     return TYPE_NAMES.get(type(value), type(value).__name__)
 
 
@@ -85,16 +85,16 @@ def faults_of(
     known: Callable[[KeyPath], Iterable[str]],
     patterns: Mapping[str, str] | None = None,
 ) -> Iterator[Fault]:
-    """Each fault; `known` gives the keys allowed at a path, `patterns` the words for a pattern."""
+    """Each fault; `known` gives the keys allowed at a path, `patterns` describes regexes."""
     for details in error.errors(include_url=False):
         path: KeyPath = details["loc"]
         kind, given = details["type"], details["input"]
         if kind == "float_type" and isinstance(given, int) and not isinstance(given, bool):
-            kind = "finite_number"  # a whole number of hundreds of digits
+            kind = "finite_number"  # an int too large for a float
         elif kind == "int_type" and isinstance(given, float):
             kind = "int_from_float"
         if kind == "too_short" and given:
-            continue  # said also of a list whose entries are all invalid
+            continue  # pydantic also reports it for a list whose entries are all invalid
         if kind in ("missing", "missing_argument"):
             yield Fault(path=path[:-1], message=f"needs the key {path[-1]!r}")
         elif kind in ("extra_forbidden", "unexpected_keyword_argument", "invalid_key"):
@@ -115,11 +115,11 @@ def faults_of(
 
 
 def _hint(kind: str, given: object) -> str:
-    """What to do about a value that YAML reads as another type than meant."""
+    """How to fix a value that YAML reads as another type than intended."""
     if kind == "string_type" and isinstance(given, bool | int | float):
         return ": quote it"
     if kind.endswith("_type") and isinstance(given, str) and len(given) < MAX_SHOWN:
-        # Imported for a message only: YAML takes long to load, and JSON documents do not need it.
+        # Imported for this message only: YAML is slow to load, and JSON documents do not need it.
         from arena.documents.yaml_reader import plain_value
 
         with suppress(ValueError):

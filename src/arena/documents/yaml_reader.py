@@ -1,8 +1,8 @@
-"""YAML as plain values with the place of each, one list item at a time.
+"""Reads YAML as plain values with their positions, one list item at a time.
 
-Built on the parser's *events*: the node graph of a whole file is never made, so a file of
-thousands of tests takes no more memory to read than its largest test. What makes YAML dangerous is
-bounded here: depth, the expansion of aliases, tags that would build objects.
+Built on the parser's *events*: the node graph of a whole file is never built, so reading a file of
+thousands of tests takes no more memory than its largest test. The dangers of YAML are limited
+here: nesting depth, expansion of aliases, and tags that would construct objects.
 """
 
 import math
@@ -22,14 +22,14 @@ from arena.text import text_problem
 MAX_DEPTH = 64
 """How deep lists and mappings may nest."""
 MAX_REPEATED = 4 * 1024 * 1024
-"""How much content (characters and values) the aliases of one file may repeat in all."""
+"""How much content (characters and values) all aliases of one file may repeat together."""
 
-# The pure Python loader reads the same language about ten times slower.
+# The pure Python loader accepts the same language but is about ten times slower.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Mark = Any
-"""Where the parser says something begins, counted from 0. A place is made of it only when it is
-told: places of all values would be a fifth of the cost of reading."""
+"""The parser's position of a value, counted from 0. Converted to a `Place` only for a message:
+converting all of them was a fifth of the cost of reading."""
 
 _TAG = "tag:yaml.org,2002:"
 _CONSTRUCTOR = cast(Any, SafeConstructor())
@@ -39,8 +39,8 @@ _CONVERTERS: dict[str, Callable[[yaml.ScalarNode], object]] = {
     _TAG + "bool": _CONSTRUCTOR.construct_yaml_bool,
     _TAG + "null": _CONSTRUCTOR.construct_yaml_null,
 }
-# PyYAML's own tables, so that a word means what `yaml.safe_load` says it means. What is not among
-# the converters stays text: dates, for one, are no JSON.
+# PyYAML's own tables, so that a scalar means the same as to `yaml.safe_load`. Types without a
+# converter stay text: dates, for one, do not exist in JSON.
 _RESOLVERS: dict[str, list[tuple[str, re.Pattern[str]]]] = {
     first: [(tag, pattern) for tag, pattern in candidates if tag in _CONVERTERS]
     for first, candidates in cast(Any, yaml.SafeLoader).yaml_implicit_resolvers.items()
@@ -48,7 +48,7 @@ _RESOLVERS: dict[str, list[tuple[str, re.Pattern[str]]]] = {
 
 
 def plain_value(text: str) -> object:
-    """The value of an unquoted word, by the rules of YAML 1.1; ValueError where it has none."""
+    """The value of an unquoted scalar by the rules of YAML 1.1; ValueError if it has none."""
     for tag, pattern in _RESOLVERS.get(text[:1], ()):
         if pattern.match(text):
             try:
@@ -61,15 +61,15 @@ def plain_value(text: str) -> object:
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """A value and where it, its parts and their keys stand in the file."""
+    """A value, with the positions of its parts and their keys."""
 
     value: object
     marks: dict[KeyPath, Mark] = field(default_factory=dict[KeyPath, Mark])
-    """Where each part begins."""
+    """The start of each part."""
     key_marks: dict[KeyPath, Mark] = field(default_factory=dict[KeyPath, Mark])
 
     def place(self, path: KeyPath = (), *, of_key: bool = False) -> Place:
-        """The place of the part at `path`, or of the nearest thing around it that has one."""
+        """The position of the part at `path`, or of the nearest enclosing part that has one."""
         if of_key and path in self.key_marks:
             return _place(self.key_marks[path])
         while path and path not in self.marks:
@@ -84,7 +84,7 @@ class Member:
     key: str
     key_place: Place
     index: int | None = None
-    """The item's number in the streamed list; None for every other entry."""
+    """The item's index in the streamed list; None for every other entry."""
     node: Node
 
 
@@ -96,13 +96,13 @@ class _Anchored:
 
 
 class YamlReader:
-    """Reads one file's bytes, which are UTF-8. Each reader is used once."""
+    """Reads the UTF-8 bytes of one file. A reader is used once."""
 
     def __init__(self, data: bytes, problems: ProblemList, *, as_json: bool = False) -> None:
         self._data = data.removeprefix(BYTE_ORDER_MARK)
         self._problems = problems
         self._as_json = as_json
-        """Whether keys that are no text are read as text, and so are NaN and the infinities."""
+        """Whether to read keys that are not strings, NaN and the infinities as text."""
         self._events = cast(Iterator[Any], cast(Any, yaml).parse(self._data, Loader=LOADER))
         self._anchors: dict[str, _Anchored | None] = {}
         self._repeated = 0
@@ -111,7 +111,7 @@ class YamlReader:
     def document(self) -> Node:
         """The whole file as one value.
 
-        What is wrong goes to the problems; GivenUp is raised where reading cannot go on.
+        Problems are added to the list; raises `GivenUp` if reading cannot continue.
         """
         (node,) = self._guarded(self._document())
         return node
@@ -119,7 +119,7 @@ class YamlReader:
     def members(self, streamed: str) -> Iterator[Member]:
         """The entries of the outermost mapping; the list `streamed` comes item by item.
 
-        What is wrong goes to the problems; GivenUp is raised where reading cannot go on.
+        Problems are added to the list; raises `GivenUp` if reading cannot continue.
         """
         return self._guarded(self._members(streamed))
 
@@ -161,7 +161,7 @@ class YamlReader:
         if key == streamed and type(event) is ev.SequenceStartEvent:
             self._refuse_tag(event)
             if event.anchor is not None:
-                self._anchors[event.anchor] = None
+                self._anchors[event.anchor] = None  # the list is never held as a whole
             index = 0
             while type(item := next(self._events)) is not ev.SequenceEndEvent:
                 node = self._root_node(item, 2)
@@ -171,12 +171,12 @@ class YamlReader:
             yield Member(key=key, key_place=place, node=self._root_node(event, 1))
 
     def _expect_start(self, message_if_empty: str) -> None:
-        next(self._events)  # the start of the stream
+        next(self._events)  # start of stream
         if type(next(self._events)) is ev.StreamEndEvent:
             raise self._problems.give_up(TOP, message_if_empty)
 
     def _expect_end(self) -> None:
-        next(self._events)  # the end of the document
+        next(self._events)  # end of document
         after = next(self._events)
         if type(after) is not ev.StreamEndEvent:
             message = "a second YAML document begins here; a file holds one: use two files"
@@ -242,18 +242,17 @@ class YamlReader:
             at = (*path, str(key))
             if key in values:
                 self._report_duplicate(key, event, _place(self._node.key_marks[at]))
+                # Composed all the same, to consume its events and to find the problems in it.
                 key, at = None, (*path, f"{key} (again)")
             self._node.key_marks[at] = event.start_mark
             value = self._compose(next(self._events), at, depth + 1)
             if key is not None:
                 values[key] = value
-        for mark, merged in merges:
+        for mark, merged in merges:  # last: a mapping's own keys win over merged ones
             self._merge(values, merged, path, mark)
         return values
 
-    def _merge(
-        self, values: dict[str, object], merged: object, path: KeyPath, mark: Mark
-    ) -> None:
+    def _merge(self, values: dict[str, object], merged: object, path: KeyPath, mark: Mark) -> None:
         """Add the keys that `values` does not have itself; earlier sources win."""
         sources = cast(list[object], merged) if isinstance(merged, list) else [merged]
         for source in sources:
@@ -266,7 +265,7 @@ class YamlReader:
                     self._node.marks[(*path, key)] = mark
 
     def _key(self, event: Any, depth: int) -> str | None:
-        """The key that `event` gives, or None where it cannot be one (which is reported)."""
+        """The key at `event`; None (and a problem) if it cannot be a key."""
         is_scalar = type(event) is ev.ScalarEvent
         if is_scalar and event.anchor is None:
             key = self._scalar(event)
@@ -294,14 +293,16 @@ class YamlReader:
         self._repeated += anchored.weight
         if self._repeated > MAX_REPEATED:
             message = f"the aliases of this file repeat more than {MAX_REPEATED // 1024**2} MiB"
-            raise self._problems.give_up(_place(event.start_mark), f"{message}; write fewer of them")
+            raise self._problems.give_up(
+                _place(event.start_mark), f"{message}; write fewer of them"
+            )
         if depth + anchored.height > MAX_DEPTH:
             message = f"with this alias, values nest more than {MAX_DEPTH} deep"
             raise self._problems.give_up(_place(event.start_mark), message)
         return anchored.value
 
     def _refuse_tag(self, event: Any) -> None:
-        """A tag asks for a type; only the plain ones exist here, and they need no tag."""
+        """Report a tag other than the value's own type: tags can construct objects."""
         if event.tag is None:
             return
         is_list = type(event) is ev.SequenceStartEvent
@@ -325,7 +326,7 @@ def _is_merge(event: Any) -> bool:
 
 
 def _measure(value: object) -> tuple[int, int]:
-    """How large a value is (characters and values in it) and how deep it nests."""
+    """The size of a value (characters and values in it) and its nesting depth."""
     if isinstance(value, str):
         return 1 + len(value), 0
     if not isinstance(value, dict | list):

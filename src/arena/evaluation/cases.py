@@ -18,7 +18,7 @@ from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
 
 RUNNABLE = "the code can be run"
-"""The only criterion where the submission did not get as far as its cases."""
+"""The only criterion if the submission did not get as far as its cases."""
 
 
 async def judge_cases(

@@ -36,8 +36,8 @@ async def evaluate(
 ) -> Verdict:
     """Judge the submission by the standard.
 
-    Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` where
-    people have not yet answered, and `NotJudged` where a resource for a verdict is missing.
+    Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` if
+    people have not yet answered, and `NotJudged` if a resource for a verdict is missing.
     """
     unanswered = {
         place: checklist

@@ -37,7 +37,7 @@ class Evaluator:
         self._settings = settings
         self._resources = resources
         self._fresh_judge = fresh_judge
-        """Asks the models even where their votes are in the cache."""
+        """Asks the models even if their votes are in the cache."""
         self._content = content
 
     async def evaluate(

@@ -92,7 +92,7 @@ def _tried_here(schema: Mapping[str, Any]) -> Iterator[object]:
 
 
 def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | None:
-    """Why `value` does not fit the schema (the most telling reason), or None where it does."""
+    """Why `value` does not fit the schema (the most telling reason), or None if it does."""
     from jsonschema.exceptions import best_match
     from referencing import Registry
     from referencing.exceptions import Unresolvable

@@ -94,7 +94,7 @@ def write_record(record: Record) -> bytes:
 
 
 def read_record(data: bytes) -> Record:
-    """The record that the bytes hold; `NotARecord` where they hold anything else, or more."""
+    """The record that the bytes hold; `NotARecord` if they hold anything else, or more."""
     try:
         record: Record = _shape(Record).validate_python(read_canonical(data))
         # Written again it must be the same bytes: no unknown key, no value of another type.

@@ -9,10 +9,10 @@ from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict
 from arena.sandbox.ports import SandboxProvider
 
 Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
-"""A model's verdict by a standard's criteria; raises `JudgeError` where it gave none."""
+"""A model's verdict by a standard's criteria; raises `JudgeError` if it gave none."""
 
 Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
-"""Finds the openings of a sealed standard by its commitments; None where they are missing."""
+"""Finds the openings of a sealed standard by its commitments; None if they are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

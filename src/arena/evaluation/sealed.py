@@ -54,7 +54,7 @@ def seal_name(commitments: Sequence[str]) -> str:
 
 
 def unopened(commitments: Sequence[str], openings: Sequence[Opening]) -> str | None:
-    """The first commitment that the openings do not open; None where they open all."""
+    """The first commitment that the openings do not open; None if they open all."""
     if len(openings) != len(commitments):
         return f"{len(commitments)} commitments with {len(openings)} openings"
     for place, (commitment, opening) in enumerate(zip(commitments, openings, strict=True)):
@@ -126,7 +126,7 @@ def write_private_part(openings: Sequence[Opening]) -> bytes:
 
 
 def read_private_part(data: bytes) -> tuple[Opening, ...]:
-    """The openings in a private part; `InvalidInput` where it is none."""
+    """The openings in a private part; `InvalidInput` if it is none."""
     try:
         part = TypeAdapter(_PrivatePart).validate_python(read_canonical(data))
     except ValidationError as error:
@@ -153,7 +153,7 @@ class SealedFolder:
         return self.folder / f"{seal_name(commitments)}.json"
 
     def __call__(self, commitments: Sequence[str]) -> Sequence[Opening] | None:
-        """The openings; None where they are not here."""
+        """The openings; None if they are not here."""
         path = self.path(commitments)
         try:
             with path.open("rb") as file:

@@ -110,7 +110,7 @@ class TestCases(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeChoice(Body):
-    """Which judge a standard asks for, where it does not leave that to the settings."""
+    """Which judge a standard asks for, if it does not leave that to the settings."""
 
     models: Annotated[tuple[Text, ...], Field(min_length=1, max_length=MAX_VOTES), Distinct]
     votes: Annotated[StrictInt, Field(ge=1, le=MAX_VOTES)] | None = None
@@ -126,7 +126,7 @@ class JudgePrompt(Body):
         tuple[Text, ...], Field(min_length=1, max_length=MAX_CRITERIA), Distinct
     ] = ("overall",)
     weights: Annotated[tuple[Weight, ...], Field(min_length=1), checked(_weights_fault)] = ()
-    """One for each criterion; all count the same where none is given."""
+    """One for each criterion; all count the same if none is given."""
     pass_score: PassScore = MIN_PASS_SCORE
     judge: JudgeChoice | None = None
 

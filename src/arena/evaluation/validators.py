@@ -70,7 +70,7 @@ class Keywords(Validator):
     whole_word: StrictBool = False
 
     def found(self, text: str) -> dict[str, str | None]:
-        """The text around each keyword; None where it is not there."""
+        """The text around each keyword; None if it is not there."""
         folded = fold(text, case_sensitive=self.case_sensitive)
         places: dict[str, str | None] = {}
         for word in self.contains:

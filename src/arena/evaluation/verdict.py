@@ -24,7 +24,7 @@ class Submission:
 
     output: str
     language: str | None = None
-    """What its code is written in, where the submitter says so."""
+    """What its code is written in, if the submitter says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ class Finding:
     reason: str
     """Why it passed or failed, readable on its own."""
     evidence: str | None = None
-    """The place in the submission that decided it, quoted; null where nothing was there."""
+    """The place in the submission that decided it, quoted; null if nothing was there."""
     score: float | None = None
-    """0 to 100, where the criterion is graded."""
+    """0 to 100, if the criterion is graded."""
     weight: float | None = None
-    """How much it counts; null where all count the same."""
+    """How much it counts; null if all count the same."""
     mark: str | None = None
     """Why it deserves a second look: a quote that is not in the submission."""
 
@@ -87,14 +87,14 @@ class Vote:
     """Of all attempts together, like the next two."""
     output_tokens: int | None = None
     cost_usd: float | None = None
-    """Null where the price is not known; never a guess."""
+    """Null if the price is not known; never a guess."""
     cached: bool = False
     """Whether the answer was given earlier, and cost what it cost then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A figure with its 95 % interval; null where the data allow none."""
+    """A figure with its 95 % interval; null if the data allow none."""
 
     value: float | None
     low: float | None = None
@@ -138,7 +138,7 @@ class Judgement:
     shown_characters: int = 0
     """How much of it the models were shown."""
     figures: JudgeFigures | None = None
-    """What was known about this judge when it judged; null where it was never measured."""
+    """What was known about this judge when it judged; null if it was never measured."""
 
     @property
     def input_tokens(self) -> int | None:
@@ -152,7 +152,7 @@ class Judgement:
 
     @property
     def cost_usd(self) -> float | None:
-        """What this judgement cost; None where the price of a vote is not known."""
+        """What this judgement cost; None if the price of a vote is not known."""
         return total([vote.cost_usd for vote in self.votes if not vote.cached])
 
 
@@ -166,15 +166,15 @@ class Verdict:
     reasoning: str
     findings: tuple[Finding, ...]
     engine: str = ""
-    """What ran the submission's code (`python 3.11.2`, `quickjs`); empty where nothing did."""
+    """What ran the submission's code (`python 3.11.2`, `quickjs`); empty if nothing did."""
     judgement: Judgement | None = None
-    """The votes, where a model judged."""
+    """The votes, if a model judged."""
     answers: tuple[ItemAnswer, ...] = ()
-    """What people said, item by item, where they judged."""
+    """What people said, item by item, if they judged."""
     openings: tuple[Opening, ...] = ()
     """The hidden cases of a sealed standard, now shown, in the order of its commitments."""
     record_cid: str | None = None
-    """The verdict record, which `GET /api/verify` checks; null where none was kept."""
+    """The verdict record, which `GET /api/verify` checks; null if none was kept."""
     parts: tuple["Verdict", ...] = ()
     """The verdicts of a composite's parts, in order."""
 

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
-    """Check the record called `cid`; raises only where there is no such record here."""
+    """Check the record called `cid`; raises only if there is no such record here."""
     # All in threads: a record and its submission may have megabytes, and other work must go on.
     record = await asyncio.to_thread(_record, store, cid)
     check = _Check(record=record, sandbox=sandbox)
@@ -227,7 +227,7 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
-    """What the recorded parts come to; a contradiction where they do not even fit."""
+    """What the recorded parts come to; a contradiction if they do not even fit."""
     try:
         return compute()
     except InvalidInput as error:

@@ -56,7 +56,7 @@ class Edge:
     element: str | None = None
     """The element the action needs; a tree that is out of date may name a missing one."""
     key: str | None = None
-    """The key of the remote control, where the action needs no element."""
+    """The key of the remote control, if the action needs no element."""
     timeout_ms: int
 
     @property

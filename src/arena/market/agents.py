@@ -26,7 +26,7 @@ class Reputation:
     @computed_field
     @property
     def average_score(self) -> float | None:
-        """Over all judged tasks, paid or not; null where there is none."""
+        """Over all judged tasks, paid or not; null if there is none."""
         return self.score_sum / self.judged if self.judged else None
 
     @property

@@ -16,7 +16,7 @@ from arena.market.task import Task, TaskState
 from arena.scoring.history import ExecutionStatus
 
 ANYONE = "anyone"
-"""Who ends a task where nobody is named: timeouts need no role. No party has this name."""
+"""Who ends a task if nobody is named: timeouts need no role. No party has this name."""
 
 
 class Action(StrEnum):
@@ -108,7 +108,7 @@ class Step:
     reputation: Reputation | None = None
     """What is added to the agent's."""
     execution: ExecutionStatus | None = None
-    """How the agent's execution of the task ended, where it ended now."""
+    """How the agent's execution of the task ended, if it ended now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

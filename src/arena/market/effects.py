@@ -233,7 +233,7 @@ def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | N
 
 
 def _counted(task: Task, deed: Reputation) -> Reputation | None:
-    """What the agent's record gains: nothing where the poster judges their own task."""
+    """What the agent's record gains: nothing if the poster judges their own task."""
     return None if task.is_self_judged else deed
 
 

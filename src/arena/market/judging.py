@@ -134,7 +134,7 @@ class JudgeFlow:
         return False
 
     async def _settle(self, task: Task) -> bool:
-        """Give the verdict; False where people must answer first, which opens a review."""
+        """Give the verdict; False if people must answer first, which opens a review."""
         assert task.result_hash is not None
         for cid in (task.evaluation_cid, task.result_hash):
             await self._bench.fetch(cid)

@@ -131,7 +131,7 @@ MOVES: tuple[Move, ...] = (
 
 
 def check(task: Task, call: Call, at: datetime, *, has_applied: bool = False) -> Step:
-    """What the call does at this moment; an error where it may not be made.
+    """What the call does at this moment; an error if it may not be made.
 
     Checked in this order: the state, the role, the window, the content.
     """

@@ -118,7 +118,7 @@ class Terms:
     dispute_window_seconds: Seconds = 0
     """How long the losing side may dispute a verdict; 0: a verdict settles at once."""
     arbiter: Party | None = None
-    """Decides disputes; required where there is a dispute window."""
+    """Decides disputes; required if there is a dispute window."""
     arbiter_window_seconds: Seconds = 0
     bond: Amount = Amount(0)  # noqa: RUF009 - an immutable number
     """What a dispute costs; it goes to the side that wins the dispute."""
@@ -195,7 +195,7 @@ class Task(Terms):
     disputed_at: datetime | None = None
     dispute_reason_uri: Annotated[str | None, Field(alias="disputeReasonURI")] = None
     final_score: int | None = None
-    """The score it was settled by; null where it was not settled by one."""
+    """The score it was settled by; null if it was not settled by one."""
     resolution_uri: Annotated[str | None, Field(alias="resolutionURI")] = None
     ended_at: datetime | None = None
     payout: Amount = Amount(0)  # noqa: RUF009 - an immutable number
@@ -210,7 +210,7 @@ class Task(Terms):
     @computed_field
     @property
     def exit_at(self) -> datetime | None:
-        """From when on anyone may end it, whatever the parties do; null where it has ended."""
+        """From when on anyone may end it, whatever the parties do; null if it has ended."""
         match self.state:
             case TaskState.OPEN | TaskState.ASSIGNED | TaskState.COMMITTED:
                 return self.deadline
@@ -225,7 +225,7 @@ class Task(Terms):
 
     @property
     def fallback_until(self) -> datetime | None:
-        """When the fallback judge's window closes; the judge's own where there is none."""
+        """When the fallback judge's window closes; the judge's own if there is none."""
         return _after(self.submitted_at, self.judge_window_seconds + self.fallback_window_seconds)
 
     @property

@@ -64,7 +64,7 @@ class Completion:
 
     text: str | None
     refusal: str | None = None
-    """What it said instead, where it declined to answer."""
+    """What it said instead, if it declined to answer."""
     finish_reason: str | None = None
     has_tool_calls: bool = False
     choices: int = 1

@@ -73,7 +73,7 @@ class ConnectionPool:
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:
-    """The header Retry-After (seconds or a date) in seconds; None where it says nothing usable."""
+    """The header Retry-After (seconds or a date) in seconds; None if it says nothing usable."""
     if not retry_after:
         return None
     try:

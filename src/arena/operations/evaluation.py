@@ -63,7 +63,7 @@ class EvaluationOperations(OperationGroup):
         sealed: Sealed = None,
         record: Record = True,
     ) -> Verdict:
-        """Judge a submission by a standard: 409 where people have to answer a checklist first.
+        """Judge a submission by a standard: 409 if people have to answer a checklist first.
 
         Where tokens are needed, the caller sends the private part of a sealed standard along.
         """

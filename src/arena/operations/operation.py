@@ -33,7 +33,7 @@ class Parameter:
     place: Place
     annotation: Any
     default: Any
-    """`inspect.Parameter.empty` where it is required."""
+    """`inspect.Parameter.empty` if it is required."""
 
     @property
     def alias(self) -> str:
@@ -77,7 +77,7 @@ class Wire:
     headers: tuple[str, ...] = ()
     """Parameters that go into a header."""
     body: str | None = None
-    """What the schema of the body is called, where its fields are parameters."""
+    """What the schema of the body is called, if its fields are parameters."""
     accepted_unless: str | None = None
     """The parameter that decides between 200 and 202 Accepted."""
     events: Mapping[str, type] | None = None
@@ -235,9 +235,9 @@ class InProcess:
 
     arena: "Arena"
     team_id: str | None = None
-    """The team that the caller names; None where it names none."""
+    """The team that the caller names; None if it names none."""
     token_team: str | None = None
-    """The team of the caller's token; None where no token is needed."""
+    """The team of the caller's token; None if no token is needed."""
 
     async def call(self, operation: Operation, group: Any, arguments: dict[str, Any]) -> Any:
         """Check the arguments as a server would, then call the method."""
@@ -267,12 +267,12 @@ class OperationGroup:
 
     @property
     def named_team(self) -> str | None:
-        """For reading a thing by its own id: where no team is named, the id alone decides."""
+        """For reading a thing by its own id: if no team is named, the id alone decides."""
         return self._here.team_id
 
     @property
     def token_team(self) -> str | None:
-        """The team of the caller's token; None where no token is needed."""
+        """The team of the caller's token; None if no token is needed."""
         return self._here.token_team
 
 

@@ -22,7 +22,7 @@ def encode(*parts: object) -> str:
 
 
 def decode_number(cursor: str | None) -> int:
-    """The number a cursor holds; 0 where there is no cursor."""
+    """The number a cursor holds; 0 if there is no cursor."""
     if cursor is None:
         return 0
     try:

@@ -91,7 +91,7 @@ class RunDetails:
     trials: Trials | None = None
     """Only for a run that asked tests more than once."""
     cost_usd_per_passed_test: float | None = None
-    """Null where the cost of some result is not known."""
+    """Null if the cost of some result is not known."""
 
 
 class RunOperations(OperationGroup):
@@ -316,7 +316,7 @@ def _cursor_behind(run: Run) -> str:
 
 
 def _with_trials(results: list[Result], trials: Trials | None) -> list[Result]:
-    """The results with what their tests' trials come to; nothing where no test was repeated."""
+    """The results with what their tests' trials come to; nothing if no test was repeated."""
     if trials is None:
         return results
     tests = {test.test_id: test for test in trials.tests}

@@ -265,7 +265,7 @@ class ScoreOperations(OperationGroup):
 
 
 def _execution(report: ExecutionReport) -> Execution:
-    """An execution as reported, with its price where the model's is known."""
+    """An execution as reported, with its price if the model's is known."""
     usage = Usage(
         input_tokens=report.input_tokens,
         output_tokens=report.output_tokens,

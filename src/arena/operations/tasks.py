@@ -237,7 +237,7 @@ class TaskOperations(MarketOperations, ContentOperations):
     async def assign(
         self, task_id: TaskId, *, by: Party, agent: Party | None = None, key: IdempotencyKey = None
     ) -> Receipt:
-        """Give a task to an applicant; without one, to the best where the terms say so."""
+        """Give a task to an applicant; without one, to the best if the terms say so."""
         action = Action.ASSIGN_BEST if agent is None else Action.ASSIGN
         return await self._act(task_id, Call(action=action, by=by, agent=agent), key)
 

@@ -17,7 +17,7 @@ class ReviewerAgreement:
     common: int
     agreed: int
     kappa: float | None
-    """Cohen's kappa; null with fewer than 5 items in common, or where both gave the same answer to
+    """Cohen's kappa; null with fewer than 5 items in common, or if both gave the same answer to
     every item."""
 
 
@@ -29,7 +29,7 @@ class ReviewAgreement:
     agreed_items: int
     """Items on which all of their reviewers gave the same answer."""
     share: float | None
-    """The share of shared items that all agree on; null where no item has two reviewers."""
+    """The share of shared items that all agree on; null if no item has two reviewers."""
     pairs: tuple[ReviewerAgreement, ...]
 
 
@@ -63,7 +63,7 @@ def _pair(first: str, second: str, items: Sequence[Mapping[str, bool]]) -> Revie
 
 
 def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
-    """(observed - chance) / (1 - chance); None where chance alone would always agree.
+    """(observed - chance) / (1 - chance); None if chance alone would always agree.
 
     Cohen, A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20 (1960).
     """

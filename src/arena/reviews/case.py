@@ -46,7 +46,7 @@ class NewReview:
 
     @property
     def item_count(self) -> int:
-        """How many items people have to answer; an error where there is none."""
+        """How many items people have to answer; an error if there is none."""
         lists = checklists(read_standard_document(self.standard))
         if not lists:
             raise InvalidInput("the standard has no checklist: there is nothing to review")

@@ -149,7 +149,7 @@ def to_review(row: Any) -> Review:
 async def _row(
     connection: AsyncConnection, review_id: UUID, team_id: str | None = None, *, lock: bool = False
 ) -> Row[Any]:
-    """The review's row, if it is this team's (None: any team's); locked where it will change."""
+    """The review's row, if it is this team's (None: any team's); locked if it will change."""
     query: Select[Any] = select(Reviews.__table__).where(Reviews.id == review_id)
     if team_id is not None:
         query = query.where(Reviews.team_id == team_id)

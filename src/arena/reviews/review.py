@@ -104,7 +104,7 @@ class StandingAnswer:
     passed: bool
     note: str
     is_standing: bool
-    """False where the reviewer has replaced it since."""
+    """False if the reviewer has replaced it since."""
     created_at: datetime
 
 

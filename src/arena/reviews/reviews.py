@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 Settler = Callable[[ReviewCase, Verdict], Awaitable[None]]
 """Takes a verdict for whoever opened the review: records it and closes the review, in one
-transaction, or does nothing where `close_review` says that the answers have changed."""
+transaction, or does nothing if `close_review` says that the answers have changed."""
 
 RETRY_SECONDS = 30.0
 """How often a server retries verdicts that could not be made."""

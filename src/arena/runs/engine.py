@@ -127,7 +127,7 @@ class RunExecution:
         self._known = known
         self._page: deque[Item] = deque()
         self._position: int | None = -1
-        """Where the page ended; None where it was the last."""
+        """Where the page ended; None if it was the last."""
         self._paging = asyncio.Lock()
         self._writer = ResultWriter(self._write)
         self._errors = 0
@@ -159,7 +159,7 @@ class RunExecution:
                 await session.connector.close()
 
     async def _take(self) -> Item | None:
-        """The next item; None where none is left."""
+        """The next item; None if none is left."""
         if not self._page:
             async with self._paging:  # one worker reads the next page, the others wait for it
                 while not self._page and self._position is not None:
@@ -216,7 +216,7 @@ async def execute_item(
 ) -> Result:
     """Ask and judge: a verdict, or that people have to judge, or how the agent failed.
 
-    `NotExecuted` where the infrastructure did not allow any of these.
+    `NotExecuted` if the infrastructure did not allow any of these.
     """
     test = item.test
     question = Question(
@@ -291,7 +291,7 @@ def _failed_result(item: Item, reply: Reply, fault: AgentFault) -> Result:
 
 
 class ResultWriter:
-    """Collects results and writes them in batches; `add` waits where the database is behind."""
+    """Collects results and writes them in batches; `add` waits if the database is behind."""
 
     def __init__(self, write: Callable[[list[Executed]], Awaitable[None]]) -> None:
         self._write = write

@@ -1,4 +1,4 @@
-"""Executing runs: created, started, resumed, cancelled, and settled by people's verdicts."""
+"""Creates, starts, resumes and cancels runs, and takes people's verdicts on their results."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ from arena.store.database import shielded
 log = logging.getLogger(__name__)
 
 RESUME_SECONDS = 15.0
-"""How often a server looks for runs whose executor has stopped renewing: a lease lasts as long."""
+"""How often a server looks for runs whose lease has expired; equal to the length of a lease."""
 
 
 class RunExecutor:
@@ -48,12 +48,15 @@ class RunExecutor:
         self._owner = owner
         self._tasks: dict[UUID, asyncio.Task[Run]] = {}
         self._created: tuple[UUID | None, Mapping[str, Test]] = (None, {})
-        """The newest run created here, with its tests by digest: most are started at once."""
+        """The newest run created here, with its tests by digest.
+
+        Most runs are started right after they are created: their tests are then not read again.
+        """
         self._left_alone: set[UUID] = set()
-        """Interrupted runs that cannot go on here, each logged once."""
+        """Interrupted runs that cannot be resumed here (unknown agent), each logged once."""
 
     async def create(self, request: RunRequest) -> Run:
-        """Create a run of the agent's applicable tests as they are now."""
+        """Create a run of the tests that apply to the agent, frozen as they are now."""
         agent = self._registry.find(request.agent_id, request.version)
         catalog = self._catalog.current
         tests = _chosen(catalog, agent, request)
@@ -71,31 +74,31 @@ class RunExecutor:
         return run
 
     async def start(self, run_id: UUID, team_id: str) -> Run:
-        """Start a pending run; it goes on in the background."""
+        """Start a pending run; it executes in the background."""
         run = await get_run(self._database, run_id, team_id)
         agent = self._registry.find(run.agent_id, run.agent_version)
         return await self._begin(claim(self._database, run_id, self._owner.token), agent)
 
     async def resume(self, run_id: UUID, team_id: str) -> Run:
-        """Go on with a run that was interrupted or that the infrastructure stopped."""
+        """Resume a run that was interrupted or that an infrastructure error stopped."""
         return await self._take_over(await get_run(self._database, run_id, team_id))
 
     async def resume_interrupted(self) -> list[Run]:
-        """Go on with every run that nobody executes; those that cannot go on are logged."""
+        """Resume every run without an executor; those that cannot be resumed are logged."""
         return await self._resume_all(await unfinished_runs(self._database))
 
     async def resume_silent(self) -> list[Run]:
-        """Go on with the runs whose executor has let its lease expire.
+        """Resume the runs whose executor has let its lease expire.
 
-        A lease that was given back means that a person interrupted the run: it waits for a person
-        or the next start. An executor that is seen to be alive is merely waiting for the database.
+        A lease that was released means that a person interrupted the run: a person or the next
+        start resumes it. An executor whose lock is still held is only waiting for the database.
         """
         found = await silent_runs(self._database)
         return await self._resume_all(run for run, lease in found if self._is_dropped(run, lease))
 
     @asynccontextmanager
     async def resuming(self) -> AsyncGenerator[None]:
-        """Until the block ends, go on with interrupted runs, now and periodically."""
+        """Resume interrupted runs, now and periodically until the block ends."""
         await self.resume_interrupted()
         task = asyncio.create_task(self._keep_resuming(), name="resuming")
         try:
@@ -110,7 +113,7 @@ class RunExecutor:
         if task is None:
             return await get_run(self._database, run_id, None)
         try:
-            # Whoever waits may go away; the run goes on.
+            # A caller that stops waiting must not stop the run.
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if not task.cancelled():
@@ -118,7 +121,7 @@ class RunExecutor:
             return await get_run(self._database, run_id, None)
 
     async def cancel(self, run_id: UUID, team_id: str) -> Run:
-        """Stop a run for good; the results it has stay."""
+        """Stop a run permanently; the results so far are kept."""
         run = await cancel_run(self._database, run_id, team_id)
         if task := self._tasks.get(run_id):
             task.cancel()
@@ -126,7 +129,7 @@ class RunExecutor:
         return run
 
     async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
-        """Take people's verdict on a result; the last one completes the run."""
+        """Record people's verdict on a result; the last one completes the run."""
         cid = None
         if self._engine.recorder is not None:
             cid = await self._engine.recorder.keep(case.document, case.submission, verdict)
@@ -135,7 +138,7 @@ class RunExecutor:
             self._engine.notify(run)
 
     async def close(self) -> None:
-        """Interrupt what is executed here; it can be resumed later."""
+        """Interrupt the runs that execute here; they can be resumed later."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -148,11 +151,11 @@ class RunExecutor:
             try:
                 await self.resume_silent()
             except Exception:
-                # The edge of this loop: what failed once may succeed the next time.
+                # The edge of the loop: one failure (a busy database, say) must not end it for good.
                 log.exception("could not look for interrupted runs")
 
     def _is_dropped(self, run: Run, lease: str) -> bool:
-        """Whether nobody executes a run whose lease has expired, as far as can be seen here."""
+        """Whether a run with an expired lease has no executor any more, as far as we can see."""
         if lease == self._owner.token:
             return run.id not in self._tasks
         return not self._owner.is_alive(lease)
@@ -167,22 +170,26 @@ class RunExecutor:
                 log.info("run %s is executed by another process", run.id)
             except NotFound as error:
                 if run.id not in self._left_alone:
-                    log.warning("run %s was interrupted and cannot go on: %s", run.id, error)
+                    log.warning("run %s was interrupted and cannot be resumed: %s", run.id, error)
                 self._left_alone.add(run.id)
         return resumed
 
     async def _take_over(self, run: Run) -> Run:
         agent = self._registry.find(run.agent_id, run.agent_version)
         if run.status is RunStatus.RUNNING and run.id in self._tasks:
-            # Even where its lease has expired: both would write under the token of this process.
+            # Even if its lease has expired: the old and the new execution would share the token of
+            # this process, so the lease could not fence one from the other.
             raise Conflict(f"run {run.id} is being executed, it cannot be resumed")
         lease = await lease_of(self._database, run.id)
-        gone = lease if lease and self._owner.is_gone(lease) else None
-        return await self._begin(take_over(self._database, run.id, self._owner.token, gone), agent)
+        dead = lease if lease and self._owner.is_gone(lease) else None
+        return await self._begin(take_over(self._database, run.id, self._owner.token, dead), agent)
 
     @shielded
     async def _begin(self, claimed: Awaitable[Run], agent: AgentDefinition) -> Run:
-        """Execute a run once it is claimed; shielded, or a claimed run might never start."""
+        """Execute a run once it is claimed.
+
+        Shielded: a caller cancelled between the two would leave a claimed run that never starts.
+        """
         run = await claimed
         known: Mapping[str, Test] = {}
         if run.id == self._created[0]:
@@ -194,24 +201,24 @@ class RunExecutor:
         return run
 
     def _ended(self, run_id: UUID, task: asyncio.Task[Run]) -> None:
-        if self._tasks.get(run_id) is task:  # a run that failed may have been resumed already
+        if self._tasks.get(run_id) is task:  # a failed run may already have been resumed
             del self._tasks[run_id]
         if not task.cancelled() and task.exception() is not None:
             log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
 
 
 def _chosen(catalog: Catalog, agent: AgentDefinition, request: RunRequest) -> Sequence[Test]:
-    """The tests of the new run; an error where there is none or one is unknown."""
+    """The tests of the new run; an error if there are none or one is unknown."""
     for test_id in request.test_ids:
         if test_id not in catalog.by_id:
             raise NotFound.among("test", test_id, catalog.by_id)
     tests = catalog.for_agent(
-        # A set: thousands of ids are looked up for thousands of tests.
         agent.id,
         category=request.category,
+        # A set: thousands of ids are looked up for thousands of tests.
         test_ids=frozenset(request.test_ids) or None,
     )
     if not tests:
-        wanted = f" in category {request.category!r}" if request.category else ""
-        raise InvalidInput(f"no active test{wanted} applies to agent {agent.id!r}")
+        scope = f" in category {request.category!r}" if request.category else ""
+        raise InvalidInput(f"no active test{scope} applies to agent {agent.id!r}")
     return tests

@@ -1,8 +1,8 @@
-"""Who executes a run, told so that its death is noticed at once.
+"""The process that executes runs, known to others so that its death is noticed at once.
 
-Every executor holds a lock on a file of its own. The kernel lets go of it when the process ends,
-however it ends: a lock that can be taken means that its owner is gone. Where the file cannot be
-seen (another machine), the lease's expiry decides.
+Every executor holds a lock on its own file. The kernel releases it when the process ends, however
+it ends: a lock that can be taken means that its owner is gone. Where the file is not visible
+(another machine), only the expiry of the lease decides.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ KEEP_SECONDS = 24 * 3600
 
 
 class Owner:
-    """The present process as an executor of runs."""
+    """The current process as an executor of runs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,17 +32,17 @@ class Owner:
         return self._is_held(token) is False
 
     def is_alive(self, token: str) -> bool:
-        """Whether the executor with this token is known to be there."""
+        """Whether the executor with this token is known to be running."""
         return self._is_held(token) is True
 
     def close(self) -> None:
-        """Stop being an executor; whatever it still held counts as given up."""
+        """Stop being an executor; runs it still holds count as abandoned."""
         with contextlib.suppress(OSError):
             os.close(self._file)
         self._path(self.token).unlink(missing_ok=True)
 
     def _is_held(self, token: str) -> bool | None:
-        """Whether somebody holds this executor's lock; None where there is none to be seen."""
+        """Whether this executor's lock is held; None if its file is not visible here."""
         try:
             file = os.open(self._path(token), os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -56,9 +56,10 @@ class Owner:
         return False
 
     def _sweep(self) -> None:
-        """Remove what killed executors left long ago; until then it tells of their death.
+        """Remove the old lock files of killed executors.
 
-        Never when one of its runs is taken over: it may have had others.
+        Not as soon as one of its runs is taken over: the file is what proves the executor dead, and
+        it may have had other runs.
         """
         for path in self._folder.glob("*.lock"):
             with contextlib.suppress(OSError):

@@ -140,7 +140,7 @@ class Result:
     """Of the test, over the k trials that every test has."""
     pass_all_k: float | None = None
     verdict_cid: str | None = None
-    """The record of a graded verdict; null where this result says it all."""
+    """The record of a graded verdict; null if this result says it all."""
     created_at: datetime
 
     @property

@@ -61,7 +61,7 @@ class AgentSession:
     retries: Retries = field(default_factory=Retries)
 
     async def ask(self, question: Question) -> Reply:
-        """Ask until the agent has answered or failed; `NotExecuted` where it cannot be reached."""
+        """Ask until the agent has answered or failed; `NotExecuted` if it cannot be reached."""
         attempt = 1
         while True:
             try:

@@ -21,7 +21,7 @@ from arena.scoring.scorecard import COMPONENT_NAMES, Scorecard, Weights
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervals:
-    """The interval of each score; null where there is no data."""
+    """The interval of each score; null if there is no data."""
 
     overall: Interval | None
     benchmark: Interval | None
@@ -116,12 +116,12 @@ class Candidate:
     score: Decimal | None
     """The overall score as shown: two that read the same are equal."""
     interval: Interval | None = None
-    """None where a score's uncertainty is not known: it then excludes no rank."""
+    """None if a score's uncertainty is not known: it then excludes no rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A candidate with its rank; the ranks are None where it has no score."""
+    """A candidate with its rank; the ranks are None if it has no score."""
 
     candidate: Candidate
     rank: int | None = None

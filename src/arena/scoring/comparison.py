@@ -42,7 +42,7 @@ class ComparedPair:
     second: str
     common_tests: int
     first_pass_rate: float | None
-    """0 to 1 over the common tests; null where there are none."""
+    """0 to 1 over the common tests; null if there are none."""
     second_pass_rate: float | None
     difference: float | None
     """First minus second, as a share of 1."""
@@ -52,7 +52,7 @@ class ComparedPair:
     adjusted_p_value: float | None
     """Adjusted by Holm's method for the number of pairs."""
     significant: bool
-    """Whether the adjusted p-value is below 0.05; false where nothing could be tested."""
+    """Whether the adjusted p-value is below 0.05; false if nothing could be tested."""
     differing: list[DifferingTest]
     only_first: list[str]
     """Tests that the second did not run."""
@@ -60,7 +60,7 @@ class ComparedPair:
 
     @property
     def ahead(self) -> str | None:
-        """Who passed more of the common tests; None where neither did."""
+        """Who passed more of the common tests; None if neither did."""
         if not self.difference:
             return None
         return self.first if self.difference > 0 else self.second
@@ -126,7 +126,7 @@ def compare(
 
 
 def find_winner(entries: Sequence[BoardEntry]) -> BoardEntry | None:
-    """The entry with the highest score; None on a tie, or where fewer than two have one."""
+    """The entry with the highest score; None on a tie, or if fewer than two have one."""
     scored = [(entry.overall_score, entry) for entry in entries if entry.overall_score is not None]
     best = max((score for score, _ in scored), default=None)
     leaders = [entry for score, entry in scored if score == best]

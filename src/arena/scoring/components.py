@@ -1,4 +1,4 @@
-"""The four components of a score, each a share of a whole, each None where there is no data.
+"""The four components of a score, each a share of a whole, each None if there is no data.
 
 A component is passes of trials, stars of the stars possible, successes of executions, or points
 earned at full efficiency of points earned. Evidence comes in *units* (a test, a rating, an
@@ -42,7 +42,7 @@ MICROPOINTS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Sums over some units; all zero where nothing was observed."""
+    """Sums over some units; all zero if nothing was observed."""
 
     units: int = 0
     """How many units: tests, ratings, executions."""
@@ -117,7 +117,7 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share itself, 0 to 1, or None where nothing was observed."""
+        """The share itself, 0 to 1, or None if nothing was observed."""
         return self.part / self.whole if self.whole else None
 
     @property
@@ -153,7 +153,7 @@ def in_cents(cents: int) -> Decimal:
 
 
 def share_score(part: int, whole: int) -> Decimal | None:
-    """100 × part / whole to the cent; None where the whole is 0."""
+    """100 × part / whole to the cent; None if the whole is 0."""
     if not 0 <= part <= whole:
         raise InvalidInput(f"{part} of {whole} is not a share: 0 <= part <= whole")
     return in_cents(divide_half_up(10_000 * part, whole)) if whole else None
@@ -167,7 +167,7 @@ def average_rating(rating_sum: int, rating_count: int) -> Decimal | None:
 def cost_contribution(
     points: Decimal | float, budget_tokens: Decimal | float, tokens: int | None
 ) -> CostContribution | None:
-    """What a passed result adds to cost efficiency; None where its tokens are not known.
+    """What a passed result adds to cost efficiency; None if its tokens are not known.
 
     An answer within its budget keeps all its points, so zero tokens are full efficiency: a program
     that calls no model is as cheap as possible, and unlike None the zero was reported.

@@ -88,7 +88,7 @@ class Feedback:
     comment: str | None
     task_description: str | None
     is_standing: bool
-    """False where the user has replaced it since."""
+    """False if the user has replaced it since."""
     created_at: datetime
 
 

@@ -56,7 +56,7 @@ class MatrixRow:
     differs: bool
     """Two of the agents did not pass it equally often."""
     cells: list[MatrixCell | None]
-    """null where the agent's run does not include the test."""
+    """null if the agent's run does not include the test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class Standing:
     interval: Interval | None
     """Of that percentage."""
     discrimination: float | None
-    """Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three
+    """Correlation of passing it with passing the rest, from -1 to 1; null if fewer than three
     agents ran it, or all did the same."""
 
 
@@ -137,7 +137,7 @@ class TestRecord:
 
     @property
     def rest_rate(self) -> float | None:
-        """The pass rate of all other tests of the run; None where there are none."""
+        """The pass rate of all other tests of the run; None if there are none."""
         return self.rest_passed / self.rest_trials if self.rest_trials else None
 
 
@@ -203,7 +203,7 @@ def discrimination(records: Sequence[TestRecord]) -> float | None:
     """The correlation of passing the test with passing the rest (item-rest correlation).
 
     Near 1: strong agents pass it and weak ones do not. Near 0: it says nothing about an agent.
-    Below 0: weak agents pass it more often; such a test deserves a look. None where fewer than
+    Below 0: weak agents pass it more often; such a test deserves a look. None if fewer than
     three agents ran it, or where all did equally well on either side.
     """
     known = [

@@ -112,7 +112,7 @@ class Overall:
     """The overall score and how much of it rests on data."""
 
     score: Decimal | None
-    """0 to 100 with two decimals; None where no component that counts has data."""
+    """0 to 100 with two decimals; None if no component that counts has data."""
     coverage: Decimal
     """The share of the weight that has data, 0 to 1 with four decimals."""
     provisional: bool
@@ -121,7 +121,7 @@ class Overall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was observed of one agent version, as sums; empty where nothing was."""
+    """What was observed of one agent version, as sums; empty if nothing was."""
 
     benchmark: Share = field(default_factory=Share)
     """Passes of trials, a unit per test (`Share.of_groups`)."""

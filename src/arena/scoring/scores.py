@@ -124,7 +124,7 @@ class Scores:
 
     @shielded
     async def entry(self, subject: Subject) -> BoardEntry | None:
-        """One agent version's entry; None where there is no evidence about it."""
+        """One agent version's entry; None if there is no evidence about it."""
         async with self._database.reading() as connection:
             return await board.board_entry(connection, subject)
 
@@ -200,7 +200,7 @@ class Scores:
 
     @shielded
     async def trials(self, run_id: UUID) -> Trials | None:
-        """How often each test of a run passed; None where every test has one trial."""
+        """How often each test of a run passed; None if every test has one trial."""
         async with self._database.reading() as connection:
             if not await outcomes.has_repeats(connection, run_id):
                 return None

@@ -18,7 +18,7 @@ EXACT_PAIRS = 10_000
 
 
 def mcnemar_p_value(only_first: int, only_second: int) -> float:
-    """McNemar's exact test, two-sided: 1 where no test separates the two.
+    """McNemar's exact test, two-sided: 1 if no test separates the two.
 
     `only_first` tests were passed by the first alone, `only_second` by the second alone; under the
     null hypothesis each of them was a coin toss. Exact and not mid-p: it can only be too careful,

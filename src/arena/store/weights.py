@@ -1,4 +1,4 @@
-"""The weights that a new database starts with; light, as they are also read to compute scores."""
+"""The weights of a new database. A separate file without imports: scoring reads it too."""
 
 DEFAULT_PARTS = {
     "benchmark": 400_000_000,
@@ -6,4 +6,4 @@ DEFAULT_PARTS = {
     "success_rate": 200_000_000,
     "cost_efficiency": 100_000_000,
 }
-"""In billionths, as the table keeps them, in the order of its columns."""
+"""In billionths, as in the table, in the order of its columns."""

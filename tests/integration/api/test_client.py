@@ -37,11 +37,11 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hm\r\n\r\n"
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (PAGE, "does not answer like an Arena"),
-        (MOVED, "does not answer like an Arena"),
+        (PAGE, "did not respond like an Arena"),
+        (MOVED, "did not respond like an Arena"),
         (BROKEN, "oops"),
-        (b"nonsense\r\n\r\n", "no answer from"),
-        (b"", "no answer from"),
+        (b"nonsense\r\n\r\n", "no response from"),
+        (b"", "no response from"),
     ],
 )
 async def test_a_server_that_is_no_arena_is_told_apart(answer: bytes, told: str):
@@ -72,7 +72,7 @@ async def test_a_server_that_is_not_there_is_infrastructure():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     async with Client(f"http://127.0.0.1:{port}") as client:
-        with pytest.raises(InfrastructureError, match=f"no answer from http://127.0.0.1:{port}"):
+        with pytest.raises(InfrastructureError, match=f"no response from http://127.0.0.1:{port}"):
             await client.agents()
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from arena.client.executing import called
+from arena.client.executing import call_function
 
 who: ContextVar[str] = ContextVar("who", default="nobody")
 
@@ -37,7 +37,7 @@ class Callable:
     ],
 )
 async def test_every_kind_of_function_gives_its_answer(function):
-    assert await called(function, "yes") == "YES"
+    assert await call_function(function, "yes") == "YES"
 
 
 async def test_plain_functions_run_beside_each_other():
@@ -47,20 +47,20 @@ async def test_plain_functions_run_beside_each_other():
         together.wait(seconds)
         return True
 
-    assert await asyncio.gather(called(meet, 30), called(meet, 30)) == [True, True]
+    assert await asyncio.gather(call_function(meet, 30), call_function(meet, 30)) == [True, True]
 
 
 async def test_an_async_function_stays_in_the_loop_and_a_plain_one_leaves_it():
     async def here(_: None) -> int:
         return threading.get_ident()
 
-    assert await called(here, None) == threading.get_ident()
-    assert await called(lambda _: threading.get_ident(), None) != threading.get_ident()
+    assert await call_function(here, None) == threading.get_ident()
+    assert await call_function(lambda _: threading.get_ident(), None) != threading.get_ident()
 
 
 async def test_a_plain_function_sees_the_callers_context():
     who.set("my-solver")
-    assert await called(lambda _: who.get(), None) == "my-solver"
+    assert await call_function(lambda _: who.get(), None) == "my-solver"
 
 
 async def test_what_a_plain_function_raises_is_raised():
@@ -68,7 +68,7 @@ async def test_what_a_plain_function_raises_is_raised():
         raise ValueError("no idea")
 
     with pytest.raises(ValueError, match="no idea"):
-        await called(broken, None)
+        await call_function(broken, None)
     # A future cannot carry this one; it must not be waited for for ever.
     with pytest.raises(RuntimeError, match="StopIteration"):
-        await asyncio.wait_for(called(next, iter(())), 30)
+        await asyncio.wait_for(call_function(next, iter(())), 30)

@@ -333,7 +333,7 @@ def _chart(value: float | None, interval: Interval | None) -> Html:
 
 
 def score(value: float | None) -> str:
-    """With one decimal; with two where it would otherwise be rounded up to 100."""
+    """With one decimal; with two if it would otherwise be rounded up to 100."""
     if value is None:
         return NOTHING
     return f"{min(value, 99.99):.2f}" if 99.95 <= value < 100 else f"{value:.1f}"

@@ -53,7 +53,7 @@ def weighted_kappa(pairs: Sequence[Pair]) -> float | None:
     """Cohen's kappa with quadratic weights on the scale of 0 to 100, every point a category.
 
     One minus the squared error over what chance would give: the same margins, paired at random.
-    On a scale without bins that is Lin's concordance coefficient. None where people gave one and
+    On a scale without bins that is Lin's concordance coefficient. None if people gave one and
     the same score to everything: then there is nothing to agree about.
 
     Cohen, Psychological Bulletin 70 (1968) 213-220; Lin, Biometrics 45 (1989) 255-268.
@@ -92,7 +92,7 @@ def bootstrapped(items: Sequence[T], figure: Callable[[Sequence[T]], float | Non
     tail = (1 - CONFIDENCE) / 2
     low = figures[math.floor(tail * (len(figures) - 1))]
     high = figures[math.ceil((1 - tail) * (len(figures) - 1))]
-    # The figure itself can fall outside where the data are very few.
+    # The figure itself can fall outside if the data are very few.
     return Estimate(value=value, low=min(low, value), high=max(high, value))
 
 

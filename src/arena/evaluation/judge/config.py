@@ -50,7 +50,7 @@ def panel_of(settings: Settings) -> Panel:
 
 
 def panel_for(settings: Settings, choice: JudgeChoice | None) -> Panel:
-    """The panel that judges by a standard with this choice, where the operator allows it."""
+    """The panel that judges by a standard with this choice, if the operator allows it."""
     panel = panel_of(settings)
     if choice is not None:
         panel = replace(

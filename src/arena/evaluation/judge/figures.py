@@ -43,9 +43,9 @@ class Judge:
     max_characters: int
     """How much of a submission it is shown."""
     calibration: JudgeFigures | None
-    """Null where it was never measured."""
+    """Null if it was never measured."""
     attack: JudgeAttacked | None
-    """Null where it was never attacked."""
+    """Null if it was never attacked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class FigureFolder:
         self._read: dict[str, tuple[int, Known]] = {}
 
     def of(self, identity: str) -> Known:
-        """What is known about the judge; nothing where it was never measured."""
+        """What is known about the judge; nothing if it was never measured."""
         path = self._folder / f"{identity}.json"
         try:
             written = path.stat().st_mtime_ns

@@ -40,7 +40,7 @@ class ModelJudge:
         fresh: bool = False,
         bare: bool = False,
     ) -> Verdict:
-        """The verdict of the whole panel; raises `JudgeError` where one vote cannot be had.
+        """The verdict of the whole panel; raises `JudgeError` if one vote cannot be had.
 
         A `fresh` verdict neither reads nor writes the cache. A `bare` one is asked for without the
         hardening, only to measure what the hardening is worth.

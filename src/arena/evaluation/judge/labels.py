@@ -29,9 +29,9 @@ class Label:
     standard: JudgePrompt
     submission: str
     scores: Mapping[str, float]
-    """By criterion; empty where only the whole was scored."""
+    """By criterion; empty if only the whole was scored."""
     score: float
-    """The whole; where only the criteria were scored, their weighted mean."""
+    """The whole; if only the criteria were scored, their weighted mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

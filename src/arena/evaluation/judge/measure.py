@@ -170,7 +170,7 @@ class KindOfAttack:
     flipped: int
     mean_shift: float
     most: float
-    """The largest rise; below 0 where all of them fell."""
+    """The largest rise; below 0 if all of them fell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +199,7 @@ class Attack:
     kinds: tuple[KindOfAttack, ...]
     shifts: tuple[Shift, ...]
     without: Hardening | None = None
-    """What the same judge did without the hardening, where that was asked for."""
+    """What the same judge did without the hardening, if that was asked for."""
 
 
 async def attack(

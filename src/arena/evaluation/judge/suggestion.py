@@ -36,7 +36,7 @@ class Suggestion:
 async def suggest(
     judge: ModelJudge, checklist: Checklist, prompt: str, submission: Submission
 ) -> list[Suggestion]:
-    """One suggestion for each item; raises `JudgeError` where the judge gives no valid answer."""
+    """One suggestion for each item; raises `JudgeError` if the judge gives no valid answer."""
     suggestions: list[Suggestion] = []
     for start in range(0, len(checklist.items), AT_ONCE):
         suggestions += await _part(

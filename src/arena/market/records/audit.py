@@ -62,7 +62,7 @@ JOURNAL_FAULTS = (
     ("I7", "a balance in the history is not the sum up to it", f"""
         SELECT * FROM ({RUNNING}) r WHERE r.total <> r.balance"""),
 )  # fmt: skip
-"""Queries that find nothing where the journal is sound."""
+"""Queries that find nothing if the journal is sound."""
 
 E, P, T = (table.__table__.c for table in (MarketEntries, MarketPostings, MarketTasks))
 

@@ -36,7 +36,7 @@ MAX_BALANCE = 2**53 - 1
 
 
 async def read_book(connection: AsyncConnection, team_id: str, *, lock: bool = False) -> str | None:
-    """The id of the team's market; None where it has none yet."""
+    """The id of the team's market; None if it has none yet."""
     query = select(MarketBooks.market_id).where(MarketBooks.team_id == team_id)
     if lock:
         query = query.with_for_update()
@@ -57,7 +57,7 @@ async def lock_book(connection: AsyncConnection, team_id: str) -> str:
 async def find_call(
     connection: AsyncConnection, team_id: str, key: str, digest: str
 ) -> Receipt | None:
-    """The receipt of the call that was done with this key; None where the key is new."""
+    """The receipt of the call that was done with this key; None if the key is new."""
     query = select(MarketCalls.__table__).where(
         MarketCalls.team_id == team_id, MarketCalls.idempotency_key == key
     )
@@ -124,7 +124,7 @@ async def post_entry(
     at: datetime,
     task_id: int | None = None,
 ) -> None:
-    """Write an entry and move the balances; an error where one would fall below zero."""
+    """Write an entry and move the balances; an error if one would fall below zero."""
     changes: Counter[str] = Counter()
     for posting in entry.postings:
         changes[posting.account] += posting.amount

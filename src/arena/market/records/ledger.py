@@ -163,7 +163,7 @@ class Ledger(LedgerReader):
     async def _once(
         self, team_id: str, key: str, digest: str, action: str, write: Write
     ) -> Receipt:
-        """Write under the lock of the book; the earlier receipt where the key was used before."""
+        """Write under the lock of the book; the earlier receipt if the key was used before."""
         async with self._database.writing() as connection:
             await lock_book(connection, team_id)
             earlier = await find_call(connection, team_id, key, digest)
@@ -184,7 +184,7 @@ class Ledger(LedgerReader):
     async def register(
         self, team_id: str, new: MarketAgent, signed: Signed, *, key: str
     ) -> MarketAgent:
-        """Admit an agent, or renew its version; nothing changes where nothing differs."""
+        """Admit an agent, or renew its version; nothing changes if nothing differs."""
         statement, proof = signed
         digest = digest_of(
             Act.REGISTER, agent=new.id, public_key=new.public_key, version=new.version
@@ -284,7 +284,7 @@ async def _write(
 async def _application_version(
     connection: AsyncConnection, task_id: int, agent: str | None
 ) -> str | None:
-    """The version an agent applied with; None where it has not applied."""
+    """The version an agent applied with; None if it has not applied."""
     query = select(MarketApplications.version).where(
         MarketApplications.task_id == task_id, MarketApplications.agent == agent
     )

@@ -71,7 +71,7 @@ class LedgerReader:
 
     @shielded
     async def task(self, team_id: str, task_id: int) -> Task:
-        """A task of the team; `UnknownTask` where it has none by that id."""
+        """A task of the team; `UnknownTask` if it has none by that id."""
         async with self._database.reading() as connection:
             return await read_task(connection, team_id, task_id)
 
@@ -120,7 +120,7 @@ class LedgerReader:
 
     @shielded
     async def agent(self, team_id: str, agent: str) -> MarketAgent:
-        """One agent and its reputation; `NotFound` where it is not registered."""
+        """One agent and its reputation; `NotFound` if it is not registered."""
         async with self._database.reading() as connection:
             return await read_agent(connection, team_id, agent)
 
@@ -144,7 +144,7 @@ class LedgerReader:
         return [to_event(row) for row in await self._rows(query)]
 
     async def last_event(self, team_id: str) -> int:
-        """The newest event's id, for a reader who wants only later ones; 0 where there is none."""
+        """The newest event's id, for a reader who wants only later ones; 0 if there is none."""
         newest = select(MarketEvents.id).where(MarketEvents.team_id == team_id)
         rows = await self._rows(newest.order_by(MarketEvents.id.desc()).limit(1))
         return rows[0].id if rows else 0
@@ -242,7 +242,7 @@ async def read_task(connection: AsyncConnection, team_id: str, task_id: int) -> 
 
 
 async def find_agent(connection: AsyncConnection, team_id: str, agent: str) -> MarketAgent | None:
-    """A registered agent; None where it is not registered."""
+    """A registered agent; None if it is not registered."""
     query = select(MarketAgents.__table__).where(
         MarketAgents.team_id == team_id, MarketAgents.id == agent
     )

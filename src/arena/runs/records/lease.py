@@ -1,4 +1,4 @@
-"""The lease of a run: who executes it holds it, renews it, and writes only under it."""
+"""The lease of a run: its executor holds it, renews it, and may write only while it holds it."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,12 +19,12 @@ LEASE = timedelta(seconds=15)
 
 
 class LostLease(Exception):
-    """Somebody else has the run now, or it was cancelled: stop writing."""
+    """Another executor has the run now, or it was cancelled: stop writing."""
 
 
 @shielded
 async def lease_of(database: Database, run_id: UUID) -> str | None:
-    """The token of whoever executes the run, or did when it was last heard of."""
+    """The token of the run's executor, or of its last one if the lease was not released."""
     async with database.reading() as connection:
         query = select(Runs.lease_token).where(Runs.id == run_id)
         return (await connection.execute(query)).scalar_one_or_none()
@@ -32,7 +32,7 @@ async def lease_of(database: Database, run_id: UUID) -> str | None:
 
 @shielded
 async def claim(database: Database, run_id: UUID, token: str) -> Run:
-    """Take a pending run for execution."""
+    """Take a pending run to execute it."""
     async with database.writing() as connection:
         row = await run_row(connection, run_id, lock=True)
         if row.status != RunStatus.PENDING:
@@ -41,13 +41,14 @@ async def claim(database: Database, run_id: UUID, token: str) -> Run:
 
 
 @shielded
-async def take_over(database: Database, run_id: UUID, token: str, gone: str | None) -> Run:
-    """Take an interrupted or failed run; `gone` is the token of an executor known to be dead."""
+async def take_over(database: Database, run_id: UUID, token: str, dead: str | None) -> Run:
+    """Take an interrupted or failed run; `dead` is the token of an executor known to be dead."""
     async with database.writing() as connection:
         row = await run_row(connection, run_id, lock=True)
         if row.status != RunStatus.RUNNING:
             check_move(run_id, RunStatus(row.status), RunStatus.RUNNING, "resumed")
-        elif row.lease_token not in (None, gone) and row.lease_expires_at > clock.now():
+        # A released or dead executor's lease need not expire first: resuming would wait 15 s.
+        elif row.lease_token not in (None, dead) and row.lease_expires_at > clock.now():
             raise Conflict(f"run {run_id} is being executed, it cannot be resumed")
         return await _take(connection, row, token)
 
@@ -62,7 +63,7 @@ async def _take(connection: AsyncConnection, row: Row[Any], token: str) -> Run:
             started_at=row.started_at or now,
             completed_at=None,
             error_message=None,
-            errored_tests=0,
+            errored_tests=0,  # those tests are tried again now
             lease_token=token,
             lease_expires_at=now + LEASE,
         )
@@ -72,7 +73,7 @@ async def _take(connection: AsyncConnection, row: Row[Any], token: str) -> Run:
 
 @shielded
 async def renew(database: Database, run_id: UUID, token: str) -> None:
-    """Say that the executor is alive; raises `LostLease` where the run is no longer its own."""
+    """Extend the lease; raises `LostLease` if the executor no longer holds it."""
     async with database.writing() as connection:
         renewed = await connection.execute(
             update(Runs).where(_is_mine(run_id, token)).values(lease_expires_at=clock.now() + LEASE)
@@ -83,7 +84,7 @@ async def renew(database: Database, run_id: UUID, token: str) -> None:
 
 @shielded
 async def release(database: Database, run_id: UUID, token: str) -> None:
-    """Give the run back unfinished, so that it can be resumed at once."""
+    """Release the unfinished run, so that it can be resumed at once."""
     async with database.writing() as connection:
         await connection.execute(
             update(Runs)
@@ -97,7 +98,7 @@ def _is_mine(run_id: UUID, token: str) -> Any:
 
 
 async def held_row(connection: AsyncConnection, run_id: UUID, token: str) -> Row[Any]:
-    """The run's row, locked for writing; `LostLease` where the token is not in force."""
+    """The run's row, locked for writing; raises `LostLease` if the token is not the current one."""
     row = await run_row(connection, run_id, lock=True)
     if row.lease_token != token or row.status != RunStatus.RUNNING:
         raise LostLease(str(run_id))

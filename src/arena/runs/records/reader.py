@@ -92,7 +92,7 @@ class RunReader:
     ) -> ResultPage:
         """Results of a run in the order of recording, from the one behind `after` on.
 
-        As many as `limit`, or fewer where they would take too much memory.
+        As many as `limit`, or fewer if they would take too much memory.
         """
         query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
         if outcome is not None:

@@ -32,7 +32,7 @@ FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
 async def pending_page(
     database: Database, run_id: UUID, after: int, known: Mapping[str, Test]
 ) -> tuple[list[Item], int | None]:
-    """Items without a result, in order, and where this page ended; None where it was the last.
+    """Items without a result, in order, and where this page ended; None if it was the last.
 
     A page starts behind the position `after`; `known` are tests by their digest.
     """
@@ -158,7 +158,7 @@ def findings_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
 
 
 def cost_columns(executed: Executed) -> dict[str, int | None]:
-    """What a result adds to cost efficiency; null where it failed or its tokens are unknown."""
+    """What a result adds to cost efficiency; null if it failed or its tokens are unknown."""
     test, result = executed.test, executed.result
     cost = None
     if result.passed and result.input_tokens is not None and result.output_tokens is not None:

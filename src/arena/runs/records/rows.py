@@ -25,7 +25,7 @@ async def get_run(database: Database, run_id: UUID, team_id: str | None) -> Run:
 async def run_row(
     connection: AsyncConnection, run_id: UUID, team_id: str | None = None, *, lock: bool = False
 ) -> Row[Any]:
-    """The run's row, if it belongs to this team (None: any); locked where it will be changed."""
+    """The run's row, if it belongs to this team (None: any); locked if it will be changed."""
     query: Select[Any] = select(Runs.__table__).where(Runs.id == run_id)
     if team_id is not None:
         query = query.where(Runs.team_id == team_id)

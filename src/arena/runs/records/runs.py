@@ -112,7 +112,7 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
 
 @shielded
 async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
-    """End the execution: failed where an item has no result, else completed or up to people."""
+    """End the execution: failed if an item has no result, else completed or up to people."""
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
         if row.completed_tests < row.total_tests:

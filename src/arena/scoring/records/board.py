@@ -41,7 +41,7 @@ async def read_board(
 
 
 async def board_entry(connection: AsyncConnection, subject: Subject) -> BoardEntry | None:
-    """One agent version as it stands; None where there is no evidence about it."""
+    """One agent version as it stands; None if there is no evidence about it."""
     query = _placed(subject.team_id).where(*is_about(Scores, subject))
     row = (await connection.execute(query)).one_or_none()
     if row is None or not Sums.of_row(row).has_evidence:
@@ -58,7 +58,7 @@ async def known_versions(connection: AsyncConnection, team_id: str, agent_id: st
 
 
 async def last_change(connection: AsyncConnection, team_id: str) -> datetime | None:
-    """When a score of the team last changed; None where it has none."""
+    """When a score of the team last changed; None if it has none."""
     query = select(func.max(Scores.updated_at)).where(Scores.team_id == team_id)
     return (await connection.execute(query)).scalar_one()
 

@@ -85,7 +85,7 @@ async def report_executions(
     query = select(Executions.__table__).where(
         Executions.team_id == team_id, Executions.idempotency_key.in_(keys)
     )
-    # Without time and price: where the caller left them out, they differ each time it is sent.
+    # Without time and price: if the caller left them out, they differ each time it is sent.
     known = {
         row.idempotency_key: (
             row.agent_id,
@@ -132,7 +132,7 @@ async def add_feedback(
     query = select(Feedback.id, Feedback.rating).where(
         *is_about(Feedback, subject),
         Feedback.user_id == feedback.user_id,
-        # `IS NULL` where there is no execution: two such ratings are about the same thing.
+        # `IS NULL` if there is no execution: two such ratings are about the same thing.
         Feedback.execution_id == feedback.execution_id
         if feedback.execution_id
         else Feedback.execution_id.is_(None),
@@ -228,7 +228,7 @@ async def change_sums(
 async def store_sums(
     connection: AsyncConnection, subject: Subject, score_id: UUID | None, sums: Sums
 ) -> tuple[UUID, float | None]:
-    """Write the sums and their scores into a row, a new one where there is none.
+    """Write the sums and their scores into a row, a new one if there is none.
 
     Ranks are left to the caller: one change moves a few, a recalculation sets them all.
     """

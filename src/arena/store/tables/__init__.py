@@ -1,4 +1,5 @@
-"""The tables, a file per room that keeps them. Names and columns of the documents stand.
+"""The tables, one file per room. Table and column names are those of the project's documents.
 
-A room imports the file it needs: mapping all of them would slow every start. `metadata` knows all.
+A room imports only the file it needs: mapping all tables would slow every start. `metadata` has
+all of them.
 """

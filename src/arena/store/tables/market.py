@@ -1,6 +1,7 @@
-"""The task market: tasks, the journal behind the money, agents, and all that happened.
+"""The task market: tasks, the ledger, agents and events.
 
-Every row is of one team; teams never meet. Entries, postings, events and calls are only inserted.
+Every row belongs to one team; teams share nothing. Entries, postings, events and calls are
+insert-only.
 """
 
 from datetime import datetime
@@ -21,12 +22,12 @@ from arena.amounts import Amount
 from arena.store.tables.table import Table
 
 Id = BigInteger().with_variant(Integer, "sqlite")
-"""Counts up by itself on both databases; on SQLite only a plain INTEGER does."""
+"""Auto-increments on both databases; on SQLite only a plain INTEGER key does."""
 PARTY = String(100)
 
 
 class MarketBooks(Table):
-    """One row per team. Whoever changes anything in the team's market locks it first."""
+    """One row per team; every change in the team's market locks it first."""
 
     __tablename__ = "market_books"
 
@@ -37,7 +38,7 @@ class MarketBooks(Table):
 
 
 class MarketCalls(Table):
-    """Every call that was done, with its key: the receipt that a repeated call is given again."""
+    """Every completed call by its idempotency key; a repeated call gets the same receipt."""
 
     __tablename__ = "market_calls"
     __table_args__ = (UniqueConstraint("team_id", "idempotency_key"),)
@@ -46,7 +47,7 @@ class MarketCalls(Table):
     team_id: Mapped[str] = mapped_column(String(100))
     idempotency_key: Mapped[str] = mapped_column(String(200))
     digest: Mapped[str] = mapped_column(String(64))
-    """Of what was asked; the same key with another digest is refused."""
+    """Of the request; the same key with another digest is refused."""
     action: Mapped[str] = mapped_column(String(30))
     task_id: Mapped[int | None] = mapped_column(Id)
     state: Mapped[str | None] = mapped_column(String(20))
@@ -54,7 +55,7 @@ class MarketCalls(Table):
 
 
 class MarketTasks(Table):
-    """A task: its terms, which never change, and where it stands."""
+    """A task: its terms, which never change, and its state."""
 
     __tablename__ = "market_tasks"
     __table_args__ = (
@@ -69,6 +70,7 @@ class MarketTasks(Table):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     team_id: Mapped[str] = mapped_column(String(100))
     poster: Mapped[str] = mapped_column(PARTY)
+    # From here to `apply_until`: the terms, frozen when the task is posted.
     description: Mapped[str]
     evaluation_cid: Mapped[str] = mapped_column(String(128))
     reward: Mapped[Amount]
@@ -88,6 +90,7 @@ class MarketTasks(Table):
     is_self_judged: Mapped[bool]
     assignment: Mapped[str] = mapped_column(String(20))
     apply_until: Mapped[datetime | None]
+    # From here on: what moves change.
     state: Mapped[str] = mapped_column(String(20))
     expiry_reason: Mapped[str | None] = mapped_column(String(20))
     posted_at: Mapped[datetime]
@@ -110,7 +113,7 @@ class MarketTasks(Table):
     ended_at: Mapped[datetime | None]
     payout: Mapped[Amount]
     exit_at: Mapped[datetime | None]
-    """From when on anyone may end it; None where it has ended."""
+    """When anyone may end it; None once it has ended."""
 
 
 class MarketApplications(Table):
@@ -144,7 +147,7 @@ class MarketAgents(Table):
 
 
 class MarketNonces(Table):
-    """Signatures that were used: none is good twice."""
+    """Used signatures: none is accepted twice."""
 
     __tablename__ = "market_nonces"
 
@@ -155,10 +158,12 @@ class MarketNonces(Table):
 
 
 class MarketAccounts(Table):
-    """What an account holds: the sum of its postings, kept so that reading it costs the same."""
+    """An account's balance: the sum of its postings, stored so that reading it is one row."""
 
     __tablename__ = "market_accounts"
     __table_args__ = (
+        # The last line of defence: no bug may overdraw an account. `outside` is where money of the
+        # market comes from, so it is the one that goes below zero.
         CheckConstraint("balance >= 0 OR name = 'outside'", name="ck_market_accounts_balance"),
     )
 
@@ -168,7 +173,7 @@ class MarketAccounts(Table):
 
 
 class MarketEntries(Table):
-    """An entry of the journal. A task has at most one of a kind, so at most one settlement."""
+    """A ledger entry. A task has at most one of each kind, so at most one settlement."""
 
     __tablename__ = "market_entries"
     __table_args__ = (
@@ -199,7 +204,7 @@ class MarketPostings(Table):
 
 
 class MarketEvents(Table):
-    """What happened, in one order per team."""
+    """Events, in one order per team."""
 
     __tablename__ = "market_events"
     __table_args__ = (

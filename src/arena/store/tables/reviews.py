@@ -1,4 +1,4 @@
-"""What people have to judge, and what they said."""
+"""Reviews and the answers of their reviewers."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from arena.store.tables.table import Table
 
 
 class Reviews(Table):
-    """A submission that waits for people, or that they have judged."""
+    """A submission that waits for reviewers, or that they have judged."""
 
     __tablename__ = "reviews"
     __table_args__ = (
@@ -26,33 +26,33 @@ class Reviews(Table):
     """Whose submission it is: `run` or `task`."""
     subject_id: Mapped[str] = mapped_column(String(100))
     subject_part: Mapped[str] = mapped_column(String(100))
-    """Which one of the run's or the task's submissions; empty where there is only one."""
+    """Which of the run's or task's submissions; empty if there is only one."""
     title: Mapped[str]
     prompt: Mapped[str]
     standard: Mapped[dict[str, Any]]
-    """The whole standard as a document: what is not a checklist is judged after the last answer."""
+    """The whole standard as a document: other parts are judged after the last answer."""
     submission: Mapped[str]
     language: Mapped[str | None] = mapped_column(String(50))
     is_truncated: Mapped[bool]
     reviewers_needed: Mapped[int]
     rule: Mapped[str] = mapped_column(String(50))
-    """How several answers to an item become one."""
+    """How several answers to an item are combined."""
     status: Mapped[str] = mapped_column(String(20))
     item_count: Mapped[int]
     answered_count: Mapped[int] = mapped_column(default=0)
-    """Items that have as many answers as are needed."""
+    """Items that have enough answers."""
     revision: Mapped[int] = mapped_column(default=0)
-    """Grows with every answer: a verdict made from older answers is not written."""
+    """Incremented with every answer: a verdict made from older answers is not written."""
     trouble: Mapped[str | None]
-    """Why there is no verdict although there should be, or why the answers did not count."""
+    """Why the verdict failed, or why the answers did not count."""
     due_at: Mapped[datetime | None]
-    """Until when an answer counts; None: at any time."""
+    """Answers count until then; None: no limit."""
     created_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]
 
 
 class ReviewAnswers(Table):
-    """What a reviewer said to an item. The newest stands; the others are its history."""
+    """A reviewer's answer to an item. The newest counts; the older ones are its history."""
 
     __tablename__ = "review_answers"
     __table_args__ = (Index("ix_review_answers_review", "review_id", "is_standing"),)
@@ -60,9 +60,9 @@ class ReviewAnswers(Table):
     id: Mapped[UUID] = mapped_column(primary_key=True)
     review_id: Mapped[UUID] = mapped_column(ForeignKey("reviews.id", ondelete="CASCADE"))
     place: Mapped[str] = mapped_column(String(50))
-    """Which part of the standard, as `1.0`; empty where the checklist is all of it."""
+    """Which part of the standard, as `1.0`; empty if the checklist is all of it."""
     item: Mapped[int]
-    """0, 1, 2… among the items of that checklist."""
+    """The item's index in that checklist, from 0."""
     reviewer: Mapped[str] = mapped_column(String(100))
     passed: Mapped[bool]
     note: Mapped[str]

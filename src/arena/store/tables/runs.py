@@ -30,9 +30,9 @@ class Runs(Table):
     passed_tests: Mapped[int] = mapped_column(default=0)
     failed_tests: Mapped[int] = mapped_column(default=0)
     errored_tests: Mapped[int] = mapped_column(default=0)
-    """Tests that the infrastructure kept from being executed; they have no result."""
+    """Tests not executed because of infrastructure errors; they have no result."""
     awaiting_tests: Mapped[int] = mapped_column(default=0)
-    """Results that wait for people: neither passed nor failed yet."""
+    """Results that wait for reviewers: neither passed nor failed yet."""
     score_percent: Mapped[float | None]
     points_earned: Mapped[float] = mapped_column(default=0.0)
     points_possible: Mapped[float]
@@ -40,15 +40,15 @@ class Runs(Table):
     is_full: Mapped[bool]
     """Whether it covers every test that applies to the agent; only such a run counts for scores."""
     trials: Mapped[int | None]
-    """Trials asked for with the run; None leaves each test its own number."""
+    """Trials requested with the run; None: each test's own number."""
     concurrency: Mapped[int | None]
     category: Mapped[str | None]
     input_tokens: Mapped[int | None] = mapped_column(BigInteger)
     output_tokens: Mapped[int | None] = mapped_column(BigInteger)
     cost_usd: Mapped[float | None] = mapped_column(Float)
-    """Dollars of the results whose cost is known; None where none is."""
+    """Dollars of the results whose cost is known; None if none is."""
     costed_tests: Mapped[int] = mapped_column(default=0)
-    """How many results that is."""
+    """How many results have a known cost."""
     duration_seconds: Mapped[float] = mapped_column(default=0.0)
     """The sum over the results."""
     error_message: Mapped[str | None]
@@ -56,12 +56,12 @@ class Runs(Table):
     started_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
     lease_token: Mapped[str | None] = mapped_column(String(64))
-    """Who executes it now; a writer without this token is refused."""
+    """The fencing token of its executor; a writer without it is refused."""
     lease_expires_at: Mapped[datetime | None]
 
 
 class FrozenTests(Table):
-    """A test as it stood when a run was created, kept once however many runs use it."""
+    """A test as it was when a run was created; stored once for all runs that use it."""
 
     __tablename__ = "agent_benchmark_tests"
 
@@ -85,11 +85,13 @@ class RunTests(Table):
 
 
 class Results(Table):
-    """What came of one test in one trial."""
+    """The result of one test in one trial."""
 
     __tablename__ = "agent_benchmark_results"
     __table_args__ = (
+        # Also what makes a result exactly-once: a second executor's insert fails.
         UniqueConstraint("run_id", "test_id", "trial"),
+        # Event streams resume after a sequence number, so there must be no gap or double.
         UniqueConstraint("run_id", "sequence"),
     )
 
@@ -103,7 +105,7 @@ class Results(Table):
     category: Mapped[str] = mapped_column(String(100))
     status: Mapped[str] = mapped_column(String(20))
     passed: Mapped[bool | None]
-    """None while people have not yet judged it."""
+    """None until reviewers have judged it."""
     score: Mapped[float | None]
     points_earned: Mapped[float]
     points_possible: Mapped[float]
@@ -117,15 +119,15 @@ class Results(Table):
     model: Mapped[str | None]
     cost_usd: Mapped[float | None] = mapped_column(Float)
     earned_micropoints: Mapped[int | None] = mapped_column(BigInteger)
-    """What it adds to cost efficiency; None where it was not passed or its tokens are unknown."""
+    """What it adds to cost efficiency; None if it did not pass or its tokens are unknown."""
     possible_micropoints: Mapped[int | None] = mapped_column(BigInteger)
     created_at: Mapped[datetime]
     verdict_cid: Mapped[str | None] = mapped_column(String(100))
-    """The record of the verdict; None where this row says it all."""
+    """The record of the verdict; None if this row holds all of it."""
 
 
 class RunErrors(Table):
-    """A test that could not be executed, and what was in the way; gone once it was."""
+    """A test that could not be executed, and why; deleted once it was executed."""
 
     __tablename__ = "agent_benchmark_errors"
 
@@ -140,7 +142,7 @@ class RunErrors(Table):
 
 
 class RunGroups(Table):
-    """How a completed full run went in each category and for each tag of its tests."""
+    """Sums of a completed full run for each category and each tag of its tests."""
 
     __tablename__ = "agent_benchmark_run_groups"
 

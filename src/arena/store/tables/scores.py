@@ -1,4 +1,4 @@
-"""Ratings, executions, and what they and the runs add up to."""
+"""Ratings, executions, and the scores computed from them and from runs."""
 
 from datetime import datetime
 from typing import Any
@@ -11,11 +11,11 @@ from arena.store.tables.table import Table
 
 
 class Feedback(Table):
-    """A user's rating. The newest of a user for one thing stands; the others are its history."""
+    """A user's rating. The user's newest for one thing counts; older ones are its history."""
 
     __tablename__ = "agent_feedback"
     __table_args__ = (
-        # Ends in what stands: a user's replaced votes are never read to find the one that does.
+        # Includes `is_standing`: finding a user's current rating reads none of the replaced ones.
         Index(
             "ix_agent_feedback_vote",
             "team_id",
@@ -42,12 +42,12 @@ class Feedback(Table):
 
 
 class Executions(Table):
-    """One execution of an agent: a benchmark test, a task, or one that its owner reported."""
+    """One execution of an agent: a benchmark test, a task, or one reported by its owner."""
 
     __tablename__ = "agent_execution_history"
     __table_args__ = (
-        # In the database it holds only rows that have a key (migration 0002): most come from runs
-        # and have none. Saying so here too would import the PostgreSQL dialect on every start.
+        # In the database a partial index, of rows that have a key (migration 0002): most come from
+        # runs and have none. Declaring it here would import the PostgreSQL dialect at every start.
         Index("uq_agent_execution_history_key", "team_id", "idempotency_key", unique=True),
         Index("ix_agent_execution_history_agent", "team_id", "agent_id", "agent_version"),
     )
@@ -69,7 +69,7 @@ class Executions(Table):
 
 
 class Scores(Table):
-    """What an agent version's evidence adds up to: the sums, and the scores they give."""
+    """The sums of an agent version's evidence, and the scores computed from them."""
 
     __tablename__ = "agent_scores"
     __table_args__ = (
@@ -89,7 +89,7 @@ class Scores(Table):
     cost_efficiency_score: Mapped[float | None]
     overall_score: Mapped[float | None]
     overall_low: Mapped[float | None] = mapped_column(Float)
-    """The interval of the overall score; None where it is to be computed anew."""
+    """The interval of the overall score; None until it is recomputed."""
     overall_high: Mapped[float | None] = mapped_column(Float)
     coverage: Mapped[float] = mapped_column(default=0.0)
     rank_overall: Mapped[int | None]
@@ -99,7 +99,7 @@ class Scores(Table):
     execution_count: Mapped[int] = mapped_column(default=0)
     success_count: Mapped[int] = mapped_column(default=0)
     benchmark_run_id: Mapped[UUID | None]
-    """The run the benchmark and the cost component come from."""
+    """The run that the benchmark and cost components come from."""
     benchmark_share: Mapped[list[Any]]
     """Six whole numbers; see `arena.scoring.Share`."""
     cost_share: Mapped[list[Any]]
@@ -107,7 +107,7 @@ class Scores(Table):
 
 
 class ScoreWeights(Table):
-    """The weights that the stored scores were made with, in billionths; one row."""
+    """The weights of the stored scores, in billionths; one row."""
 
     __tablename__ = "agent_score_weights"
 

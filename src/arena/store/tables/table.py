@@ -1,4 +1,4 @@
-"""What every table shares: types that both databases keep, and names of keys and indexes."""
+"""What all tables share: column types for both databases, and names of keys and indexes."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -35,18 +35,18 @@ class AnyJson(TypeDecorator[Any]):
         """The type of the database in use."""
         if dialect.name != "postgresql":
             return JSON(none_as_null=True)
-        # Here, because importing the PostgreSQL dialect would slow every start on SQLite.
+        # Imported here: loading the PostgreSQL dialect would slow every start on SQLite.
         from sqlalchemy.dialects.postgresql import JSONB
 
         return JSONB(none_as_null=True)
 
     def coerce_compared_value(self, op: Any, value: Any) -> Any:
-        """The types that JSON itself gives to keys and parts."""
+        """Compare as JSON itself does; a TypeDecorator would not pass this on."""
         return self.impl_instance.coerce_compared_value(op, value)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment in UTC; SQLite keeps no zone, so it is given back here."""
+    """A time in UTC; SQLite stores no zone, so it is added again when read."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -54,7 +54,7 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Only aware times may be stored."""
         if value is not None and value.tzinfo is None:
-            raise ValueError("a time without a zone cannot be stored")
+            raise ValueError("cannot store a time without a time zone")
         return value.astimezone(UTC) if value is not None else None
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
@@ -71,11 +71,11 @@ class Money(TypeDecorator[Amount]):
     cache_ok = True
 
     def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:
-        """A plain number: not every driver knows what a subclass of one is."""
+        """A plain int: not every driver accepts a subclass."""
         return None if value is None else int(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> Amount | None:
-        """Prints as people write it."""
+        """As an `Amount`, which prints in major units."""
         return None if value is None else Amount(value)
 
 
@@ -90,6 +90,7 @@ class Table(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
+    # So that `Mapped[datetime]` and the like need no column type of their own.
     type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
         UUID: Uuid(),
         datetime: UtcDateTime(),
