@@ -18,7 +18,7 @@ from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
 
 RUNNABLE = "the code can be run"
-"""The only criterion if the submission did not get as far as its cases."""
+"""The only criterion of a submission whose code could not be run at all."""
 
 
 async def judge_cases(
@@ -27,7 +27,7 @@ async def judge_cases(
     sandbox: SandboxProvider | None,
     openings: Sequence[Opening] = (),
 ) -> Verdict:
-    """The share of the cases that pass, rounded down; hidden ones are opened."""
+    """The share of the cases that pass, rounded down; the openings show the hidden ones."""
     if sandbox is None:
         raise NotJudged("test cases need a sandbox, and none is set up", retryable=False)
     try:
@@ -39,7 +39,7 @@ async def judge_cases(
     try:
         results = await _run(whole, submission, sandbox)
     except (InvalidInput, NotFound, AgentFault) as error:
-        # Standard and language were checked before: what is wrong here is the submission.
+        # Standard and language were checked before, so the fault is the submission's.
         finding = Finding(criterion=RUNNABLE, passed=False, reason=error.message)
         return Verdict(
             score=0,
@@ -62,7 +62,7 @@ async def judge_cases(
 
 
 def with_hidden_cases(standard: TestCases, documents: Sequence[object]) -> TestCases:
-    """The standard with its hidden cases behind the public ones, or all that is wrong with them."""
+    """The standard with its hidden cases after the public ones; an error with all faults."""
     faults: list[Fault] = []
     hidden = [read(Case, one, faults, ("sealed", i)) for i, one in enumerate(documents)]
     whole = replace(standard, cases=(*standard.cases, *filter(None, hidden)))
@@ -73,7 +73,7 @@ def with_hidden_cases(standard: TestCases, documents: Sequence[object]) -> TestC
 
 
 def recount(standard: TestCases, verdict: Verdict) -> Verdict:
-    """The verdict that recorded findings come to, where the code itself cannot run here."""
+    """The verdict recomputed from recorded findings, if the code cannot be run here."""
     count = len(standard.cases) + len(standard.sealed)
     findings = verdict.findings
     if len(findings) == 1 and not findings[0].passed and findings[0].criterion == RUNNABLE:
@@ -86,9 +86,9 @@ def recount(standard: TestCases, verdict: Verdict) -> Verdict:
 
 
 def score_of(cases: Sequence[Judged], public: int) -> int:
-    """The share that passed, of all or of the hidden ones alone, whichever is less.
+    """The share that passed, of all cases or of the hidden ones alone, whichever is less.
 
-    So answering the public cases of a sealed standard from memory gains nothing.
+    So hard-coding the answers to the public cases of a sealed standard gains nothing.
     """
     return min(calc_score(part) for part in (cases, cases[public:]) if part)
 
@@ -96,7 +96,7 @@ def score_of(cases: Sequence[Judged], public: int) -> int:
 async def _run(
     standard: TestCases, submission: Submission, sandbox: SandboxProvider
 ) -> list[CaseResult]:
-    """One result per case, in order; the cases of one language share one run."""
+    """One result per case, in order; the cases of one language share one sandbox run."""
     options = CaseOptions(tolerance=standard.tolerance)
     groups: dict[str | None, list[int]] = {}
     for place, case in enumerate(standard.cases):
@@ -104,7 +104,7 @@ async def _run(
         groups.setdefault(language, []).append(place)
     results: dict[int, CaseResult] = {}
     for language, places in groups.items():
-        given = await run_tests(
+        batch = await run_tests(
             sandbox,
             submission.output,
             standard.function_name,
@@ -112,7 +112,7 @@ async def _run(
             language=language,
             options=options,
         )
-        results |= zip(places, given, strict=True)
+        results |= zip(places, batch, strict=True)
     return [results[place] for place in range(len(standard.cases))]
 
 
@@ -129,7 +129,7 @@ def _finding(place: int, result: CaseResult, public: int) -> Finding:
 
 
 def _summary(results: Sequence[CaseResult], public: int) -> str:
-    """How many passed, and the first that did not."""
+    """How many passed, and the first one that failed."""
     passed = sum(result.passed for result in results)
     summary = f"{passed} of {len(results)} cases passed"
     hidden = results[public:]
@@ -143,9 +143,9 @@ def _summary(results: Sequence[CaseResult], public: int) -> str:
 
 
 def _text(value: object) -> str:
-    """A value as JSON writes it, on one line, cut where it is long.
+    """A value as JSON on one line, shortened if it is long.
 
-    A function may return half of a surrogate pair, which nobody can send or store.
+    A function may return half of a surrogate pair, which cannot be sent or stored.
     """
     try:
         return storable(excerpt(json.dumps(value, ensure_ascii=False, default=_as_json)))
@@ -154,7 +154,7 @@ def _text(value: object) -> str:
 
 
 def _as_json(value: object) -> object:
-    """Values that a function can return and JSON has no form for."""
+    """Values that a function can return but JSON cannot represent."""
     match value:
         case SetValue():
             return {"Set": value.members}

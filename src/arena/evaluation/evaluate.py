@@ -1,4 +1,4 @@
-"""The core: a standard and a submission in, a verdict out."""
+"""The core of judging: a standard and a submission in, a verdict out."""
 
 import asyncio
 import math
@@ -25,10 +25,10 @@ from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Finding, ItemAnswer, Opening, Submission, Verdict
 
 PartJudge = Callable[[Leaf, PartPath], Awaitable[Verdict]]
-"""Judges one part of a standard, at its place."""
+"""Judges one part of a standard, given its path."""
 
 LONG_CHARACTERS = 100_000
-"""A longer answer is searched in a thread, whatever is looked for: folding it takes a while."""
+"""A longer answer is checked in a thread by every validator: folding it alone takes a while."""
 
 
 async def evaluate(
@@ -37,7 +37,7 @@ async def evaluate(
     """Judge the submission by the standard.
 
     Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` if
-    people have not yet answered, and `NotJudged` if a resource for a verdict is missing.
+    people have not answered yet, and `NotJudged` if a needed resource is missing.
     """
     unanswered = {
         place: checklist
@@ -45,7 +45,7 @@ async def evaluate(
         if place not in resources.answers
     }
     if unanswered:
-        # Before anything runs: judging the other parts may cost money, and would be done again.
+        # Before anything runs: judging the other parts may cost money and would be repeated later.
         raise ReviewNeeded(unanswered)
 
     async def judge(part: Leaf, at: PartPath) -> Verdict:
@@ -69,11 +69,11 @@ async def evaluate(
 
 
 async def combine(judge: PartJudge, standard: Standard, submission: Submission) -> Verdict:
-    """The verdict on the whole, from the verdicts that `judge` gives on its parts."""
+    """The verdict on the whole, from the verdicts of `judge` on its parts."""
     verdict = await _combined(standard, judge, ())
     if verdict.passed:
         return verdict
-    # Added once at the end, so that the parts of a composite do not repeat it.
+    # Added once at the end, or every part of a composite would repeat it.
     output = submission.output
     read = f'"{excerpt(output)}"' if output.strip() else "an empty answer"
     return replace(verdict, reasoning=f"{verdict.reasoning} (read: {read})")
@@ -89,7 +89,7 @@ async def _combined(standard: Standard, judge: PartJudge, at: PartPath) -> Verdi
 
 
 def _all(standard: AllOf, verdicts: Sequence[Verdict]) -> Verdict:
-    """The weighted mean of the parts, with the reasons of what failed, or of everything."""
+    """The weighted mean of the parts, with the reasons of those that failed, else of all."""
     score = weighted_mean(
         [verdict.score for verdict in verdicts], [part.weight for part in standard.all_of]
     )
@@ -103,7 +103,7 @@ def _all(standard: AllOf, verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _best(verdicts: Sequence[Verdict]) -> Verdict:
-    """The best of the parts; what the others miss would help nobody."""
+    """The best of the parts; the reasons of the others would only distract."""
     best = max(verdicts, key=_rank)
     reasoning = best.reasoning
     if not best.passed and len(verdicts) > 1:
@@ -112,15 +112,15 @@ def _best(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _rank(verdict: Verdict) -> tuple[bool, float, float]:
-    """How near a verdict is to a pass; of two with the same score, the one that misses less."""
+    """How close a verdict is to a pass; with equal scores, more passed findings win."""
     share = sum(finding.passed for finding in verdict.findings) / max(1, len(verdict.findings))
     return verdict.passed, verdict.score, share
 
 
 def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
-    """The mean of the scores by their weights, rounded to hide the error of binary fractions.
+    """The weighted mean, rounded to six decimals to remove floating-point error.
 
-    Three parts of 60 with weights of 0.1 are exactly 60: a hair less would cost the pass.
+    Three parts of 60 with weights of 0.1 give exactly 60; 59.999… would fail.
     """
     total = math.fsum(score * weight for score, weight in zip(scores, weights, strict=True))
     return round(total / math.fsum(weights), 6)
@@ -129,7 +129,7 @@ def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
 async def validate(standard: Validator, submission: Submission) -> Verdict:
     """The verdict of a plain validator: 100 or 0."""
     if standard.is_slow or len(submission.output) > LONG_CHARACTERS:
-        # In a thread, because a pattern may search for seconds and other work must go on.
+        # In a thread: a pattern may search for seconds, which would block the event loop.
         findings = await asyncio.to_thread(standard.check, submission.output)
     else:
         findings = standard.check(submission.output)
@@ -140,7 +140,7 @@ async def validate(standard: Validator, submission: Submission) -> Verdict:
 
 
 def judge_checklist(standard: Checklist, answers: Sequence[ItemAnswer]) -> Verdict:
-    """The verdict that people's answers give, one for each item, in order."""
+    """The verdict from people's answers, one for each item, in order."""
     count = len(standard.items)
     if len(answers) != count:
         raise InvalidInput(f"{len(answers)} answers to {count} items: give one for each item")

@@ -1,4 +1,4 @@
-"""Judging on request: what a caller hands in, the records that come of it, and who judges."""
+"""Judges submissions on request, keeps and verifies verdict records, and lists the judges."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
 
 class Evaluator:
-    """Judges submissions for callers, and checks the records of verdicts."""
+    """Judges submissions for callers, and verifies verdict records."""
 
     def __init__(
         self, settings: Settings, resources: Resources, fresh_judge: Judging, content: "LocalStore"
@@ -37,7 +37,7 @@ class Evaluator:
         self._settings = settings
         self._resources = resources
         self._fresh_judge = fresh_judge
-        """Asks the models even if their votes are in the cache."""
+        """Asks the models even if the cache has their votes."""
         self._content = content
 
     async def evaluate(
@@ -51,22 +51,22 @@ class Evaluator:
         may_unseal: bool = True,
         record: bool = True,
     ) -> Verdict:
-        """The verdict by a standard, which is a document or the CID of one.
+        """Judge by a standard, given as a document or as its CID.
 
-        `sealed` is the private part of a sealed standard; without it the one that is stored here
-        is used where the caller `may_unseal` it.
+        `sealed` is the private part of a sealed standard; without it the stored one is used if
+        the caller `may_unseal` it.
         """
         document: Any = standard
         if isinstance(document, str):
-            document = await asyncio.to_thread(self._fetched, document)
-        # In a thread: thousands of cases take a while to read, as do patterns to compile.
+            document = await asyncio.to_thread(self._read_document, document)
+        # In a thread: reading thousands of cases, or compiling patterns, takes a while.
         read = await asyncio.to_thread(read_standard_document, document)
-        resources = replace(self._resources, answers=_dealt(read, answers))
+        resources = replace(self._resources, answers=_answers_by_part(read, answers))
         if fresh:
             resources = replace(resources, judge=self._fresh_judge)
         if sealed is not None:
             resources = replace(
-                resources, unseal=_opened(read_private_part(canonical(dict(sealed))))
+                resources, unseal=_unseal_with(read_private_part(canonical(dict(sealed))))
             )
         elif not may_unseal:
             resources = replace(resources, unseal=_refuse_to_unseal)
@@ -78,11 +78,11 @@ class Evaluator:
         return replace(verdict, record_cid=cid)
 
     async def verify(self, cid: str) -> Verification:
-        """Whether the verdict record called `cid` holds."""
+        """Check the verdict record with this CID."""
         return await verify(self._content, cid, self._resources.sandbox)
 
     def judges(self) -> JudgeList:
-        """The judge that the settings name, with its latest figures; it reads a file."""
+        """The configured judge with its latest figures; reads a file."""
         panel = panel_of(self._settings)
         if not panel.is_complete:
             return JudgeList(judges=(), count=0)
@@ -96,8 +96,8 @@ class Evaluator:
         )
         return JudgeList(judges=(judge,), count=1)
 
-    def _fetched(self, cid: str) -> Any:
-        """The document that a CID names."""
+    def _read_document(self, cid: str) -> Any:
+        """The document with this CID."""
         data = self._content.get(cid, max_bytes=MAX_STANDARD_BYTES)
         try:
             return read_json(data)
@@ -105,7 +105,7 @@ class Evaluator:
             raise InvalidInput(f"{cid} is not a standard: {error.message}") from error
 
 
-def _opened(openings: Sequence[Opening]) -> Unsealing:
+def _unseal_with(openings: Sequence[Opening]) -> Unsealing:
     def unseal(_commitments: Sequence[str]) -> Sequence[Opening]:
         return openings
 
@@ -113,17 +113,17 @@ def _opened(openings: Sequence[Opening]) -> Unsealing:
 
 
 def _refuse_to_unseal(_commitments: Sequence[str]) -> Sequence[Opening] | None:
-    """A verdict shows the hidden cases: any team could get them with an empty submission."""
+    """Refuse: a verdict shows the hidden cases, so an empty submission would reveal them."""
     raise Forbidden(
         "the private part of a sealed standard is not used for a verdict on request: send it along "
         "as `sealed` (arena evaluate --sealed FILE)"
     )
 
 
-def _dealt(
+def _answers_by_part(
     standard: Standard, answers: Sequence[ItemAnswer]
 ) -> Mapping[PartPath, Sequence[ItemAnswer]]:
-    """The answers dealt out to the checklists of a standard, in order."""
+    """The answers split among the checklists of a standard, in order."""
     if not answers:
         return {}
     waiting = checklists(standard)

@@ -1,7 +1,7 @@
-"""How the body of a standard is read: the kinds of field, and every fault with its path.
+"""Reads the body of a standard: the types of its fields, and every fault with its path.
 
 A standard is a dataclass whose annotations say what each field may hold; pydantic checks it. `read`
-turns pydantic's errors into faults that say where (so that the catalog can point at the line of a
+turns pydantic's errors into faults that say where (so that the catalog can point to the line in a
 file) and what to write instead.
 """
 
@@ -30,7 +30,7 @@ from arena.evaluation.text import fold
 from arena.text import NOT_UNICODE, is_unicode
 
 MAX_JSON_DEPTH = 200
-"""How deep a value in a standard may nest: as deep as what a function may return."""
+"""How deep a value in a standard may nest: the same limit as for a function's return value."""
 
 T = TypeVar("T")
 B = TypeVar("B", bound="Body")
@@ -55,12 +55,12 @@ class Body:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     def faults(self) -> Iterator[Fault]:
-        """What is wrong between fields that are each right by themselves."""
+        """Faults between fields that are each valid on their own."""
         return iter(())
 
 
 def read(kind: type[B], body: object, faults: list[Fault], at: KeyPath = ()) -> B | None:
-    """The body as a value of the dataclass `kind`; None with all that is wrong in `faults`."""
+    """The body as a value of the dataclass `kind`; None, with every fault added to `faults`."""
     before = len(faults)
     try:
         value: B = _adapter(kind).validate_python(body)
@@ -74,7 +74,7 @@ def read(kind: type[B], body: object, faults: list[Fault], at: KeyPath = ()) -> 
 
 @functools.cache
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    # Made when first needed: it takes a millisecond, and most commands read few kinds or none.
+    # Built on first use: it takes a millisecond, and most commands read few kinds or none.
     return TypeAdapter(kind)
 
 
@@ -113,7 +113,7 @@ def _error(message: str) -> PydanticCustomError:
 
 
 def checked(check: Callable[[Any], str | None]) -> AfterValidator:
-    """Refuses a value of which `check` says what is wrong."""
+    """Refuses a value that `check` returns a message for."""
 
     def validate(value: T) -> T:
         if problem := check(value):
@@ -124,7 +124,7 @@ def checked(check: Callable[[Any], str | None]) -> AfterValidator:
 
 
 def converted(convert: Callable[[Any], object]) -> AfterValidator:
-    """Puts what `convert` returns in place of the value; its `InvalidInput` is a fault."""
+    """Replaces the value by what `convert` returns; an `InvalidInput` from it is a fault."""
 
     def validate(value: object) -> object:
         try:
@@ -142,12 +142,12 @@ def _text_fault(text: str) -> str | None:
 
 
 def _finite(value: object) -> float:
-    """The number as it was written: a float cannot tell large whole numbers apart."""
+    """The number unconverted: a float would merge neighbouring large integers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _error(f"must be a number, is {type_name(value)}")
     try:
         is_finite = math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an int too large for a float
         is_finite = False
     if not is_finite:
         raise _error("must be a finite number")
@@ -169,7 +169,7 @@ def _json(value: object) -> object:
 
 
 def _nested(faults: Sequence[tuple[KeyPath, str]]) -> ValidationError:
-    """Several errors inside one value, which pydantic adds to its own."""
+    """Several errors inside one value; pydantic merges them into its own list."""
     return ValidationError.from_exception_data(
         "value", [InitErrorDetails(type=_error(text), loc=at, input=None) for at, text in faults]
     )
@@ -178,7 +178,7 @@ def _nested(faults: Sequence[tuple[KeyPath, str]]) -> ValidationError:
 def _json_faults(value: object, at: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Each place where JSON cannot hold the value."""
     if len(at) > MAX_JSON_DEPTH:
-        # At the value itself: the place inside is a path of hundreds of steps.
+        # Reported at the root: the path to the place itself has hundreds of steps.
         yield (), f"is nested more than {MAX_JSON_DEPTH} deep"
     elif isinstance(value, Mapping):
         for key, inner in cast(Mapping[object, object], value).items():
@@ -204,15 +204,15 @@ def _scalar_fault(value: object) -> str | None:
 
 
 Text = Annotated[str, Strict(), checked(_text_fault)]
-"""Text with something in it."""
+"""Text that is not blank."""
 Number = Annotated[float, PlainValidator(_finite)]
-"""A finite number; true is not one."""
+"""A finite number; `true` is not a number."""
 Tolerance = Annotated[Number, Field(ge=0)]
 Weight = Annotated[Number, Field(ge=0, le=1e6)]
-"""The limit keeps the sum of the weights a number."""
+"""The limit keeps the sum of the weights finite."""
 PassScore = Annotated[Number, Field(gt=0, le=100)]
 IsJson = AfterValidator(_json)
-"""A value that JSON can hold, to its depth."""
+"""A value that JSON can represent, checked recursively."""
 Json = Annotated[Any, IsJson]
 Distinct = AfterValidator(_distinct)
 """A list in which no text occurs twice."""

@@ -17,7 +17,7 @@ from arena.evaluation.pattern import TooSlow, pattern_fault, search
 from arena.evaluation.text import excerpt
 
 SCHEMA_SECONDS = 5.0
-"""Of processor time, for one answer and one schema: a busy machine makes no answer error."""
+"""CPU time for one answer and one schema. Not wall time: a busy machine must not fail answers."""
 
 _deadline: ContextVar[float] = ContextVar("deadline")
 
@@ -27,7 +27,7 @@ Check = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
     """What is wrong with a schema, or None."""
-    # Imported here, as below: it takes 60 ms, and few tests need it.
+    # Imported in functions, here and below: jsonschema takes 60 ms to load, and few tests need it.
     from jsonschema.exceptions import SchemaError
 
     try:
@@ -44,8 +44,8 @@ def schema_fault(schema: Mapping[str, object] | bool) -> str | None:
 
 
 def _reference_fault(schema: Mapping[str, object] | bool) -> str | None:
-    """A reference that leads nowhere, or round and round without looking further into a value."""
-    # Besides the schema itself a reference may name the schemas of the specification.
+    """A reference without a target, or a cycle of references that never descends into a value."""
+    # Besides the schema itself a reference may target the schemas of the specification.
     from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
@@ -54,7 +54,7 @@ def _reference_fault(schema: Mapping[str, object] | bool) -> str | None:
     uri = root.id() or ""
     waiting = deque([(root, REGISTRY.with_resource(uri, root).crawl().resolver(uri), True)])
     same_value: dict[int, list[int]] = {}
-    """By the identity of each subschema: those that are tried on the very same value."""
+    """For each subschema (by identity), the subschemas that are applied to the same value."""
     while waiting:
         resource, resolver, is_checked = waiting.pop()
         contents = resource.contents
@@ -71,7 +71,8 @@ def _reference_fault(schema: Mapping[str, object] | bool) -> str | None:
             except Unresolvable:
                 return f"it refers to {excerpt(ref)!r}, which it does not contain"
             tried.append(id(found.contents))
-            # Behind all children: what is met only now stands where no schema is looked for.
+            # After all children: a target still unseen then is outside the subschema keywords, so
+            # it was not checked with the rest.
             target = DRAFT202012.create_resource(found.contents)
             waiting.appendleft((target, found.resolver, False))
     try:
@@ -82,7 +83,7 @@ def _reference_fault(schema: Mapping[str, object] | bool) -> str | None:
 
 
 def _tried_here(schema: Mapping[str, Any]) -> Iterator[object]:
-    """The subschemas that say something of the value itself, not of its parts."""
+    """The subschemas that apply to the value itself, not to its parts."""
     for name in ("allOf", "anyOf", "oneOf"):
         yield from schema.get(name, ())
     for name in ("not", "if", "then", "else"):
@@ -92,7 +93,7 @@ def _tried_here(schema: Mapping[str, Any]) -> Iterator[object]:
 
 
 def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | None:
-    """Why `value` does not fit the schema (the most telling reason), or None if it does."""
+    """Why `value` does not fit the schema (the most relevant reason), or None if it does."""
     from jsonschema.exceptions import best_match
     from referencing import Registry
     from referencing.exceptions import Unresolvable
@@ -131,7 +132,7 @@ def _validator_class() -> Any:
 
 
 def _timed(check: Check) -> Check:
-    """The check, which gives up when the time for the whole answer is over."""
+    """The check, which stops when the time for the whole answer is used up."""
 
     def timed(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
         if time.thread_time() > _deadline.get(float("inf")):
@@ -158,7 +159,7 @@ def _pattern_properties(
 
 
 def _unique_items(_validator: Any, wanted: bool, value: object, _schema: Any) -> Iterator[Any]:
-    # The library compares every object with every other: minutes for a long answer.
+    # The library compares every item with every other: minutes for a long answer.
     if wanted and isinstance(value, list):
         items = cast(list[object], value)
         if len({_identity(item) for item in items}) < len(items):
@@ -166,7 +167,7 @@ def _unique_items(_validator: Any, wanted: bool, value: object, _schema: Any) ->
 
 
 def _identity(value: object) -> Hashable:
-    """Equal for values that JSON calls equal: 1 and 1.0 are, 1 and true are not."""
+    """A key that is equal for equal JSON values: 1 equals 1.0, but not true."""
     if isinstance(value, bool):
         return "boolean", value
     if isinstance(value, list):
@@ -185,7 +186,7 @@ def _misfit(message: str) -> Any:
 
 @functools.cache
 def _pattern_format() -> Any:
-    """Says of a schema's own patterns whether they can be used."""
+    """Checks the regular expressions in a schema itself."""
     from jsonschema import FormatChecker
 
     formats = FormatChecker(formats=())

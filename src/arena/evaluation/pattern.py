@@ -1,4 +1,4 @@
-"""Regular expressions with bounded cost: checked when they are read, timed when they search."""
+"""Regular expressions with bounded cost: checked when read, with a timeout when searching."""
 
 import regex
 
@@ -6,8 +6,8 @@ PATTERN_SECONDS = 2.0
 """How long one regular expression may search one answer."""
 MAX_PATTERN_CHARACTERS = 10_000
 MAX_REPEATS = 100_000
-"""How large a pattern may become when its counted repeats are written out: compiling the 23
-characters of `((a{1000}){1000}){1000}` takes more memory than there is."""
+"""How large a pattern may become when its counted repeats are expanded: compiling the 23
+characters of `((a{1000}){1000}){1000}` takes more memory than a machine has."""
 
 COUNT = regex.compile(r"\{(\d*)(?:,(\d*))?\}")
 CALL = regex.compile(r"\(\?(?:R|\d|[+-]\d|&|P>)")
@@ -34,10 +34,10 @@ def pattern_fault(pattern: str) -> str | None:
 
 
 def search(pattern: str, text: str, *, case_sensitive: bool) -> "regex.Match[str] | None":
-    """The first place in the text where the pattern is found; raises TooSlow past the limit."""
+    """The first match of the pattern in the text; raises `TooSlow` past the limit."""
     flags = 0 if case_sensitive else regex.IGNORECASE
     try:
-        # `concurrent` lets other threads run meanwhile: the event loop, for one.
+        # `concurrent` releases the GIL, so that the event loop keeps running.
         return regex.search(pattern, text, flags=flags, timeout=PATTERN_SECONDS, concurrent=True)
     except (TimeoutError, MemoryError) as late:
         message = f"the pattern {pattern!r} took longer than {PATTERN_SECONDS:g} s on this answer"
@@ -45,9 +45,9 @@ def search(pattern: str, text: str, *, case_sensitive: bool) -> "regex.Match[str
 
 
 def _costly_part(pattern: str) -> str | None:
-    """What in a pattern would need unbounded memory: an estimate that need not know all syntax."""
-    sizes = [0]  # of each open group so far
-    last = 0  # of the thing that a repeat would apply to
+    """Why a pattern would need unbounded memory. An estimate, which need not know all syntax."""
+    sizes = [0]  # the expanded size of each open group so far
+    last = 0  # the size of the item that a repeat would apply to
     place = 0
     while place < len(pattern):
         step = 1
@@ -55,7 +55,7 @@ def _costly_part(pattern: str) -> str | None:
             return "calls itself or a group of its own, which may never end"
         if repeat := COUNT.match(pattern, place):
             step = len(repeat.group())
-            # Nine digits are more than enough to be too many.
+            # Nine digits suffice to exceed the limit; int() of thousands of digits raises.
             times = max(int((repeat[2] or repeat[1] or "1")[:9]), 1)
             sizes[-1] += last * (times - 1)
             last *= times
@@ -75,7 +75,7 @@ def _costly_part(pattern: str) -> str | None:
 
 
 def _step(pattern: str, place: int) -> int:
-    """How many characters the thing at this place takes: an escape, a class, or a sign."""
+    """The length of the item at this position: an escape, a class, or one character."""
     if pattern[place] == "\\":
         return 2
     inside = CHARACTER_CLASS.match(pattern, place)

@@ -1,7 +1,7 @@
-"""Reads a standard, from a test's keys or from a JSON document of its own.
+"""Reads a standard, from a test's keys or from a JSON document.
 
-`read_standard` and `read_standard_document` are the only ways in. Both report every fault at once,
-each with its path, so that the catalog can point at the line in the file.
+`read_standard` and `read_standard_document` are the entry points. Both report all faults at once,
+each with its path, so that the catalog can point to the line in the file.
 """
 
 import functools
@@ -25,7 +25,7 @@ FLAGS = ("case_sensitive", "whole_word")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Flags(Body):
-    """How text is compared. Parts of a composite inherit what they do not say themselves."""
+    """How text is compared. Parts of a composite inherit the flags they do not set."""
 
     case_sensitive: StrictBool | None = None
     whole_word: StrictBool | None = None
@@ -51,7 +51,7 @@ def read_standard(
     pass_score: float | None = None,
 ) -> Standard:
     """The standard that `validation` and the body `expected` describe, or all their faults."""
-    # A test that does not ask for whole words leaves it to the parts of its composite.
+    # False is the default of a test, so it must not override the parts of a composite.
     flags = _Flags(case_sensitive=case_sensitive, whole_word=whole_word or None)
     reader = _Reader(faults=[], flags=flags)
     standard = reader.body(validation, "validation", expected, "expected")
@@ -71,7 +71,7 @@ def read_standard_document(document: object) -> Standard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """Reads at one place in a document; what is wrong goes to `faults`."""
+    """Reads at one path of a document; collects the faults."""
 
     faults: list[Fault]
     flags: _Flags
@@ -79,11 +79,11 @@ class _Reader:
     depth: int = 0
 
     def fault(self, message: str, *path: str | int, of_key: bool = False) -> None:
-        """Report what is wrong at `path` from here."""
+        """Report a fault at `path`, relative to here."""
         self.faults.append(Fault(path=(*self.at, *path), message=message, of_key=of_key))
 
     def result(self, standard: Standard | None) -> Standard:
-        """The standard, if nothing is wrong with it."""
+        """The standard; an error if there are faults."""
         if self.faults or standard is None:
             raise InvalidStandard(self.faults)
         return standard
@@ -91,10 +91,10 @@ class _Reader:
     def document(self, document: Mapping[object, object]) -> Standard | None:
         """A standard in either form: with a `type`, or with `validation` and `expected`."""
         body = dict(document)
-        given = {name: body.pop(name) for name in FLAGS if name in body}
-        own = read(_Flags, given, self.faults, self.at) or self.flags
-        said = {name: flag for name in FLAGS if (flag := getattr(own, name)) is not None}
-        reader = replace(self, flags=replace(self.flags, **said))
+        flags = {name: body.pop(name) for name in FLAGS if name in body}
+        own = read(_Flags, flags, self.faults, self.at) or self.flags
+        explicit = {name: flag for name in FLAGS if (flag := getattr(own, name)) is not None}
+        reader = replace(self, flags=replace(self.flags, **explicit))
         if "type" in body:
             typed = read(_Typed, {"type": body.pop("type")}, self.faults, self.at)
             return typed and reader.body(typed.type, "type", body)
@@ -105,7 +105,7 @@ class _Reader:
         return test and reader.body(test.validation, "validation", test.expected, "expected")
 
     def body(self, kind: str, key: str, value: object, *path: str) -> Standard | None:
-        """A standard of the kind that `key` names, whose body is at `path` from here."""
+        """A standard of this kind, whose body is at `path` from here; `key` is for messages."""
         if kind not in VALIDATIONS:
             message = f"unknown {key} {kind!r}{nearest(kind, VALIDATIONS)}"
             if "known:" not in message:
@@ -121,7 +121,7 @@ class _Reader:
         body |= cast(Mapping[str, object], value)
         here = replace(self, at=(*self.at, *path))
         if kind in ("all_of", "any_of") and isinstance(body.get(kind), list):
-            # Before pydantic sees it: a part may have either form, and inherits the flags.
+            # Before pydantic reads it: a part may have either form, and inherits the flags.
             before = len(self.faults)
             body[kind] = here.parts(kind, body[kind])
             if len(self.faults) > before:
@@ -131,7 +131,7 @@ class _Reader:
         return read(VALIDATIONS[kind], body, self.faults, here.at)
 
     def parts(self, key: str, members: list[object]) -> list[Part]:
-        """The members of a composite that are right."""
+        """The valid members of a composite."""
         if self.depth >= MAX_DEPTH:
             self.fault(f"is nested more than {MAX_DEPTH} deep", key)
             return []
@@ -139,8 +139,8 @@ class _Reader:
         for i, member in enumerate(members):
             here = replace(self, at=(*self.at, key, i), depth=self.depth + 1)
             if not isinstance(member, Mapping):
-                wanted = "a mapping with 'validation' and 'expected'"
-                here.fault(f"must be {wanted}, is {type_name(member)}")
+                expected = "a mapping with 'validation' and 'expected'"
+                here.fault(f"must be {expected}, is {type_name(member)}")
                 continue
             body = dict(cast(Mapping[object, object], member))
             weight = {"weight": body.pop("weight")} if "weight" in body else {}
@@ -152,7 +152,7 @@ class _Reader:
     def with_pass_score(
         self, kind: str, standard: Standard | None, body: object, pass_score: float
     ) -> Standard | None:
-        """The standard with the `pass_score` that its test gives it."""
+        """The standard with the `pass_score` of its test."""
         if "pass_score" not in _field_names(VALIDATIONS[kind]):
             why = "gives 100 or 0: a pass_score changes nothing; leave it out"
             if kind == "any_of":

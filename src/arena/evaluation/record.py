@@ -1,8 +1,8 @@
-"""A verdict as a record that anybody can check: canonical JSON, named by its CID.
+"""A verdict as a record that anybody can check: canonical JSON, identified by its CID.
 
-It names the standard and the submission by their CIDs, and holds the whole verdict with findings,
-votes, answers and openings, and what it was made with. A standard is kept as JSON (canonical where
-Arena wrote it), a submission as the bytes of its text.
+It refers to the standard and the submission by their CIDs, and holds the whole verdict with
+findings, votes, answers and openings, and the programs that made it. A standard is stored as JSON
+(canonical if Arena wrote it), a submission as the bytes of its text.
 """
 
 import functools
@@ -34,13 +34,13 @@ class NotARecord(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A verdict, what it was made of, with what and when."""
+    """A verdict with its inputs, the programs that made it, and when."""
 
     kind: Literal["arena.verdict/1"] = KIND
     standard_cid: str
     submission_cid: str
     language: str | None
-    """The language that the submitter named."""
+    """The language that the submitter declared."""
     verdict: Verdict
     made_at: datetime
     made_with: MadeWith
@@ -48,7 +48,7 @@ class Record:
 
 @functools.cache
 def _shape(kind: type[Any]) -> TypeAdapter[Any]:
-    # Made when first needed: it takes milliseconds, and most commands touch no record.
+    # Built on first use: it takes milliseconds, and most commands use no record.
     return TypeAdapter(kind)
 
 
@@ -62,11 +62,11 @@ def keep_record(
     made_at: datetime | None = None,
     submission_cid: str | None = None,
 ) -> str:
-    """Keep a verdict with its submission and its standard; the record's CID.
+    """Store a verdict with its submission and its standard; returns the record's CID.
 
-    The standard is a document, or the CID of one that is already stored; so is the submission.
-    Content can have several CIDs, and a record should name the one that others know. It writes to
-    disk: on an event loop call it in a thread.
+    The standard is a document, or the CID of a stored one; so is the submission. Content can have
+    several CIDs, and a record should use the one that others know. Writes to disk: on an event loop
+    call it in a thread.
     """
     if not isinstance(standard, str):
         standard = store.put(canonical(dict(standard)))
@@ -94,10 +94,10 @@ def write_record(record: Record) -> bytes:
 
 
 def read_record(data: bytes) -> Record:
-    """The record that the bytes hold; `NotARecord` if they hold anything else, or more."""
+    """Parse a record; raises `NotARecord` if the bytes are anything else, or have more in them."""
     try:
         record: Record = _shape(Record).validate_python(read_canonical(data))
-        # Written again it must be the same bytes: no unknown key, no value of another type.
+        # Serialised again it must give the same bytes: no unknown key, no value of another type.
         if write_record(record) == data:
             return record
     except NotCanonical as error:
@@ -108,14 +108,14 @@ def read_record(data: bytes) -> Record:
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as a record holds it."""
+    """The verdict as it is in a record."""
     document = _document(verdict)
     _drop_record_cids(document)
     return document
 
 
 def contents_of(store: LocalStore, cids: Sequence[str]) -> list[str]:
-    """The CIDs, each verdict record followed by the content it names: all that a check needs."""
+    """The CIDs, each record followed by the content it refers to: all that a check needs."""
     found: list[str] = []
     for cid in cids:
         found.append(cid)
@@ -128,7 +128,7 @@ def contents_of(store: LocalStore, cids: Sequence[str]) -> list[str]:
 
 
 def _document(value: Record | Verdict) -> dict[str, Any]:
-    """The value as JSON, with numbers of the declared types and text that UTF-8 can hold."""
+    """The value as JSON, with numbers of the declared types and text that is valid Unicode."""
     shape = _shape(type(value))
     return shape.dump_python(shape.validate_python(_unicode(asdict(value))), mode="json")
 

@@ -1,4 +1,4 @@
-"""What judging needs from outside: a sandbox, a model, the answers of people."""
+"""External resources of judging: a sandbox, a model, people's answers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict
 from arena.sandbox.ports import SandboxProvider
 
 Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
-"""A model's verdict by a standard's criteria; raises `JudgeError` if it gave none."""
+"""A model's verdict by a standard's criteria; raises `JudgeError` if it gives none."""
 
 Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
 """Finds the openings of a sealed standard by its commitments; None if they are missing."""
@@ -17,16 +17,16 @@ Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What is available; a standard that needs what is missing cannot be judged."""
+    """The available resources; a standard that needs a missing one cannot be judged."""
 
     sandbox: SandboxProvider | None = None
     judge: Judging | None = None
     answers: Mapping[PartPath, Sequence[ItemAnswer]] = field(
         default_factory=dict[PartPath, Sequence[ItemAnswer]]
     )
-    """What people said to each checklist, item by item."""
+    """People's answers to each checklist, item by item."""
     unseal: Unsealing | None = None
-    """Where the hidden cases of sealed standards come from; it may read files."""
+    """Finds the hidden cases of sealed standards; it may read files."""
 
 
 NO_RESOURCES = Resources()

@@ -1,8 +1,9 @@
 """Hidden cases: a standard is split into a public part with commitments, and a private part.
 
-A *commitment* is a hash of a case and of a random *salt*: it fixes the case and reveals nothing of
-it. An *opening*, the case with its salt, proves what was committed to, for each case by itself. The
-openings of one standard together are its *private part*; a hash of its commitments finds it.
+A *commitment* is a hash of a case and a random *salt*: it fixes the case without revealing it. An
+*opening*, the case with its salt, proves what was committed to, for each case separately. The
+openings of one standard together are its *private part*, in a file named by a hash of its
+commitments.
 """
 
 import hashlib
@@ -22,7 +23,8 @@ from arena.evaluation.reading import read_standard_document
 from arena.evaluation.verdict import Opening
 
 DOMAIN = b"arena.sealed-case/1\0"
-"""Keeps the hash of anything else from being a commitment."""
+"""Domain separation: no other hash in Arena can be a commitment."""
+# Without a salt, a case with few possible inputs could be found by trying them all.
 SALT_BYTES = 32
 MAX_PRIVATE_BYTES = 64 * 1024**2
 HIDDEN = "hidden"
@@ -43,18 +45,18 @@ class _PrivatePart:
 
 
 def commitment_of(opening: Opening) -> str:
-    """What a standard says instead of the case."""
+    """The commitment that a standard holds in place of the case."""
     sealed = DOMAIN + bytes.fromhex(opening.salt) + canonical(dict(opening.case))
     return hashlib.sha256(sealed).hexdigest()
 
 
 def seal_name(commitments: Sequence[str]) -> str:
-    """What finds the private part that opens these commitments."""
+    """The name of the private part that opens these commitments."""
     return hashlib.sha256(canonical(list(commitments))).hexdigest()
 
 
 def unopened(commitments: Sequence[str], openings: Sequence[Opening]) -> str | None:
-    """The first commitment that the openings do not open; None if they open all."""
+    """The first commitment that its opening does not match; None if all match."""
     if len(openings) != len(commitments):
         return f"{len(commitments)} commitments with {len(openings)} openings"
     for place, (commitment, opening) in enumerate(zip(commitments, openings, strict=True)):
@@ -66,7 +68,7 @@ def unopened(commitments: Sequence[str], openings: Sequence[Opening]) -> str | N
 def seal(document: object, *, public: int | None = None) -> tuple[Document, list[Opening]]:
     """The public part of a standard and the openings of its hidden cases.
 
-    Hidden are the cases with `"hidden": true`, or with `public` all but the first so many.
+    Hidden are the cases with `"hidden": true`, or, with `public`, all but the first `public` ones.
     """
     if not isinstance(document, Mapping):
         raise InvalidInput("a standard is an object with a 'type'")
@@ -75,17 +77,17 @@ def seal(document: object, *, public: int | None = None) -> tuple[Document, list
         raise InvalidInput("only standards with type 'test_cases' have cases to seal")
     if "sealed" in standard:
         raise InvalidInput("the standard is already sealed; seal the original instead")
-    shown, hidden = _split(standard.get("cases"), public)
-    read_standard_document({**standard, "cases": [*shown, *hidden]})
+    visible, hidden = _split(standard.get("cases"), public)
+    read_standard_document({**standard, "cases": [*visible, *hidden]})
     if not hidden:
         raise InvalidInput(
-            'no case is hidden: mark those to be sealed with "hidden": true, or say how many of '
-            "the first are public"
+            'no case is hidden: mark those to seal with "hidden": true, or say how many of the '
+            "first cases are public"
         )
-    _refuse_given_away(shown, hidden)
+    _refuse_revealed(visible, hidden)
     openings = [Opening(salt=secrets.token_hex(SALT_BYTES), case=case) for case in hidden]
     commitments = [commitment_of(opening) for opening in openings]
-    return {**standard, "cases": shown, "sealed": commitments}, openings
+    return {**standard, "cases": visible, "sealed": commitments}, openings
 
 
 def _split(cases: object, public: int | None) -> tuple[list[Document], list[Document]]:
@@ -94,7 +96,7 @@ def _split(cases: object, public: int | None) -> tuple[list[Document], list[Docu
         isinstance(case, dict) for case in cast("list[object]", cases)
     ):
         raise InvalidInput("cases: must be a list of cases")
-    shown: list[Document] = []
+    visible: list[Document] = []
     hidden: list[Document] = []
     for place, case in enumerate(cast("list[Document]", cases)):
         mark = case.get(HIDDEN, False)
@@ -102,16 +104,18 @@ def _split(cases: object, public: int | None) -> tuple[list[Document], list[Docu
             raise InvalidInput(f"cases[{place}].hidden: must be true or false")
         if public is not None:
             if HIDDEN in case:
-                raise InvalidInput(f"cases[{place}] is marked: leave the number of public ones out")
+                raise InvalidInput(
+                    f"cases[{place}] is marked: leave out the number of public cases"
+                )
             mark = place >= public
         kept = {key: value for key, value in case.items() if key != HIDDEN}
-        (hidden if mark else shown).append(kept)
-    return shown, hidden
+        (hidden if mark else visible).append(kept)
+    return visible, hidden
 
 
-def _refuse_given_away(shown: list[Document], hidden: list[Document]) -> None:
-    """A hidden case with the input of a public one hides nothing."""
-    known = {canonical(case.get("input", [])) for case in shown}
+def _refuse_revealed(visible: list[Document], hidden: list[Document]) -> None:
+    """Refuse a hidden case with the input of a public one: it would hide nothing."""
+    known = {canonical(case.get("input", [])) for case in visible}
     for place, case in enumerate(hidden):
         if canonical(case.get("input", [])) in known:
             raise InvalidInput(
@@ -120,13 +124,13 @@ def _refuse_given_away(shown: list[Document], hidden: list[Document]) -> None:
 
 
 def write_private_part(openings: Sequence[Opening]) -> bytes:
-    """The private part of a sealed standard."""
+    """The private part of a sealed standard, as bytes."""
     cases = [{"salt": opening.salt, "case": dict(opening.case)} for opening in openings]
     return canonical({"type": "sealed_cases", "cases": cases})
 
 
 def read_private_part(data: bytes) -> tuple[Opening, ...]:
-    """The openings in a private part; `InvalidInput` if it is none."""
+    """The openings in a private part; `InvalidInput` if it is not one."""
     try:
         part = TypeAdapter(_PrivatePart).validate_python(read_canonical(data))
     except ValidationError as error:
@@ -145,7 +149,7 @@ class SealedFolder:
         self.folder = folder
 
     def of_team(self, team_id: str) -> "SealedFolder":
-        """Those of one team, which others cannot have opened."""
+        """Those of one team, which other teams cannot unseal."""
         return SealedFolder(self.folder / f"team-{quote(team_id, safe='')}")
 
     def path(self, commitments: Sequence[str]) -> Path:

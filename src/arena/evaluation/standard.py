@@ -1,8 +1,8 @@
-"""What a good answer is: the standards that a test or a task can name.
+"""The standards that a test or a task can use: what a good answer is.
 
-Plain validators look at the text and give 100 or 0. Graded standards (test cases, a judge's
-criteria, a checklist) give a share of 100 and pass from their `pass_score` on. Composites combine
-several. `VALIDATIONS` is the table of all.
+Plain validators check the text and give 100 or 0. Graded standards (test cases, a judge's criteria,
+a checklist) give 0 to 100 and pass at their `pass_score` or above. Composites combine several.
+`VALIDATIONS` is the table of all of them.
 """
 
 import re
@@ -32,6 +32,7 @@ from arena.sandbox.arguments import checked_name
 from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
 from arena.sandbox.ports import TestCase
 
+# A standard may come from anybody: without limits it could keep a judge busy for ever.
 MAX_CASES = 100_000
 MAX_ITEMS = 1000
 MAX_CRITERIA = 50
@@ -39,7 +40,7 @@ MAX_VOTES = 25
 COMMITMENT = re.compile("[0-9a-f]{64}")
 
 PartPath = tuple[int, ...]
-"""Which part of a composite: (1, 0) is the first part of its second one; () is the whole."""
+"""Which part of a composite: (1, 0) is the first part of the second part; () is the whole."""
 
 
 def _known_language(name: str) -> str:
@@ -69,7 +70,7 @@ class Case(TestCase, Body):
     desc: Annotated[StrictStr, IsJson] = ""
     tolerance: Tolerance | None = None
     language: Language | None = None
-    """None leaves it to the standard, and then to the submission."""
+    """None: the language of the standard, else of the submission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,7 @@ class TestCases(Body):
     """The function to call; None: the submission is a whole program."""
     cases: Annotated[tuple[Case, ...], Field(max_length=MAX_CASES)]
     language: Language | None = None
-    """The language of cases that name none; None leaves it to the submission."""
+    """The language of cases that set none; None: that of the submission."""
     tolerance: Tolerance | None = None
     pass_score: PassScore = MIN_PASS_SCORE
     sealed: Annotated[
@@ -92,11 +93,11 @@ class TestCases(Body):
         Field(min_length=1, max_length=MAX_CASES),
         Distinct,
     ] = ()
-    """Commitments to hidden cases, one each; without their openings nothing can be judged."""
+    """A commitment to each hidden case; without their openings nothing can be judged."""
 
     def faults(self) -> Iterator[Fault]:
-        """No case at all, or a function in a language whose functions cannot be called."""
-        # A standard may keep all its cases to itself.
+        """No cases, or a function in a language that supports only whole programs."""
+        # A standard may hide all its cases.
         if not self.cases and not self.sealed:
             yield Fault(path=("cases",), message="must not be empty")
         named: list[tuple[KeyPath, str | None]] = [(("language",), self.language)]
@@ -110,7 +111,7 @@ class TestCases(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeChoice(Body):
-    """Which judge a standard asks for, if it does not leave that to the settings."""
+    """The judge a standard requests instead of the configured one."""
 
     models: Annotated[tuple[Text, ...], Field(min_length=1, max_length=MAX_VOTES), Distinct]
     votes: Annotated[StrictInt, Field(ge=1, le=MAX_VOTES)] | None = None
@@ -126,7 +127,7 @@ class JudgePrompt(Body):
         tuple[Text, ...], Field(min_length=1, max_length=MAX_CRITERIA), Distinct
     ] = ("overall",)
     weights: Annotated[tuple[Weight, ...], Field(min_length=1), checked(_weights_fault)] = ()
-    """One for each criterion; all count the same if none is given."""
+    """One for each criterion; equal if none are given."""
     pass_score: PassScore = MIN_PASS_SCORE
     judge: JudgeChoice | None = None
 
@@ -135,7 +136,7 @@ class JudgePrompt(Body):
             object.__setattr__(self, "weights", (1.0,) * len(self.criteria))
 
     def faults(self) -> Iterator[Fault]:
-        """Another number of weights than of criteria."""
+        """The number of weights must equal the number of criteria."""
         weights, criteria = len(self.weights), len(self.criteria)
         if weights != criteria:
             message = f"has {weights} weights for {criteria} criteria: give one for each"
@@ -155,7 +156,7 @@ class Part(Body):
     """A member of a composite."""
 
     standard: Any
-    """A `Standard`, which `reading` has read in either of its forms before pydantic sees it."""
+    """A `Standard`; `reading` has already parsed it from either of its forms."""
     weight: Weight = 1.0
 
 
@@ -168,7 +169,7 @@ Parts = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllOf(Body):
-    """The weighted mean of several standards counts."""
+    """Scores the weighted mean of several standards."""
 
     all_of: Parts
     pass_score: PassScore | None = None
@@ -182,7 +183,7 @@ class AllOf(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyOf(Body):
-    """The best of several standards counts."""
+    """Scores the best of several standards."""
 
     any_of: Parts
 
@@ -194,7 +195,7 @@ class AnyOf(Body):
 
 Graded = TestCases | JudgePrompt | Checklist
 Leaf = Validator | Graded
-"""A standard that is not made of others."""
+"""A standard that has no parts."""
 Composite = AllOf | AnyOf
 Standard = Leaf | Composite
 
@@ -206,11 +207,11 @@ VALIDATIONS: dict[str, type[Standard]] = {
     "all_of": AllOf,
     "any_of": AnyOf,
 }
-"""Every `validation` a test may name, which is also every `type` a document may have."""
+"""Every `validation` of a test, and every `type` of a document."""
 
 
 def is_graded(standard: Standard) -> bool:
-    """Whether it can give anything between 0 and 100."""
+    """Whether it can give a score between 0 and 100."""
     if isinstance(standard, Composite):
         pass_score = getattr(standard, "pass_score", None)
         return pass_score is not None or any(is_graded(part) for part in standard.parts)
@@ -232,7 +233,7 @@ def passes_from(standard: Standard, score: float) -> bool:
 
 
 def checklists(standard: Standard, at: PartPath = ()) -> Mapping[PartPath, Checklist]:
-    """Every checklist in a standard, with its place."""
+    """Every checklist in a standard, by its path."""
     if isinstance(standard, Checklist):
         return {at: standard}
     found: dict[PartPath, Checklist] = {}

@@ -1,4 +1,4 @@
-"""How text is made comparable, and how a part of it is shown."""
+"""Normalises text for comparison, and makes short excerpts."""
 
 import re
 import unicodedata
@@ -7,10 +7,10 @@ EXCERPT_CHARACTERS = 160
 
 
 def fold(text: str, *, case_sensitive: bool = False) -> str:
-    """The text as it is compared: one form per character, one space per gap, no case."""
+    """The text for comparison: NFKC, white space as single spaces, and without case."""
     folded = unicodedata.normalize("NFKC", text)
     if not case_sensitive:
-        # Case folding can undo the normal form ("ﬃ" and friends), hence a second pass.
+        # Case folding can undo the normal form ("ﬃ" for one), so it is normalised again.
         folded = unicodedata.normalize("NFKC", folded.casefold())
     return " ".join(folded.split())
 
@@ -20,13 +20,13 @@ def find_keyword(text: str, keyword: str, *, whole_word: bool) -> int | None:
     if not whole_word:
         place = text.find(keyword)
         return None if place < 0 else place
-    # Look-arounds instead of \b: a keyword may itself begin or end with a sign, as in "C++".
+    # Look-arounds, not \b: a keyword may start or end with a symbol, as in "C++".
     found = re.search(rf"(?<!\w){re.escape(keyword)}(?!\w)", text)
     return found.start() if found else None
 
 
 def excerpt(text: str, start: int = 0, length: int = 0) -> str:
-    """A short piece of `text` around the span, on one line, with … where it was cut."""
+    """An excerpt of `text` around the span, on one line, with … where it was cut."""
     margin = max(0, (EXCERPT_CHARACTERS - length) // 2) if start or length else 0
     begin = max(0, start - margin)
     end = begin + EXCERPT_CHARACTERS

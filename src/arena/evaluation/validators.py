@@ -1,6 +1,6 @@
-"""The plain validators: each is what a test may ask for, and the check of an answer's text.
+"""The plain validators, which check the text of an answer.
 
-To add one, write its class and its line in `VALIDATORS`. The fields are the keys of its body in a
+To add one, write its class and add it to `VALIDATORS`. Its fields are the keys of its body in a
 YAML or JSON file.
 """
 
@@ -32,30 +32,30 @@ Words = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validator(Body):
-    """Looks at the text of an answer alone, and gives 100 or 0."""
+    """Checks only the text of an answer, and gives 100 or 0."""
 
     is_slow: ClassVar[bool] = False
-    """Whether a check may take seconds, and has to run in a thread."""
+    """Whether a check may take seconds and must run in a thread."""
 
     @abstractmethod
     def check(self, text: str) -> Findings:
-        """What is found in the text; the answer passes when every finding does."""
+        """The findings in the text; the answer passes if all of them do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exact(Validator):
-    """The answer is this text, apart from white space around it."""
+    """The answer is this text, ignoring white space around it."""
 
     value: Text
     case_sensitive: StrictBool = True
 
     def check(self, text: str) -> Findings:
-        """One finding: the text is the expected one, or what it was instead."""
-        wanted, got = self.value.strip(), text.strip()
+        """One finding: whether the text is the expected one."""
+        expected, got = self.value.strip(), text.strip()
         if not self.case_sensitive:
-            wanted, got = fold(wanted), fold(got)
+            expected, got = fold(expected), fold(got)
         criterion = f"exact {quoted(self.value)}"
-        if wanted == got:
+        if expected == got:
             return (_finding(criterion, True, "the answer is the expected text", excerpt(got)),)
         reason = f"expected {quoted(self.value)}, the answer is {quoted(text)}"
         return (_finding(criterion, False, reason),)
@@ -63,20 +63,20 @@ class Exact(Validator):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keywords(Validator):
-    """What all validators that look for words have in common."""
+    """Shared by the validators that search for words."""
 
     contains: Words
     case_sensitive: StrictBool = False
     whole_word: StrictBool = False
 
     def found(self, text: str) -> dict[str, str | None]:
-        """The text around each keyword; None if it is not there."""
+        """An excerpt around each keyword; None if it does not occur."""
         folded = fold(text, case_sensitive=self.case_sensitive)
         places: dict[str, str | None] = {}
         for word in self.contains:
-            wanted = fold(word, case_sensitive=self.case_sensitive)
-            start = find_keyword(folded, wanted, whole_word=self.whole_word)
-            places[word] = None if start is None else excerpt(folded, start, len(wanted))
+            expected = fold(word, case_sensitive=self.case_sensitive)
+            start = find_keyword(folded, expected, whole_word=self.whole_word)
+            places[word] = None if start is None else excerpt(folded, start, len(expected))
         return places
 
 
@@ -99,7 +99,7 @@ class ContainsAny(Keywords):
     """The answer has at least one of these words."""
 
     def check(self, text: str) -> Findings:
-        """One finding: the first keyword that is there, or that none is."""
+        """One finding: the first keyword that occurs, or that none does."""
         words = ", ".join(quoted(word) for word in self.contains)
         criterion = f"contains any of {words}"
         for word, place in self.found(text).items():
@@ -124,7 +124,7 @@ class NotContains(Keywords):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern(Validator):
-    """A regular expression is found in the answer."""
+    """The answer matches a regular expression."""
 
     is_slow: ClassVar[bool] = True
 
@@ -132,7 +132,7 @@ class Pattern(Validator):
     case_sensitive: StrictBool = False
 
     def check(self, text: str) -> Findings:
-        """One finding: the pattern was found, or not, or not within its time."""
+        """One finding: the pattern matches, does not match, or took too long."""
         normal = unicodedata.normalize("NFKC", text)
         criterion = f"matches /{self.pattern}/"
         try:
@@ -172,15 +172,15 @@ class JsonSchema(Validator):
 
 
 def _refuse_constant(name: str) -> None:
-    """JSON knows no NaN and no Infinity, although Python's reader does."""
+    """JSON has no NaN or Infinity, but Python's parser accepts them."""
     raise ValueError(f"{name} is not a JSON value")
 
 
 def _unfenced(text: str) -> str:
-    """The inside of the text's only Markdown fence, or of its only one with JSON; or the text."""
+    """The body of the only Markdown fence, or of the only JSON one; else the text."""
     blocks = fenced_blocks(text)
-    named = [block for block in blocks if block.tag.lower() == "json"]
-    only = named if len(named) == 1 else blocks
+    tagged = [block for block in blocks if block.tag.lower() == "json"]
+    only = tagged if len(tagged) == 1 else blocks
     return only[0].body if len(only) == 1 else text
 
 
@@ -189,24 +189,24 @@ NUMBER = regex.compile(
 )
 """A number as people write it: a sign, thousands in commas, decimals, an exponent."""
 NOT_DIGITS = regex.compile(r"(\p{No}+)")
-"""Superscript and subscript digits: to most readers 10² is not 102."""
+"""Superscript and subscript digits, which NFKC would turn into plain ones: 10² into 102."""
 EXACT = Context(prec=1000)
 """More digits than any float has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastNumber(Validator):
-    """The last number in the answer is this one, give or take the tolerance."""
+    """The last number in the answer is this one, within the tolerance."""
 
     value: Number
     tolerance: Tolerance = 0.0
 
     def check(self, text: str) -> Findings:
-        """One finding: the last number of the answer is the expected one, or what it was."""
+        """One finding: whether the last number of the answer is the expected one."""
         value = str(self.value) if isinstance(self.value, int) else f"{self.value:.12g}"
-        wanted = f"{value} ± {self.tolerance:g}" if self.tolerance else value
-        criterion = f"is the number {wanted}"
-        # A deque of one: a long answer may hold half a million numbers.
+        expected = f"{value} ± {self.tolerance:g}" if self.tolerance else value
+        criterion = f"is the number {expected}"
+        # A deque of one, not a list: a long answer may hold half a million numbers.
         last = deque(NUMBER.finditer(_plain_digits(text)), maxlen=1)
         if not last:
             return (_finding(criterion, False, "there is no number in the answer"),)
@@ -214,11 +214,12 @@ class LastNumber(Validator):
         passed = self._is_near(written.replace(",", "").replace("−", "-"))
         reason = f"the last number of the answer is {written}"
         if not passed:
-            reason += f", expected {wanted}"
+            reason += f", expected {expected}"
         return (_finding(criterion, passed, reason, written),)
 
     def _is_near(self, written: str) -> bool:
-        """Whether the number is within the tolerance, in decimals: 0.3 is 0.2 ± 0.1."""
+        """Whether it is within the tolerance, in decimal arithmetic: 0.3 is 0.2 ± 0.1."""
+        # First, because the decimal arithmetic raises Overflow for such an exponent.
         if not math.isfinite(float(written)):
             return False
         difference = EXACT.subtract(Decimal(written), Decimal(repr(self.value)))
@@ -226,7 +227,7 @@ class LastNumber(Validator):
 
 
 def _plain_digits(text: str) -> str:
-    """The text with full-width digits and signs as everybody writes them."""
+    """The text with full-width digits and signs as plain ones."""
     parts = NOT_DIGITS.split(text)
     return "".join(
         part if place % 2 else unicodedata.normalize("NFKC", part)
@@ -235,12 +236,12 @@ def _plain_digits(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, short enough for a message."""
+    """An excerpt in quotes, for a message."""
     return f'"{excerpt(text)}"'
 
 
 def _finding(criterion: str, passed: bool, reason: str, evidence: str | None = None) -> Finding:
-    # The answer's own JSON can name a key with half of a surrogate pair, and a reason repeats it.
+    # The answer's JSON can have a key with half of a surrogate pair, and a reason repeats it.
     return Finding(criterion=criterion, passed=passed, reason=storable(reason), evidence=evidence)
 
 

@@ -1,7 +1,7 @@
-"""The values of judging: what was handed in, what was found in it, what models and people said.
+"""The values of judging: submissions, findings, votes, answers and verdicts.
 
-These are what the API sends, what the CLI prints and, but for `record_cid`, what a verdict record
-holds. Their field names are part of every record's hash: do not rename them.
+The API sends them, the CLI prints them and, except for `record_cid`, a verdict record holds them.
+Their field names are part of every record's hash: do not rename them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,40 +15,40 @@ Number = TypeVar("Number", int, float)
 
 
 MIN_PASS_SCORE = 60
-"""The `pass_score` of a graded standard that names none."""
+"""The `pass_score` of a graded standard that sets none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """An agent's answer, as it is judged."""
+    """An agent's answer, to be judged."""
 
     output: str
     language: str | None = None
-    """What its code is written in, if the submitter says so."""
+    """The language of its code, if the submitter declares it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked for, and what was there."""
+    """One thing that was checked, and what was found."""
 
     criterion: str
-    """What was looked for, in words: `contains "userinterface"`."""
+    """What was checked, in words: `contains "userinterface"`."""
     passed: bool
     reason: str
-    """Why it passed or failed, readable on its own."""
+    """Why it passed or failed, understandable on its own."""
     evidence: str | None = None
-    """The place in the submission that decided it, quoted; null if nothing was there."""
+    """The part of the submission that decided it, quoted; null if there is none."""
     score: float | None = None
     """0 to 100, if the criterion is graded."""
     weight: float | None = None
-    """How much it counts; null if all count the same."""
+    """How much it counts; null if all count equally."""
     mark: str | None = None
     """Why it deserves a second look: a quote that is not in the submission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemAnswer:
-    """What a person said to one item of a checklist."""
+    """A person's answer to one item of a checklist."""
 
     passed: bool
     note: str = ""
@@ -62,7 +62,7 @@ class Opening:
     salt: str
     """64 hexadecimal digits."""
     case: Mapping[str, object]
-    """As a standard writes cases."""
+    """In the form of a case in a standard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,20 +76,20 @@ class Vote:
     """0 to 100 for each criterion."""
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     quotes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What it quoted from the submission; a criterion without a quote is left out."""
+    """Its quotes from the submission; a criterion without a quote is left out."""
     base_url: str = ""
     """The endpoint that was asked."""
     answered_by: str | None = None
-    """The model that the endpoint says answered: often a dated version of the one asked for."""
+    """The model that answered, according to the endpoint: often a dated version."""
     attempts: int = 1
-    """How many answers it took until one was valid."""
+    """How many answers were needed until one was valid."""
     input_tokens: int | None = None
     """Of all attempts together, like the next two."""
     output_tokens: int | None = None
     cost_usd: float | None = None
     """Null if the price is not known; never a guess."""
     cached: bool = False
-    """Whether the answer was given earlier, and cost what it cost then."""
+    """Whether the answer came from the cache; its cost is that of the first time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,26 +107,26 @@ class JudgeFigures:
 
     measured_at: datetime
     items: int
-    """Submissions that people had scored."""
+    """Submissions scored by people."""
     kappa: Estimate
     """Agreement beyond chance, quadratic weights: 1 is perfect, 0 no better than chance."""
     mean_error: Estimate
-    """The mean distance from the human score, in points."""
+    """The mean absolute difference from the human score, in points."""
     bias: Estimate
-    """The mean of judge minus human: above 0 the judge is generous."""
+    """The mean of judge minus human: above 0, the judge is generous."""
     spread: Estimate
-    """The mean of highest minus lowest score of one item, judged repeatedly."""
+    """The mean of highest minus lowest score per item, judged repeatedly."""
     flips: Estimate
     """The share of items that passed in one judgement and failed in another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The votes of a panel and the rule that made one score of them."""
+    """The votes of a panel and the rule that combined them into one score."""
 
     votes: tuple[Vote, ...]
     rule: Annotated[str, Field(examples=["lower median"])]
-    """How several scores of a criterion become one."""
+    """How several scores of a criterion are combined."""
     spread: Mapping[str, int]
     """The highest minus the lowest score of each criterion."""
     prompt_digest: str
@@ -134,20 +134,20 @@ class Judgement:
     judge: str = ""
     """The id of the judge."""
     characters: int = 0
-    """How long the submission is."""
+    """The length of the submission."""
     shown_characters: int = 0
-    """How much of it the models were shown."""
+    """How much of it the models saw."""
     figures: JudgeFigures | None = None
-    """What was known about this judge when it judged; null if it was never measured."""
+    """The judge's figures at that time; null if it was never measured."""
 
     @property
     def input_tokens(self) -> int | None:
-        """What this judgement took; votes from the cache took nothing."""
+        """What this judgement used; votes from the cache use nothing."""
         return total([vote.input_tokens for vote in self.votes if not vote.cached])
 
     @property
     def output_tokens(self) -> int | None:
-        """What this judgement took."""
+        """What this judgement used."""
         return total([vote.output_tokens for vote in self.votes if not vote.cached])
 
     @property
@@ -158,7 +158,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Is the submission good enough, and why."""
+    """Whether the submission is good enough, and why."""
 
     score: float
     """0 to 100."""
@@ -168,11 +168,11 @@ class Verdict:
     engine: str = ""
     """What ran the submission's code (`python 3.11.2`, `quickjs`); empty if nothing did."""
     judgement: Judgement | None = None
-    """The votes, if a model judged."""
+    """The votes, if models judged."""
     answers: tuple[ItemAnswer, ...] = ()
-    """What people said, item by item, if they judged."""
+    """People's answers, item by item, if they judged."""
     openings: tuple[Opening, ...] = ()
-    """The hidden cases of a sealed standard, now shown, in the order of its commitments."""
+    """The revealed hidden cases of a sealed standard, in the order of its commitments."""
     record_cid: str | None = None
     """The verdict record, which `GET /api/verify` checks; null if none was kept."""
     parts: tuple["Verdict", ...] = ()
@@ -181,7 +181,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeWith:
-    """The programs that made a verdict; what ran the submission's code is in the verdict itself."""
+    """The programs that made a verdict; the verdict itself says what ran the submission's code."""
 
     arena: str
     python: str
@@ -192,7 +192,7 @@ class MadeWith:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A place where a record does not say what comes out."""
+    """A place where a record and the recomputed verdict differ."""
 
     path: Annotated[str, Field(examples=["verdict.findings[2].passed"])]
     recorded: Any
@@ -206,13 +206,13 @@ class Verification:
     cid: str
     outcome: Literal["holds", "differs", "cannot_be_replayed"]
     differences: tuple[Difference, ...]
-    """Where it differs; a hundred at most."""
+    """Where it differs; at most 100."""
     obstacles: tuple[str, ...]
-    """What kept a part from being replayed."""
+    """Why parts could not be replayed."""
     taken: tuple[str, ...]
-    """What nobody can replay and was taken as recorded: what models and people said."""
+    """What cannot be replayed and was taken as recorded: votes and answers."""
     notes: tuple[str, ...]
-    """What other versions word differently, which decides nothing."""
+    """Differences in wording between versions, which do not count."""
     standard_cid: str
     submission_cid: str
     score: float
@@ -224,6 +224,6 @@ class Verification:
 
 
 def total(numbers: Sequence[Number | None]) -> Number | None:
-    """The sum; one unknown makes it unknown."""
+    """The sum; None if one of them is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known, start=cast(Number, 0)) if len(known) == len(numbers) else None

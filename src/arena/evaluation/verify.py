@@ -1,7 +1,7 @@
-"""Checks a verdict record: whether what it says follows from what it names.
+"""Checks a verdict record: whether the verdict follows from its standard and submission.
 
-Plain validators and test cases are judged again. What a model or a person said is taken as
-recorded, and everything derived from it is computed again: medians, weighted means, shares,
+Plain validators and test cases are judged again. Votes of models and answers of people are taken as
+recorded, and everything derived from them is recomputed: medians, weighted means, shares,
 thresholds. Openings are checked against the commitments of the standard.
 """
 
@@ -32,19 +32,19 @@ from arena.evaluation.verdict import Difference, Submission, Verdict, Verificati
 from arena.sandbox.ports import SandboxProvider
 
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
-"""What another version of Arena, or of a language, may word differently."""
+"""Fields that another version of Arena or of a language may word differently."""
 ENGINE_WORDING = ("reasoning", "reason", "evidence")
-"""What another engine of a language may word differently."""
+"""Fields that another engine of a language may word differently."""
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
-"""An address in memory, as Python prints it."""
+"""A memory address, as Python prints it; it differs in every run."""
 MAX_DIFFERENCES = 100
 
 T = TypeVar("T")
 
 
 async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
-    """Check the record called `cid`; raises only if there is no such record here."""
-    # All in threads: a record and its submission may have megabytes, and other work must go on.
+    """Check the record with this CID; raises only if there is no such record here."""
+    # All in threads: a record and its submission may have megabytes, and parsing would block.
     record = await asyncio.to_thread(_record, store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:
@@ -72,7 +72,7 @@ def _standard(store: LocalStore, record: Record) -> Standard:
 
 
 class _Contradiction(Exception):
-    """The record does not even have the shape that its standard demands."""
+    """The record does not have the shape that its standard requires."""
 
     def __init__(self, path: str, recorded: object, recomputed: object) -> None:
         self.difference = Difference(path=path, recorded=recorded, recomputed=recomputed)
@@ -80,7 +80,7 @@ class _Contradiction(Exception):
 
 @dataclass(kw_only=True)
 class _Check:
-    """The check of one record, while it goes on."""
+    """The state of one check."""
 
     record: Record
     sandbox: SandboxProvider | None
@@ -90,7 +90,7 @@ class _Check:
     notes: list[str] = field(default_factory=list[str])
 
     async def replay(self, standard: Standard, submission: Submission) -> None:
-        """Judge again what can be, recompute what was derived from the rest, and compare."""
+        """Judge again what can be judged, recompute what was derived from the rest, compare."""
 
         async def judge(part: Leaf, at: PartPath) -> Verdict:
             return await self._part(part, submission, at)
@@ -108,15 +108,15 @@ class _Check:
         same_words = same_version and _engines(recorded) == _engines(recomputed)
         reworded = 0
         for path, was, now in _differences(recorded, recomputed, ("verdict",)):
-            # A criterion may have any name, `reasoning` for one, and is a key of `spread`.
+            # A criterion may have any name, even `reasoning`, and is a key of `spread`.
             key = None if path[-2] == "spread" else path[-1]
-            # Where nothing ran here nothing ran there: an engine would only excuse other words.
+            # Only if code ran here: otherwise a made-up engine would excuse other wording.
             if key == "engine" and now:
                 self.notes.append(f"it ran with {was}, here with {now}")
             elif key in ENGINE_WORDING and _is_same(was, now):
                 continue
             elif key in WORDING and self.obstacles:
-                continue  # derived from the words of parts that did not run here
+                continue  # derived from parts that did not run here
             elif key in (WORDING if not same_version else ENGINE_WORDING) and not same_words:
                 reworded += 1
             else:
@@ -138,11 +138,11 @@ class _Check:
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
                 again = partial(replay, standard, submission, recorded)
-                return await asyncio.to_thread(_attempted, again, path, "judgement")
+                return await asyncio.to_thread(_recompute, again, path, "judgement")
             case Checklist():
                 self.taken.append(f"{path}: the answers of people")
                 again = partial(judge_checklist, standard, recorded.answers)
-                return _attempted(again, path, "answers")
+                return _recompute(again, path, "answers")
 
     async def _cases(
         self, standard: TestCases, submission: Submission, recorded: Verdict, path: str
@@ -154,15 +154,15 @@ class _Check:
         run = partial(judge_cases, standard, submission, self.sandbox, recorded.openings)
         try:
             verdict = await run()
-            # A second run tells a submission that is never the same from a forged record.
-            if _says_otherwise(verdict, recorded) and _says_otherwise(await run(), verdict):
+            # A second run distinguishes a nondeterministic submission from a forged record.
+            if _differs_in_output(verdict, recorded) and _differs_in_output(await run(), verdict):
                 self.obstacles.append(
                     f"{path}: the code's output changes with each run; its score is the same"
                 )
             return verdict
         except InfrastructureError as error:
             self.obstacles.append(f"{path}: {error.message}")
-        return _attempted(partial(recount, standard, recorded), path, "findings")
+        return _recompute(partial(recount, standard, recorded), path, "findings")
 
     def _recorded(self, at: PartPath) -> Verdict:
         verdict = self.record.verdict
@@ -174,7 +174,7 @@ class _Check:
         return verdict
 
     def verification(self, cid: str) -> Verification:
-        """The outcome: a difference weighs more than an obstacle."""
+        """The outcome: a difference takes precedence over an obstacle."""
         record = self.record
         return Verification(
             cid=cid,
@@ -197,7 +197,7 @@ class _Check:
 
 
 def _differences(recorded: Any, recomputed: Any, at: KeyPath) -> Iterator[tuple[KeyPath, Any, Any]]:
-    """Each place where two JSON values differ, as deep as possible, with both values."""
+    """Each path where two JSON values differ, as deep as possible, with both values."""
     both = (recorded, recomputed)
     if all(isinstance(value, dict) for value in both):
         for key in sorted(recorded.keys() | recomputed.keys()):
@@ -209,8 +209,8 @@ def _differences(recorded: Any, recomputed: Any, at: KeyPath) -> Iterator[tuple[
         yield at, recorded, recomputed
 
 
-def _says_otherwise(one: Verdict, other: Verdict) -> bool:
-    """Whether two runs of a submission passed the same cases and one had another output."""
+def _differs_in_output(one: Verdict, other: Verdict) -> bool:
+    """Whether two runs passed the same cases with different output."""
     pairs = list(zip(one.findings, other.findings, strict=False))
     return all(left.passed == right.passed for left, right in pairs) and any(
         not _is_same(left.reason, right.reason) for left, right in pairs
@@ -218,7 +218,7 @@ def _says_otherwise(one: Verdict, other: Verdict) -> bool:
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Whether two texts are the same but for addresses in memory."""
+    """Whether two texts are the same except for memory addresses."""
     return (
         isinstance(one, str)
         and isinstance(other, str)
@@ -226,8 +226,8 @@ def _is_same(one: object, other: object) -> bool:
     )
 
 
-def _attempted(compute: Callable[[], T], path: str, key: str) -> T:
-    """What the recorded parts come to; a contradiction if they do not even fit."""
+def _recompute(compute: Callable[[], T], path: str, key: str) -> T:
+    """The value recomputed from recorded parts; a contradiction if they do not fit."""
     try:
         return compute()
     except InvalidInput as error:

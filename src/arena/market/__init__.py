@@ -1,11 +1,11 @@
-"""Who pays whom: tasks with a reward, their states, the ledger and the escrow it holds.
+"""The task market: tasks with a reward, their states, the ledger and the escrow it holds.
 
 A *task* is posted by a *poster*, who locks a *reward* in *escrow* and names a *judge* and the
 *terms*; *agents* apply with signed messages, one is assigned, submits a *result*, and the judge's
-*verdict* pays the agent (a score of 60 or more) or refunds the poster. Every live task can be ended
-by anyone once its time has run out. `moves.py` holds the one table of allowed moves, `effects.py`
-what each does; `Market` is the door, its `ledger` says how things stand, and `judging.py` is the
-judge's work. Each call is one transaction: state, postings and events together.
+*verdict* pays the agent (a score of 60 or more) or refunds the poster. Anyone may end a live task
+once its time has run out. `moves.py` holds the table of allowed moves, `effects.py` what each does;
+`Market` is the entry point, its `ledger` reads and writes the state, and `judging.py` judges. Each
+call is one transaction: state, postings and events together.
 
 This room imports scoring, reviews, evaluation, content and the store.
 """

@@ -1,4 +1,4 @@
-"""Agents in the market: who they are, what their judged work says of them, how they rank."""
+"""Agents in the market, their reputation, and how applicants are ranked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -11,17 +11,17 @@ from arena.scoring.intervals import wilson_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reputation:
-    """What judged work says of an agent, in counts. Self-judged tasks are left out."""
+    """An agent's track record, in counts. Self-judged tasks are left out."""
 
     attempts: int = 0
-    """Tasks that were assigned to it."""
+    """Tasks assigned to it."""
     judged: int = 0
     score_sum: int = 0
-    """The scores of its judged tasks, added up."""
+    """The sum of the scores of its judged tasks."""
     wins: int = 0
-    """Tasks it was paid for by a verdict."""
+    """Tasks that a verdict paid it for."""
     no_shows: int = 0
-    """Tasks it was assigned and submitted nothing for."""
+    """Assigned tasks it submitted nothing for."""
 
     @computed_field
     @property
@@ -31,16 +31,16 @@ class Reputation:
 
     @property
     def decided(self) -> int:
-        """Assigned tasks that say something of the agent: judged, or never submitted.
+        """Assigned tasks that count: judged, or never submitted.
 
-        A task that is under way, or that nobody judged, is not held against it.
+        A task in progress, or one that nobody judged, is not held against the agent.
         """
         return self.judged + self.no_shows
 
     @computed_field
     @property
     def win_rate(self) -> float | None:
-        """The share of judged and never submitted tasks that were paid, 0 to 1."""
+        """The share of its decided tasks (judged or never submitted) that were paid, 0 to 1."""
         return self.wins / self.decided if self.decided else None
 
 
@@ -61,7 +61,7 @@ class Applicant:
     """An agent that applied for a task."""
 
     rank: int = 0
-    """1 is the best; no two share a rank, so that a choice by rank is always one agent."""
+    """1 is the best; ranks are unique, so that a choice by rank is always one agent."""
     agent: str
     version: str
     applied_at: datetime
@@ -69,10 +69,10 @@ class Applicant:
 
 
 def ranked(applicants: Iterable[Applicant]) -> list[Applicant]:
-    """The best first.
+    """The applicants, best first.
 
-    What counts is the low end of the win rate's interval, so that one lucky task does not beat
-    fifty good ones; then the average score, then who applied first.
+    By the low end of the win rate's interval, so that one lucky task does not beat fifty good
+    ones; then by average score, then by who applied first.
     """
 
     def merit(applicant: Applicant) -> tuple[float, float, datetime, str]:

@@ -1,6 +1,6 @@
-"""What must hold of one task, whatever was done to it. Pure.
+"""The invariants of one task, whatever was done to it. Pure.
 
-Independent of `effects.py` on purpose: it works out from the terms and the outcome who should have
+Independent of `effects.py` on purpose: it derives from the terms and the outcome who should have
 what, so that a mistake there is found here.
 """
 
@@ -34,11 +34,11 @@ STANDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
-    """What the raw rows say about a task."""
+    """The raw rows of a task."""
 
     task: Task
     flows: Mapping[str, int]
-    """What its entries add up to, per account."""
+    """The sum of its postings, per account."""
     entries: Mapping[EntryKind, int]
     """How many entries it has of each kind."""
     kinds: Sequence[EventKind]
@@ -46,7 +46,7 @@ class Trail:
 
 
 def faults_of(trail: Trail) -> Iterator[Violation]:
-    """Every invariant that does not hold of this task."""
+    """Every invariant that this task violates."""
     for invariant, fault in (*_money(trail), *_verdict(trail.task), *_life(trail)):
         yield Violation(invariant=invariant, what=f"task {trail.task.id}: {fault}")
 
@@ -66,13 +66,13 @@ def _money(trail: Trail) -> Iterator[tuple[str, str]]:
         yield "I4", f"is {task.state} and was settled {settled} times"
     moved = {name: amount for name, amount in flows.items() if amount and ":" in name}
     parties = {name: amount for name, amount in moved.items() if name.startswith("user:")}
-    wanted = {name: amount for name, amount in _shares(task).items() if amount}
-    if parties != wanted:
-        yield "I4", f"is {task.state}, its parties moved by {parties}, must be {wanted}"
+    expected = {name: amount for name, amount in _shares(task).items() if amount}
+    if parties != expected:
+        yield "I4", f"is {task.state}, its parties moved by {parties}, must be {expected}"
 
 
 def _shares(task: Task) -> Mapping[str, int]:
-    """What the task should have brought or cost each party so far."""
+    """What each party should have gained or paid through the task so far."""
     shares: Counter[str] = Counter({user(task.poster): -task.reward})
     if task.disputed_by is not None:
         shares[user(task.disputed_by)] -= task.bond

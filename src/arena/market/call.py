@@ -1,4 +1,4 @@
-"""A call on a task: what is asked for, what comes of it, and the receipt."""
+"""A call on a task: the request, its effects, and the receipt."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ from arena.market.task import Task, TaskState
 from arena.scoring.history import ExecutionStatus
 
 ANYONE = "anyone"
-"""Who ends a task if nobody is named: timeouts need no role. No party has this name."""
+"""The party of a call that names none: timeouts need no role. No real party has this name."""
 
 
 class Action(StrEnum):
-    """What can be asked of a task."""
+    """What can be done with a task."""
 
     POST = "post_task"
     APPLY = "apply"
@@ -58,28 +58,28 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Who asks for what. A field that the call does not need is None."""
+    """Who requests what. A field that the call does not need is None."""
 
     action: Action
     by: str = ANYONE
     agent: str | None = None
-    """The agent to assign; in a verdict, the winner it names."""
+    """The agent to assign; in a verdict, the winner."""
     version: str | None = None
     """The agent's, where it is assigned."""
     score: int | None = None
     result_hash: str | None = None
     commitment: str | None = None
-    """What is committed to; in a submission, what the salt reveals."""
+    """The commitment; in a submission, the one computed from the result and the salt."""
     reason_uri: str | None = None
 
 
 def call_digest(task_id: int, call: Call) -> str:
-    """Of what is asked. The signature is left out: a repeated call may be signed again."""
+    """The digest of the request. Without the signature: a repeated call may be signed again."""
     return digest_of(call.action, task=task_id, **asdict(call))
 
 
 def digest_of(action: str, /, **arguments: object) -> str:
-    """A hash that tells one call from another: the same for the same arguments, for ever."""
+    """A hash of a call's arguments. It is stored with idempotency keys: never change it."""
     plain = {
         name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
         for name, value in arguments.items()
@@ -99,21 +99,21 @@ class Happening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """All that a call changes, to be written in one transaction."""
+    """Everything a call changes, to be written in one transaction."""
 
     task: Task
-    """As it stands after the call."""
+    """The task after the call."""
     happenings: tuple[Happening, ...]
     entry: NewEntry | None = None
     reputation: Reputation | None = None
-    """What is added to the agent's."""
+    """Added to the agent's reputation."""
     execution: ExecutionStatus | None = None
-    """How the agent's execution of the task ended, if it ended now."""
+    """How the agent's execution of the task ended, if this call ended it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A call that was done. The same key and the same call give the same receipt again."""
+    """A completed call. Repeating it with the same key returns the same receipt."""
 
     ref: int
     """The call's number in the team's market."""
@@ -125,10 +125,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarketEvent:
-    """Something that happened in the market; never changed, in one order per team."""
+    """Something that happened in the market; immutable, in one order per team."""
 
     id: int
-    """Grows; the last one seen is where to go on."""
+    """Increasing; continue after the last one seen."""
     task_id: int | None
     kind: Annotated[str, Field(examples=["TaskPosted"])]
     who: str
@@ -139,7 +139,7 @@ class MarketEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStory:
-    """A task with all that happened to it."""
+    """A task with its whole history."""
 
     task: Task
     applicants: Sequence[Applicant]

@@ -1,4 +1,4 @@
-"""What may be asked for: names, texts, amounts, and the terms of a new task. Pure.
+"""Checks of requests: names, texts, amounts, and the terms of a new task. Pure.
 
 `check_terms` is row 1 of the table of moves.
 """
@@ -31,7 +31,7 @@ MAX_SHOWN = 60
 
 
 def check_party(what: str, name: object) -> str:
-    """The name of a party, if it is one."""
+    """A valid name of a party; else an error."""
     if not isinstance(name, str) or not PARTY.fullmatch(name) or name == ANYONE:
         raise InvalidInput(
             f"{what} is {_quoted(name)}; a party's name has 1 to 100 of A-Z a-z 0-9 . _ @ -, "
@@ -41,14 +41,14 @@ def check_party(what: str, name: object) -> str:
 
 
 def check_agent(name: object) -> str:
-    """The id of an agent, if it is one."""
+    """A valid agent id; else an error."""
     if not isinstance(name, str) or not AGENT_ID.fullmatch(name) or name == ANYONE:
         raise InvalidInput(f"{_quoted(name)} {BAD_AGENT_ID}")
     return name
 
 
 def check_text(what: str, text: object, most: int) -> str:
-    """A text that both databases can store and that is not blank."""
+    """A text that is not blank and that both databases can store."""
     if not isinstance(text, str) or not 1 <= len(text) <= most:
         raise InvalidInput(f"{what} must be a text of 1 to {most} characters")
     if problem := text_problem(text):
@@ -59,7 +59,7 @@ def check_text(what: str, text: object, most: int) -> str:
 
 
 def check_amount(what: str, amount: object, *, least: int = 1) -> Amount:
-    """An amount of money in minor units; a refusal writes it as people do."""
+    """An amount in minor units; the error shows it in major units."""
     if isinstance(amount, int) and not isinstance(amount, bool):
         if least <= amount <= MAX_AMOUNT:
             return Amount(amount)
@@ -83,7 +83,7 @@ def _quoted(value: object) -> str:
 
 
 def check_call(call: Call) -> None:
-    """Refuse a call whose names and texts could not be stored. A score is checked by its move."""
+    """Refuse names and texts that could not be stored. A score is checked by its move."""
     if call.by != ANYONE:
         check_party("by", call.by)
     if call.agent is not None:
@@ -97,7 +97,7 @@ def check_call(call: Call) -> None:
 
 
 def check_terms(task: Task, at: datetime) -> None:
-    """Refuse terms that could not be kept; every live task must have an exit (I8)."""
+    """Refuse terms that could not be met; every live task must have an exit (I8)."""
     check_amount("reward", task.reward)
     check_amount("bond", task.bond, least=0)
     _check_parties(task)

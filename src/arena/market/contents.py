@@ -1,4 +1,4 @@
-"""Standards and results: fetched by CID, verified, checked and pinned."""
+"""The content of tasks: standards and results, verified and pinned."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class Contents:
             _check_pass_score(self._standard(cid))
         else:
             data = _canonical(evaluation)
-            # Before it is stored: a standard that is refused leaves nothing behind.
+            # Before it is stored: a refused standard must leave nothing behind.
             _check_pass_score(_valid(cid, data))
             self.store.put(data)
         self.store.pin(cid)
@@ -72,7 +72,7 @@ class Contents:
 
 
 def cid_of_result(result: bytes | str) -> str:
-    """The CID under which a result will be frozen."""
+    """The CID that a result will be frozen under."""
     if isinstance(result, str):
         return _canonical_cid("the result", result)
     if not 0 < len(result) <= MAX_RESULT_BYTES:
@@ -81,7 +81,7 @@ def cid_of_result(result: bytes | str) -> str:
 
 
 def cid_of_standard(evaluation: str | Mapping[str, object]) -> str:
-    """The CID of a standard, given as such or as the document."""
+    """The CID of a standard, given as a CID or as a document."""
     if isinstance(evaluation, str):
         return _canonical_cid("the evaluation standard", evaluation)
     return cid_of(_canonical(evaluation))
@@ -106,7 +106,7 @@ def _canonical(evaluation: Mapping[str, object]) -> bytes:
 
 def _valid(cid: str, data: bytes) -> dict[str, Any]:
     try:
-        # Strict: of a key that is there twice each reader would take a different one.
+        # Strict: of a duplicate key, different parsers would take different values.
         document = read_json(data)
         read_standard_document(document)
     except InvalidInput as error:
@@ -115,7 +115,7 @@ def _valid(cid: str, data: bytes) -> dict[str, Any]:
 
 
 def _check_pass_score(document: dict[str, Any]) -> None:
-    """Refuse a standard by which a paid result could have failed, or the other way round."""
+    """Refuse a standard whose pass mark is not the one the market pays from."""
     if not passes_from(read_standard_document(document), MIN_PASS_SCORE):
         raise BadContent(
             f"the market pays from a score of {MIN_PASS_SCORE} on, but this standard passes from "

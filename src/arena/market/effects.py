@@ -1,6 +1,6 @@
 """What each move does to the task, the money and the agent's record. Pure.
 
-`moves.check` has checked state, role and window; what is left to refuse here is content.
+`moves.check` has checked state, role and window; only the content is left to check here.
 """
 
 from dataclasses import replace
@@ -26,12 +26,12 @@ def apply(task: Task, call: Call, at: datetime) -> Step:
     )
     if task.assignment is not Assignment.FIRST:
         return Step(task=applied, happenings=(event,))
-    given = assign(applied, replace(call, agent=call.by), at)
-    return replace(given, happenings=(event, *given.happenings))
+    assigned = assign(applied, replace(call, agent=call.by), at)
+    return replace(assigned, happenings=(event, *assigned.happenings))
 
 
 def assign(task: Task, call: Call, at: datetime) -> Step:
-    """The agent has the task, and one more attempt on its record."""
+    """The agent gets the task, and one more attempt in its reputation."""
     assigned = replace(
         task,
         state=TaskState.ASSIGNED,
@@ -58,7 +58,7 @@ def cancel(task: Task, call: Call, at: datetime) -> Step:
 
 
 def commit(task: Task, call: Call, at: datetime) -> Step:
-    """The agent is bound to a result that nobody has seen."""
+    """The agent is committed to a result that nobody has seen."""
     committed = replace(task, state=TaskState.COMMITTED, commitment=call.commitment)
     event = Happening(
         kind=EventKind.COMMITTED,
@@ -92,7 +92,7 @@ def reveal(task: Task, call: Call, at: datetime) -> Step:
 
 
 def judge(task: Task, call: Call, at: datetime) -> Step:
-    """The verdict stands, and can be disputed."""
+    """The verdict is recorded, and can be disputed."""
     score = _checked(task, call)
     judged = replace(
         task,
@@ -116,7 +116,7 @@ def judge(task: Task, call: Call, at: datetime) -> Step:
 
 
 def judge_and_pay(task: Task, call: Call, at: datetime) -> Step:
-    """The verdict stands and is settled at once."""
+    """The verdict is recorded and settled at once."""
     judged = judge(task, call, at)
     settled = settle(judged.task, call, at)
     return replace(settled, happenings=(*judged.happenings, *settled.happenings))
@@ -142,7 +142,7 @@ def dispute(task: Task, call: Call, at: datetime) -> Step:
 
 
 def settle(task: Task, call: Call, at: datetime) -> Step:
-    """Pay or refund by the first score; a bond returns to whoever gave it."""
+    """Pay or refund by the judge's score; a bond goes back to the disputer."""
     assert task.score is not None
     why = f"score {task.score}, {MIN_PASS_SCORE} is needed"
     if task.state is TaskState.DISPUTED:
@@ -155,6 +155,7 @@ def resolve(task: Task, call: Call, at: datetime) -> Step:
     score = _score(call)
     assert task.score is not None
     is_overturned = (score >= MIN_PASS_SCORE) != (task.score >= MIN_PASS_SCORE)
+    # Only the loser may dispute, so the other side is the one that the verdict favoured.
     other = task.poster if task.disputed_by == task.agent else task.agent
     bond_to = task.disputed_by if is_overturned else other
     event = Happening(
@@ -189,9 +190,10 @@ def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
 
 
 def expire_unjudged(task: Task, call: Call, at: datetime) -> Step:
-    """Nobody judged: the reward goes where the terms say. The agent's record is left alone."""
+    """Nobody judged: the terms decide about the reward. The agent's reputation is unchanged."""
     share = Amount(0)
     if task.timeout_policy is TimeoutPolicy.SPLIT:
+        # Rounded down: the poster gets the rest, so the two parts always sum to the reward.
         share = Amount(task.reward * task.agent_share_percent // 100)
     ended = replace(
         task,
@@ -232,9 +234,9 @@ def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | N
     return Step(task=ended, happenings=(event,), entry=entry, reputation=counted)
 
 
-def _counted(task: Task, deed: Reputation) -> Reputation | None:
-    """What the agent's record gains: nothing if the poster judges their own task."""
-    return None if task.is_self_judged else deed
+def _counted(task: Task, gained: Reputation) -> Reputation | None:
+    """What the agent's reputation gains: nothing if the poster judges their own task."""
+    return None if task.is_self_judged else gained
 
 
 def _refund(task: Task) -> NewEntry:
@@ -244,7 +246,7 @@ def _refund(task: Task) -> NewEntry:
 def _payout(
     task: Task, parts: tuple[tuple[str, int], ...], *, bond_to: str | None = None
 ) -> NewEntry:
-    """The one entry that empties a task's accounts."""
+    """The single entry that empties a task's accounts."""
     postings = [Posting(account=escrow(task.id), amount=Amount(-task.reward))]
     postings += [
         Posting(account=user(who), amount=Amount(amount)) for who, amount in parts if amount
@@ -256,7 +258,7 @@ def _payout(
 
 
 def _checked(task: Task, call: Call) -> int:
-    """The score of a verdict that is about this task's agent and this task's result."""
+    """The score of a verdict, checked to be about this task's agent and result."""
     score = _score(call)
     if call.agent != task.agent:
         raise WrongRole(
@@ -278,7 +280,7 @@ def _score(call: Call) -> int:
 
 
 def _is_same_content(named: str | None, stored: str | None) -> bool:
-    # Two texts can spell the same CID, so compare values, never texts.
+    # The same CID can be written in several ways, so compare values, never texts.
     if named is None or stored is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Why the market refuses a call. All are the caller's: nothing was written."""
+"""Why the market refuses a call. All are caller errors: nothing was written."""
 
 from arena.errors import Conflict, Forbidden, InvalidInput, NotFound
 
@@ -10,25 +10,25 @@ class UnknownTask(NotFound):
 
 
 class WrongState(Conflict):
-    """The task is not in a state that has this move."""
+    """The move is not possible in the task's state."""
 
     code = "wrong_state"
 
 
 class WrongRole(Forbidden):
-    """The move belongs to somebody else."""
+    """The move belongs to another party."""
 
     code = "wrong_role"
 
 
 class TooEarly(Conflict):
-    """The window for this move has not opened."""
+    """The window for this move has not opened yet."""
 
     code = "too_early"
 
 
 class TooLate(Conflict):
-    """The window for this move is shut."""
+    """The window for this move has closed."""
 
     code = "too_late"
 
@@ -40,19 +40,19 @@ class BadScore(InvalidInput):
 
 
 class BadContent(InvalidInput):
-    """The content is missing, unreadable or not the one that was frozen."""
+    """The content is missing, unreadable or not what was frozen."""
 
     code = "bad_content"
 
 
 class BadSignature(Forbidden):
-    """The signature is not the agent's for this very act."""
+    """The signature is not the agent's signature for this act."""
 
     code = "bad_signature"
 
 
 class InsufficientFunds(Conflict):
-    """The account does not hold that much."""
+    """The account's balance is too low."""
 
     code = "insufficient_funds"
 

@@ -1,12 +1,12 @@
-"""How paid tasks are judged: one flow for test cases, models and people.
+"""Judges paid tasks: one flow for test cases, models and people.
 
-    JudgeFlow.step    each task submitted to the judge: evaluate, keep the record, give the verdict
+    JudgeFlow.step    for each submitted task: evaluate, keep the record, give the verdict
         ReviewNeeded  people must answer a checklist first: a review is opened
     TaskReviews       the last answer to that review makes the verdict, given like any other
 
-The flow has no memory to lose. A task is judged while it is submitted and its window is open, and
-the market takes one verdict only: a judge that was killed starts over, and of two judges the first
-verdict counts.
+The flow keeps no state that could be lost. A task is judged while it is submitted and its window is
+open, and the market accepts only one verdict: a killed judge starts over, and of two judges the
+first verdict counts.
 """
 
 import asyncio
@@ -41,18 +41,18 @@ MAX_WAIT_SECONDS = 300.0
 
 
 class Bench(Protocol):
-    """The market as a judge sees it: this process's own, or a server's."""
+    """The market for a judge: of this process, or of a server."""
 
     async def close_due(self) -> Sequence[Receipt]:
-        """End the tasks whose time has run out."""
+        """Close the tasks whose time has run out."""
         ...
 
     async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
-        """The time that decides about windows, and every task that waits for this judge."""
+        """The time that decides about windows, and every task waiting for this judge."""
         ...
 
     async def fetch(self, cid: str) -> None:
-        """Bring content to where the judge reads it, verified."""
+        """Copy verified content to the judge's store."""
         ...
 
     async def give(self, task: Task, score: int, reason: str, *, by: str) -> Receipt:
@@ -60,7 +60,7 @@ class Bench(Protocol):
         ...
 
     async def open_review(self, task: Task, *, by: str) -> Review:
-        """Let people answer the task's checklists; the review that it has if it has one."""
+        """Open a review of the task's checklists, or return the existing one."""
         ...
 
 
@@ -83,7 +83,7 @@ class _Postponed:
 
 
 class JudgeFlow:
-    """Judges what is submitted to one judge."""
+    """Judges the tasks submitted to one judge."""
 
     def __init__(
         self,
@@ -104,13 +104,13 @@ class JudgeFlow:
         self._postponed = _Postponed()
 
     async def step(self) -> int:
-        """Judge what waits now, and end what is overdue; returns how many were judged."""
+        """Judge waiting tasks and end overdue ones; returns how many were judged."""
         for closed in await self._bench.close_due():
             self._report(f"task {closed.task_id} is {closed.state}: its time had run out")
-        # All of them: tasks that wait for people must not hide those that can be judged now.
+        # All, not one page: tasks that wait for people must not hide those that can be judged.
         now, tasks = await self._bench.submitted(self._judge)
         judged = 0
-        # The one that has waited longest comes first.
+        # Oldest first: it usually has the least time left in its window.
         for task in sorted(tasks, key=lambda task: task.submitted_at or now):
             if self._is_ours(task, now) and not self._postponed.includes(task.id, now):
                 judged += await self._judge_one(task, now)
@@ -122,19 +122,19 @@ class JudgeFlow:
         return self._judge == (task.judge if now < task.judge_until else task.fallback_judge)
 
     async def _judge_one(self, task: Task, now: datetime) -> bool:
-        """Judge a task; one that cannot be judged is left alone, and reported."""
+        """Judge a task; one that cannot be judged is reported and postponed."""
         try:
             if await self._settle(task):
                 return True
         except (Conflict, Forbidden) as error:
             self._report(f"task {task.id} was not judged here: {error.message}")
         except ArenaError as error:
-            self._report(f"task {task.id} cannot be judged now, left alone: {error.message}")
+            self._report(f"task {task.id} cannot be judged now, will be retried: {error.message}")
         self._postponed.add(task.id, now)
         return False
 
     async def _settle(self, task: Task) -> bool:
-        """Give the verdict; False if people must answer first, which opens a review."""
+        """Give the verdict; False if people must answer first, then a review is opened."""
         assert task.result_hash is not None
         for cid in (task.evaluation_cid, task.result_hash):
             await self._bench.fetch(cid)
@@ -159,7 +159,7 @@ class JudgeFlow:
 
 
 class TaskReviews:
-    """Opens reviews of submitted tasks, and gives the verdict that people's answers make."""
+    """Opens reviews of submitted tasks, and gives the verdicts from people's answers."""
 
     def __init__(
         self, database: Database, market: Market, *, sandbox: str, reviewers_needed: int
@@ -191,7 +191,7 @@ class TaskReviews:
         )
 
     async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
-        """Give the verdict and close the review; both may be repeated without a second effect."""
+        """Give the verdict and close the review; both are idempotent."""
         review = case.review
         task = await self._market.ledger.task(review.team_id, int(review.subject.id))
         contents = self._market.contents
@@ -205,11 +205,11 @@ class TaskReviews:
         try:
             await self._give(task, math.floor(verdict.score), record, key=f"review {review.id}")
         except KeyConflict:
-            pass  # given before, by a process that was killed before it closed the review
+            pass  # already given, by a process that was killed before it closed the review
         except (WrongState, TooLate):
             task = await self._market.ledger.task(task.team_id, task.id)
             if task.state is TaskState.SUBMITTED and not self._is_over(task):
-                return  # the judge's window closed just now: try again as the fallback judge
+                return  # the judge's window has just closed: try again as the fallback judge
             trouble = f"{_why_over(task)}: the answers did not count"
         await _close(self._database, review, trouble)
 
@@ -226,7 +226,7 @@ class TaskReviews:
 
 
 class OwnBench:
-    """The market of this process, for one team: content and records are where they belong."""
+    """The market of this process, for one team: content and records are already in place."""
 
     def __init__(
         self, market: Market, reviews: Reviews, task_reviews: TaskReviews, team_id: str
@@ -237,17 +237,17 @@ class OwnBench:
         self._team_id = team_id
 
     async def close_due(self) -> Sequence[Receipt]:
-        """End the tasks whose time has run out."""
+        """Close the tasks whose time has run out."""
         return await self._market.close_due(self._team_id)
 
     async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
-        """The time that decides about windows, and every task that waits for this judge."""
-        wanted = TaskFilter(states=frozenset({TaskState.SUBMITTED}), judge=judge)
+        """The time that decides about windows, and every task waiting for this judge."""
+        waiting = TaskFilter(states=frozenset({TaskState.SUBMITTED}), judge=judge)
         tasks: list[Task] = []
         while True:
             before = tasks[-1].id if tasks else None
             page = await self._market.ledger.tasks(
-                self._team_id, wanted, limit=MAX_PAGE, before=before
+                self._team_id, waiting, limit=MAX_PAGE, before=before
             )
             tasks += page
             if len(page) < MAX_PAGE:
@@ -262,14 +262,14 @@ class OwnBench:
         return await self._market.act(task.team_id, task.id, call)
 
     async def open_review(self, task: Task, *, by: str) -> Review:
-        """Let people answer the task's checklists."""
+        """Open a review of the task's checklists."""
         return await self._reviews.open(
             await self._task_reviews.new_review(task.team_id, task.id, by=by)
         )
 
 
 def verdict_call(task: Task, score: int, reason: str, *, by: str) -> Call:
-    """A verdict on a task: it names the very agent and result it is about."""
+    """A verdict on a task, which names the agent and the result it is about."""
     return Call(
         action=Action.JUDGE,
         by=by,
@@ -285,15 +285,16 @@ async def _read(contents: Contents, task: Task) -> tuple[dict[str, Any], Submiss
     assert task.result_hash is not None
     document = await contents.standard(task.evaluation_cid)
     result = await contents.result(task.result_hash)
-    # Bytes that are no text are judged by what can be read of them.
+    # Bytes that are not UTF-8 are replaced, so that the rest can be judged.
     return document, Submission(output=result.decode("utf-8", "replace"))
 
 
 async def _record(
     contents: Contents, task: Task, submission: Submission, verdict: Verdict, *, sandbox: str
 ) -> str:
-    """Keep the verdict under the CIDs that the task has; returns the record's CID."""
+    """Store the record with the CIDs that the task has; returns the record's CID."""
     assert task.result_hash is not None
+    # The judged text differs from the result if bytes were replaced: then it gets its own CID.
     is_text = submission.output.encode() == await contents.result(task.result_hash)
     keep = partial(
         keep_record,

@@ -1,9 +1,9 @@
-"""The door of this room: what the parties of a task do.
+"""The entry point of the market: what the parties of a task can do.
 
-Every change takes a `key`. The same key and the same arguments give the same receipt and do nothing
-again; the same key with other arguments raises `KeyConflict`. Without a key every call is a new
-one. Who acts is named in the call; the market checks that this party has the role, not who sent
-the request, and that an agent has signed.
+Every change takes an idempotency `key`. The same key with the same arguments returns the same
+receipt and does nothing; with other arguments it raises `KeyConflict`. Without a key every call is
+new. The call names the acting party; the market checks that this party has the role and that an
+agent has signed, not who sent the request.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,12 +41,12 @@ SIGNED: Mapping[Action, tuple[Act, Callable[[Call], str | None]]] = {
     Action.SUBMIT: (Act.SUBMIT, lambda call: call.result_hash),
     Action.DISPUTE: (Act.DISPUTE, lambda call: call.reason_uri),
 }
-"""What an agent signs for an action: the act and its content. Nobody else has a key to sign with,
-so a dispute by the poster needs no signature."""
+"""What an agent signs for an action: the act and its content. Only agents have keys, so a dispute
+by the poster needs no signature."""
 
 
 class Market:
-    """Tasks, agents and money of every team; `ledger` says how they stand."""
+    """Tasks, agents and money of every team; `ledger` reads their state."""
 
     def __init__(self, database: Database, content: LocalStore, feed: Feed | None = None) -> None:
         self.ledger = Ledger(database, feed)
@@ -67,7 +67,7 @@ class Market:
         task = Task(
             **terms,
             judge=judge,
-            id=0,  # the ledger gives it one
+            id=0,  # assigned by the ledger
             team_id=team_id,
             poster=post.poster,
             description=post.description,
@@ -75,7 +75,7 @@ class Market:
             state=TaskState.OPEN,
             posted_at=self.ledger.now(),
         )
-        # Refused before anything is stored, and checked again when the money is locked.
+        # Bad terms are refused before anything is stored; checked again when the money is locked.
         earlier = await self.ledger.preview_task(task, key=key)
         if earlier:
             return earlier
@@ -109,7 +109,7 @@ class Market:
         salt: str | None = None,
         key: str | None = None,
     ) -> Receipt:
-        """Submit the result, once: bytes, or the CID of content that is in the store.
+        """Submit the result, once: bytes, or the CID of stored content.
 
         `salt` reveals a commitment.
         """
@@ -120,7 +120,7 @@ class Market:
             revealed = commitment_of(market, task_id, agent, result_hash, salt)
         call = Call(action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed)
         signed, key = await self._signed(team_id, task_id, call, proof), _key(key)
-        # First ask: whoever may not submit must not be able to fill the store either.
+        # Checked first: a party that may not submit must not be able to fill the store either.
         earlier = await self.ledger.preview(team_id, task_id, call, key=key, signed=signed)
         if earlier:
             return earlier
@@ -128,11 +128,11 @@ class Market:
         return await self.ledger.act(team_id, task_id, call, key=key, signed=signed)
 
     async def close_due(self, team_id: str) -> Sequence[Receipt]:
-        """End every task whose time has run out; anyone may, so nothing depends on who does."""
+        """Close every task whose time has run out; anyone may do this."""
         receipts: list[Receipt] = []
         for task in await self.ledger.due(team_id, limit=MAX_PAGE):
             action = Action.SETTLE if task.state.has_verdict else Action.EXPIRE
-            with suppress(WrongState, TooEarly):  # somebody else was faster
+            with suppress(WrongState, TooEarly):  # another process closed it first
                 receipts.append(await self.act(team_id, task.id, Call(action=action)))
         return receipts
 
@@ -146,9 +146,9 @@ class Market:
         version: str = "1.0.0",
         key: str | None = None,
     ) -> MarketAgent:
-        """Admit an agent, who signs its public key.
+        """Register an agent, which signs its public key.
 
-        Again with the same key: the version is renewed. With another key: `Conflict`.
+        Again with the same key: the version is updated. With another key: `Conflict`.
         """
         check_text("version", version, MAX_VERSION_LENGTH)
         read_public_key(public_key)
@@ -161,14 +161,14 @@ class Market:
     async def deposit_test_money(
         self, team_id: str, account: str, amount: int, *, key: str | None = None
     ) -> Receipt:
-        """Give a party test money from outside; it is worth nothing."""
+        """Deposit test money into a party's account; it is worth nothing."""
         checked = check_party("account", account), check_amount("amount", amount)
         return await self.ledger.deposit(team_id, *checked, key=_key(key))
 
     async def withdraw_test_money(
         self, team_id: str, account: str, amount: int, *, key: str | None = None
     ) -> Receipt:
-        """Take test money out of a party's account."""
+        """Withdraw test money from a party's account."""
         checked = check_party("account", account), check_amount("amount", amount)
         return await self.ledger.withdraw(team_id, *checked, key=_key(key))
 

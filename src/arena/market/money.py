@@ -11,7 +11,7 @@ from pydantic import Field, computed_field
 from arena.amounts import Amount
 
 OUTSIDE = "outside"
-"""Where deposits come from and withdrawals go to: the only account that may be below zero."""
+"""The source of deposits and target of withdrawals: the only account that may be negative."""
 
 
 def user(name: str) -> str:
@@ -61,14 +61,14 @@ class NewEntry:
 
 def transfer(kind: EntryKind, source: str, target: str, amount: int) -> NewEntry:
     """An entry that moves `amount` from one account to another."""
-    taken = Posting(account=source, amount=Amount(-amount))
-    given = Posting(account=target, amount=Amount(amount))
-    return NewEntry(kind=kind, postings=(taken, given))
+    debit = Posting(account=source, amount=Amount(-amount))
+    credit = Posting(account=target, amount=Amount(amount))
+    return NewEntry(kind=kind, postings=(debit, credit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """Postings that belong together, as the journal has them; they sum to zero."""
+    """Postings that belong together, as stored in the ledger; they sum to zero."""
 
     id: int
     kind: EntryKind
@@ -91,7 +91,7 @@ class LedgerLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """What one account holds."""
+    """The balance of one account."""
 
     account: Annotated[str, Field(examples=["user:alice", "escrow:1", "outside"])]
     amount: Amount
@@ -108,7 +108,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What a look at every raw row of the market found."""
+    """The result of checking every raw row of the market."""
 
     tasks: int
     entries: int

@@ -1,8 +1,8 @@
-"""The one table of allowed moves, and the one function that checks a call against it. Pure.
+"""The table of allowed moves, and the function that checks a call against it. Pure.
 
-Every window is half-open, `opens <= t < closes`: at the moment one closes the next opens, so no
-instant has both and none has neither. docs/market.md shows the table with its reasons; the numbers
-are those of its rows. Row 1, posting, has no state to start from: `checks.check_terms`.
+Every window is half-open, `opens <= t < closes`: when one closes the next opens, so every instant
+is in exactly one. docs/market.md explains the table; `row` is the row number there. Row 1, posting,
+has no state to start from: see `checks.check_terms`.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class Move:
     opens: Moment | None = None
     closes: Moment | None = None
     when: Callable[[Task], bool] = lambda _task: True
-    """Whether the task's terms have this row at all."""
+    """Whether this row applies under the task's terms."""
     effect: Effect
 
 
@@ -79,7 +79,7 @@ def settles_at_once(task: Task) -> bool:
 
 
 def chooses_by_reputation(task: Task) -> bool:
-    """Whether anyone may have the best applicant assigned."""
+    """Whether anyone may assign the best applicant."""
     return task.assignment is Assignment.BEST_REPUTATION
 
 
@@ -131,7 +131,7 @@ MOVES: tuple[Move, ...] = (
 
 
 def check(task: Task, call: Call, at: datetime, *, has_applied: bool = False) -> Step:
-    """What the call does at this moment; an error if it may not be made.
+    """The effect of the call at this time; an error if it is not allowed.
 
     Checked in this order: the state, the role, the window, the content.
     """
@@ -152,7 +152,7 @@ def check(task: Task, call: Call, at: datetime, *, has_applied: bool = False) ->
 
 
 def must_sign(task: Task, call: Call) -> bool:
-    """Whether the call needs the agent's signature: nobody else may work or risk a bond for it."""
+    """Whether the agent must sign the call: nobody else may commit its work or its bond."""
     if call.action is Action.DISPUTE:
         return call.by == task.agent
     return call.action in (Action.APPLY, Action.COMMIT, Action.SUBMIT)
@@ -205,7 +205,7 @@ def _check_application(task: Task, call: Call, has_applied: bool) -> None:
 
 
 def _possible(task: Task, action: Action) -> str:
-    """Why the state does not have the move, and which moves it has."""
+    """Why the move is not possible in this state, and which moves are."""
     known = [move.action for move in MOVES if move.state is task.state and move.when(task)]
     rest = f"possible: {', '.join(dict.fromkeys(known))}" if known else "it has ended"
     return f"task {task.id} is {task.state}, {action} is not possible; {rest}"

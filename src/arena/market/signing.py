@@ -1,8 +1,8 @@
-"""Signatures of agents: their keys, what they sign, and whether they did.
+"""Signatures of agents: keys, signed messages and their verification.
 
-A message is canonical JSON that names the market, the act, the task, the agent and the content, so
-a signature is good for nothing else. It is the same in any language: see docs/guide/earn.md.
-`cryptography` is imported only where a key is used: most commands use none.
+A message is canonical JSON with the market, the act, the task, the agent and the content, so a
+signature is valid for nothing else. Any language can produce it: see docs/guide/earn.md.
+`cryptography` is imported only in functions that use a key: most commands use none.
 """
 
 import base64
@@ -35,7 +35,7 @@ PROOF_SECONDS = 300
 MAX_PROOF_SECONDS = 86_400
 """Proofs that are valid for longer are refused."""
 LATEST = 2**40
-"""A time in the far future: a larger number must not get into arithmetic."""
+"""A time in the far future. A client's `expires_at` is capped to it before any arithmetic."""
 NONCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 AGENT_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 BAD_AGENT_ID = "is not an agent id: use lowercase letters, digits and -, at most 100"
@@ -56,7 +56,7 @@ class Statement:
     """What an agent signs: one act, in one market, on one task."""
 
     market: str
-    """The market's id: a signature for one market is worth nothing in another."""
+    """The market's id: a signature for one market is invalid in another."""
     act: Act
     task_id: int | None
     agent: str
@@ -99,7 +99,7 @@ class Signer:
 
     @classmethod
     def new(cls, agent: str) -> Self:
-        """An agent with a new key, which is stored nowhere: see `pem`."""
+        """An agent with a new key, which is not stored: see `pem`."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return cls(agent, Ed25519PrivateKey.generate())
@@ -127,7 +127,7 @@ class Signer:
 
     @property
     def pem(self) -> bytes:
-        """The private key, to be kept where only its owner can read it."""
+        """The private key; store it so that only its owner can read it."""
         from cryptography.hazmat.primitives.serialization import (
             Encoding,
             NoEncryption,
@@ -146,7 +146,7 @@ class Signer:
         at: datetime | None = None,
         seconds: int = PROOF_SECONDS,
     ) -> Proof:
-        """A new signature, valid once and for some seconds from `at` (now) on."""
+        """A new signature, valid once and for `seconds` from `at` (default: now)."""
         statement = Statement(
             market=market, act=Act(act), task_id=task_id, agent=self.agent, content=content
         )
@@ -159,7 +159,7 @@ class Signer:
 
 
 class KeyFolder:
-    """The private keys of this machine's agents, `<agent>.pem` each; in Arena, ARENA_HOME/keys."""
+    """The private keys of this machine's agents, one `<agent>.pem` each, in ARENA_HOME/keys."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -169,7 +169,7 @@ class KeyFolder:
         return sorted(path.stem for path in self.path.glob("*.pem"))
 
     def make(self, agent: str) -> Signer:
-        """The agent with its key, a new one if it has none. Two callers at once get the same."""
+        """The agent with its key; a new key if it has none. Concurrent callers get the same."""
         path = self._path(agent)
         signer = Signer.new(agent)
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -187,14 +187,14 @@ class KeyFolder:
         return Signer.load(agent, path)
 
     def _path(self, agent: str) -> Path:
-        # Also keeps the name from leading out of the folder.
+        # Also prevents path traversal out of the folder.
         if not AGENT_ID.fullmatch(agent):
             raise InvalidInput(f"{agent!r} {BAD_AGENT_ID}")
         return self.path / f"{agent}.pem"
 
 
 def check_proof(public_key: str, statement: Statement, proof: Proof, at: datetime) -> None:
-    """Refuse a proof that is not the key's, not for this statement, or not for this moment."""
+    """Refuse a proof by another key, for another statement, or that is not valid now."""
     from cryptography.exceptions import InvalidSignature
 
     if not NONCE.fullmatch(proof.nonce):
@@ -215,7 +215,7 @@ def check_proof(public_key: str, statement: Statement, proof: Proof, at: datetim
 
 
 def read_public_key(text: str) -> "Ed25519PublicKey":
-    """The key that a text holds."""
+    """Parse a public key."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
@@ -225,7 +225,7 @@ def read_public_key(text: str) -> "Ed25519PublicKey":
 
 
 def commitment_of(market: str, task_id: int, agent: str, result_hash: str, salt: str) -> str:
-    """What binds an agent to a result it does not show yet; a copy is useless to another."""
+    """A commitment to a result not yet shown. It includes the agent: a copy is useless to others."""
     body = {
         "domain": DOMAIN,
         "market": market,

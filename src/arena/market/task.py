@@ -1,4 +1,4 @@
-"""A task: its terms, which never change, its states, and what is known of it."""
+"""A task: its immutable terms, its states, and its data."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ BY_ALIAS = ConfigDict(
     serialize_by_alias=True,
     json_schema_serialization_defaults_required=True,
 )
-"""For shapes with names that the first documents spelled differently, such as `evaluationCID`."""
+"""For types with fields whose wire names are not snake_case, such as `evaluationCID`."""
 
 Party = Annotated[str, Field(min_length=1, max_length=100, examples=["alice"])]
 Cid = Annotated[
@@ -41,13 +41,13 @@ Key = Annotated[
     Field(
         min_length=1,
         max_length=MAX_KEY_LENGTH,
-        description="A call sent again under the same key is done once and answered the same.",
+        description="A call repeated with the same key is done once and gets the same response.",
     ),
 ]
 
 
 class TaskState(StrEnum):
-    """Where a task stands."""
+    """The state of a task."""
 
     OPEN = "open"
     ASSIGNED = "assigned"
@@ -62,12 +62,12 @@ class TaskState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing can happen to the task any more."""
+        """Whether the task has ended."""
         return self in FINAL
 
     @property
     def has_verdict(self) -> bool:
-        """Whether a live task has been judged: its exit is then to settle, not to expire."""
+        """Whether a live task has been judged: it then ends by settling, not by expiring."""
         return self in (TaskState.JUDGED, TaskState.DISPUTED)
 
 
@@ -90,22 +90,22 @@ class TimeoutPolicy(StrEnum):
 
 
 class Assignment(StrEnum):
-    """How one of the applicants gets the task. The poster may always choose by hand."""
+    """How an applicant gets the task. The poster may always choose manually."""
 
     MANUAL = "manual"
     FIRST = "first"
     """The first to apply gets it."""
     BEST_REPUTATION = "best_reputation"
-    """From `apply_until` on, anyone may have it assigned to the applicant ranked first."""
+    """After `apply_until`, anyone may assign it to the applicant ranked first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What the poster fixes and nobody can change. Windows are half-open, in seconds."""
+    """What the poster fixes; immutable. Windows are half-open, in seconds."""
 
     reward: Amount
     deadline: Moment
-    """Results are taken before it; from it on anyone may expire the task."""
+    """Results are accepted before it; after that anyone may expire the task."""
     judge_window_seconds: Seconds = 86_400
     """Counted from the submission."""
     fallback_judge: Party | None = None
@@ -118,12 +118,12 @@ class Terms:
     dispute_window_seconds: Seconds = 0
     """How long the losing side may dispute a verdict; 0: a verdict settles at once."""
     arbiter: Party | None = None
-    """Decides disputes; required if there is a dispute window."""
+    """Decides disputes; required with a dispute window."""
     arbiter_window_seconds: Seconds = 0
     bond: Amount = Amount(0)  # noqa: RUF009 - an immutable number
     """What a dispute costs; it goes to the side that wins the dispute."""
     commit_deadline: Moment | None = None
-    """If set, the agent commits to a hash before it and reveals the result from it on."""
+    """If set, the agent commits to a hash before it and reveals the result after it."""
     max_applicants: Annotated[int, Field(strict=True, ge=1, le=MAX_APPLICANTS)] = 100
     is_self_judged: bool = False
     """The poster is the judge; such a task never counts for reputation."""
@@ -136,13 +136,13 @@ class Terms:
 class TaskPost(Terms):
     """A task to offer: what is to be done, how it is judged, and what it pays."""
 
-    # An instance is checked again on its way in, so a caller may write reward="0.05".
+    # Instances are validated again when posted, so a caller may write reward="0.05".
     __pydantic_config__ = ConfigDict(
         validate_by_name=True,
         validate_by_alias=True,
         extra="forbid",
         revalidate_instances="always",
-        # NaN must not become null on the way: the task would be judged by another standard.
+        # NaN must not become null in transit: the task would be judged by another standard.
         ser_json_inf_nan="constants",
     )
 
@@ -155,13 +155,13 @@ class TaskPost(Terms):
     evaluation: dict[str, Any] | None = None
     """The standard itself; or give `evaluationCID`."""
     evaluation_cid: Annotated[Cid | None, Field(alias="evaluationCID")] = None
-    """A standard that is in the content store."""
+    """The CID of a stored standard."""
     idempotency_key: Key = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(Terms):
-    """A task as it stands."""
+    """A task in its current state."""
 
     __pydantic_config__ = BY_ALIAS
 
@@ -170,7 +170,7 @@ class Task(Terms):
     poster: str
     description: str
     evaluation_cid: Annotated[str, Field(alias="evaluationCID")]
-    """The standard it is judged by: verified, valid and pinned before the reward was locked."""
+    """Its standard: verified, validated and pinned before the reward was locked."""
     judge: Party
     currency: str = CURRENCY
     state: TaskState
@@ -210,7 +210,7 @@ class Task(Terms):
     @computed_field
     @property
     def exit_at(self) -> datetime | None:
-        """From when on anyone may end it, whatever the parties do; null if it has ended."""
+        """When anyone may end it, whatever the parties do; null once it has ended."""
         match self.state:
             case TaskState.OPEN | TaskState.ASSIGNED | TaskState.COMMITTED:
                 return self.deadline
@@ -225,12 +225,12 @@ class Task(Terms):
 
     @property
     def fallback_until(self) -> datetime | None:
-        """When the fallback judge's window closes; the judge's own if there is none."""
+        """When the fallback judge's window closes; the judge's own without a fallback."""
         return _after(self.submitted_at, self.judge_window_seconds + self.fallback_window_seconds)
 
     @property
     def dispute_until(self) -> datetime | None:
-        """When a verdict can no longer be disputed."""
+        """When the dispute window closes."""
         return _after(self.judged_at, self.dispute_window_seconds)
 
     @property

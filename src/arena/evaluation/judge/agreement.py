@@ -1,8 +1,8 @@
-"""How well scores agree with those of people: kappa, error, bias, each with an interval.
+"""Agreement of scores with those of people: kappa, error and bias, each with an interval.
 
 Pure arithmetic. Intervals of means and of kappa come from a bootstrap over the items with a fixed
-seed, so that the same data give the same figures. Rates get Wilson's interval, because a bootstrap
-would claim certainty where nothing ever happened.
+seed, so that the same data give the same figures. Rates use Wilson's interval: a bootstrap
+would claim certainty for a rate of 0.
 """
 
 import math
@@ -17,19 +17,19 @@ from arena.evaluation.verdict import Estimate
 SEED = 20_261_115
 RESAMPLES = 2000
 MAX_DRAWS = 4_000_000
-"""Draws in all: with very many items fewer resamples are made, and fewer are needed."""
+"""Draws in total: very many items get fewer resamples, and need fewer."""
 CONFIDENCE = 0.95
 MIN_ITEMS = 2
-"""For an interval; one item says nothing about the next."""
+"""For an interval; one item says nothing about the variance."""
 
 T = TypeVar("T")
 Pair = tuple[float, float]
-"""What the judge gave and what people gave."""
+"""The judge's score and people's score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How well one criterion, or the whole, was judged."""
+    """The agreement on one criterion, or on the whole."""
 
     name: str
     items: int
@@ -52,9 +52,9 @@ def agreement(name: str, pairs: Sequence[Pair]) -> Agreement:
 def weighted_kappa(pairs: Sequence[Pair]) -> float | None:
     """Cohen's kappa with quadratic weights on the scale of 0 to 100, every point a category.
 
-    One minus the squared error over what chance would give: the same margins, paired at random.
-    On a scale without bins that is Lin's concordance coefficient. None if people gave one and
-    the same score to everything: then there is nothing to agree about.
+    One minus the squared error over that of chance: the same margins, paired at random. On a
+    scale without bins that is Lin's concordance coefficient. None if people gave everything the
+    same score: then there is nothing to agree about.
 
     Cohen, Psychological Bulletin 70 (1968) 213-220; Lin, Biometrics 45 (1989) 255-268.
     """
@@ -87,17 +87,17 @@ def bootstrapped(items: Sequence[T], figure: Callable[[Sequence[T]], float | Non
     chance = random.Random(SEED)
     count = max(200, min(RESAMPLES, MAX_DRAWS // len(items)))
     drawn = (figure(chance.choices(items, k=len(items))) for _ in range(count))
-    # A resample in which all are alike has no kappa and tells nothing about it.
+    # A resample in which all scores are equal has no kappa and is left out.
     figures = sorted(one for one in drawn if one is not None) or [value]
     tail = (1 - CONFIDENCE) / 2
     low = figures[math.floor(tail * (len(figures) - 1))]
     high = figures[math.ceil((1 - tail) * (len(figures) - 1))]
-    # The figure itself can fall outside if the data are very few.
+    # With very few items the figure itself can fall outside the interval.
     return Estimate(value=value, low=min(low, value), high=max(high, value))
 
 
 def rate_of(happened: int, total: int) -> Estimate:
-    """A share with Wilson's interval."""
+    """A rate with Wilson's interval."""
     if total < 1:
         return Estimate(value=None)
     share = happened / total

@@ -1,6 +1,6 @@
-"""A cache of the models' answers, by a hash of everything they were asked: files in a folder.
+"""A cache of the models' answers, keyed by a hash of the whole request: files in a folder.
 
-Only the text and its usage are stored; it is read as strictly as a new answer.
+Only the text and its usage are stored; a cached text is validated like a new answer.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from arena.models.usage import Usage, usage_from
 
 MAX_ENTRY_BYTES = 256 * 1024
 _KEPT_SHARE = 0.9
-"""What is left after a clean-up, so that the next entries do not clean up again at once."""
+"""The share kept by a clean-up, so that the next entry does not trigger another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +28,10 @@ class Kept:
 
 
 class AnswerCache:
-    """Keeps at most `max_entries` answers; the ones not used for longest go first.
+    """Keeps at most `max_entries` answers; the least recently used are removed first.
 
-    Several processes may share the folder: an entry appears whole, and one that is gone or damaged
-    counts as missing. Its methods touch the disk: call them in a thread.
+    Several processes may share the folder: entries are written atomically, and a missing or damaged
+    one is a cache miss. Its methods use the disk: call them in a thread.
     """
 
     def __init__(self, folder: Path, *, max_entries: int) -> None:
@@ -44,13 +44,13 @@ class AnswerCache:
         return self._path(key).exists()
 
     def get(self, key: str) -> Kept | None:
-        """The answer to what `key` is the hash of."""
+        """The cached answer for this key."""
         path = self._path(key)
         try:
             if path.stat().st_size > MAX_ENTRY_BYTES:
                 return None
             entry: object = json.loads(path.read_bytes())
-            os.utime(path)  # used just now
+            os.utime(path)  # mark it as recently used
         except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(entry, dict):
@@ -62,7 +62,7 @@ class AnswerCache:
         return Kept(text=text, usage=usage_from(fields.get("usage")), attempts=attempts)
 
     def put(self, key: str, kept: Kept) -> None:
-        """Store an answer; a failure is ignored, because the judgement itself is not lost by it."""
+        """Store an answer; a failure is ignored, because the judgement itself is not lost."""
         entry = {"key": key, **asdict(kept)}
         data = json.dumps(entry).encode()
         if self._max_entries < 1 or len(data) > MAX_ENTRY_BYTES:
@@ -71,7 +71,7 @@ class AnswerCache:
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # A lost entry only costs another question: not worth waiting for the disk.
+            # Not durable: a lost entry only costs another request, so do not wait for the disk.
             write_atomically(path, data, durable=False)
         except OSError:
             return
@@ -94,13 +94,13 @@ class AnswerCache:
         return entries
 
     def _tidy(self) -> None:
-        """Remove the least recently used entries, and what a killed process left behind."""
+        """Remove the least recently used entries, and temporary files of killed processes."""
         aged: list[tuple[float, str]] = []
         for entry in self._entries():
             with contextlib.suppress(OSError):
                 aged.append((entry.stat().st_mtime, entry.path))
         aged.sort(reverse=True)
-        # An entry that was replaced was counted twice.
+        # The count may be too high: a replaced entry was counted twice.
         is_full = len(aged) > self._max_entries
         keep = int(self._max_entries * _KEPT_SHARE) if is_full else len(aged)
         for _, path in aged[keep:]:

@@ -1,4 +1,4 @@
-"""Who judges: the endpoint and models of the settings, and what a standard may change."""
+"""The panel that judges: from the settings, and from what a standard may change."""
 
 import hashlib
 import json
@@ -14,31 +14,31 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """The models that judge together, and how they are asked."""
+    """The models that judge together, and the options of their requests."""
 
     base_url: str
     models: tuple[str, ...]
     votes: int
-    """How many of each model."""
+    """Votes per model."""
     temperature: float | None
     max_tokens: int | None
     max_characters: int
-    """How much of a submission is shown."""
+    """How much of a submission the models see."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether anybody can be asked."""
+        """Whether there is an endpoint and a model."""
         return bool(self.base_url and self.models)
 
     @property
     def identity(self) -> str:
-        """The same for the same judge: figures measured for it hold while this does not change."""
+        """Identifies the judge: measured figures are valid while it does not change."""
         described = {"prompt_version": PROMPT_VERSION, **asdict(self)}
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def panel_of(settings: Settings) -> Panel:
-    """The judge of every standard that asks for no other."""
+    """The judge of every standard that does not request another."""
     return Panel(
         base_url=(settings.judge_base_url or "").rstrip("/"),
         models=settings.judge_models,
@@ -50,7 +50,7 @@ def panel_of(settings: Settings) -> Panel:
 
 
 def panel_for(settings: Settings, choice: JudgeChoice | None) -> Panel:
-    """The panel that judges by a standard with this choice, if the operator allows it."""
+    """The panel for a standard with this choice, if the operator allows it."""
     panel = panel_of(settings)
     if choice is not None:
         panel = replace(
@@ -68,7 +68,7 @@ def panel_for(settings: Settings, choice: JudgeChoice | None) -> Panel:
 
 
 def key_for(settings: Settings, panel: Panel) -> str | None:
-    """The key, for the endpoint that it was configured for and no other."""
+    """The API key, only for the endpoint it was configured for."""
     if settings.judge_api_key is None or panel.base_url != panel_of(settings).base_url:
         return None
     return settings.judge_api_key.get_secret_value()
@@ -77,8 +77,8 @@ def key_for(settings: Settings, panel: Panel) -> str | None:
 def _refuse_foreign(settings: Settings, panel: Panel) -> None:
     """Refuse a model or an address that the operator has not allowed.
 
-    A standard may come from anybody. Its author must not spend the operator's money on any model,
-    nor make this machine call any address.
+    A standard may come from anybody. Its author must not be able to spend the operator's money on
+    any model, nor make this machine call any address.
     """
     own = panel_of(settings)
     urls = {own.base_url, *(url.rstrip("/") for url in settings.judge_allowed_urls)}

@@ -1,4 +1,4 @@
-"""Who judges, and the latest figures about each judge, in a file of its own."""
+"""The judges and their latest figures, one file per judge."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,12 +19,12 @@ class JudgeAttacked:
     measured_at: datetime
     pairs: int
     moved: int
-    """Pairs whose score moved further than the judge does by itself."""
+    """Pairs whose score moved more than the judge's own noise."""
     raised: int
     flipped: int
-    """Pairs of which only the injected submission passed; its twin failed both times."""
+    """Pairs in which only the injected submission passed; its twin failed both times."""
     mean_shift: float
-    """Injected minus harmless, in points; above 0 the injections paid off."""
+    """Injected minus harmless, in points; above 0, the injections worked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Judge:
     """A panel of models that judges, and the latest figures about it."""
 
     id: Annotated[str, Field(examples=["5f1c0e8a9b7d6c3e"])]
-    """The same for the same models asked in the same way."""
+    """Equal for the same models with the same options."""
     base_url: str
     models: Annotated[tuple[str, ...], Field(examples=[["gpt-4o-mini"]])]
     votes: int
@@ -41,7 +41,7 @@ class Judge:
     temperature: float | None
     max_tokens: int | None
     max_characters: int
-    """How much of a submission it is shown."""
+    """How much of a submission it sees."""
     calibration: JudgeFigures | None
     """Null if it was never measured."""
     attack: JudgeAttacked | None
@@ -50,7 +50,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeList:
-    """The judges that the settings name."""
+    """The configured judges."""
 
     judges: tuple[Judge, ...]
     count: int
@@ -58,21 +58,21 @@ class JudgeList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """All that is known about one judge."""
+    """The figures of one judge."""
 
     calibration: JudgeFigures | None = None
     attack: JudgeAttacked | None = None
 
 
 class FigureFolder:
-    """Figures by a judge's identity. Its methods touch the disk: call them in a thread."""
+    """Figures by a judge's identity. Its methods use the disk: call them in a thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._read: dict[str, tuple[int, Known]] = {}
 
     def of(self, identity: str) -> Known:
-        """What is known about the judge; nothing if it was never measured."""
+        """The figures of the judge; empty if it was never measured."""
         path = self._folder / f"{identity}.json"
         try:
             written = path.stat().st_mtime_ns
@@ -81,7 +81,7 @@ class FigureFolder:
                 return remembered[1]
             known = TypeAdapter(Known).validate_json(path.read_bytes())
         except (FileNotFoundError, ValidationError):
-            # A damaged file tells nothing; the next measurement replaces it.
+            # A damaged file counts as no figures; the next measurement replaces it.
             return Known()
         except OSError as error:
             raise InfrastructureError(f"{path} cannot be read: {error.strerror}") from None
@@ -95,7 +95,7 @@ class FigureFolder:
         calibration: JudgeFigures | None = None,
         attack: JudgeAttacked | None = None,
     ) -> None:
-        """Make these the latest figures; what is not given stays."""
+        """Replace the given figures; the others are kept."""
         before = self.of(identity)
         known = Known(calibration=calibration or before.calibration, attack=attack or before.attack)
         path = self._folder / f"{identity}.json"
@@ -107,5 +107,5 @@ class FigureFolder:
 
 
 def figures_in(home: Path) -> FigureFolder:
-    """Where the figures of judges are kept."""
+    """The folder of judges' figures."""
     return FigureFolder(home / "judge" / "figures")

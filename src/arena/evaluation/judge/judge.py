@@ -14,11 +14,11 @@ from arena.evaluation.verdict import Submission, Verdict, Vote
 from arena.settings import Settings
 
 SHORT_CHARACTERS = 20_000
-"""Up to here making a verdict takes less time than handing it to a thread."""
+"""Up to this length, making a verdict is faster than handing it to a thread."""
 
 
 class ModelJudge:
-    """Judges by a standard's criteria, by asking models. It belongs to one event loop."""
+    """Judges by a standard's criteria with models. It belongs to one event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self.figures = figures_in(settings.home)
@@ -29,7 +29,7 @@ class ModelJudge:
         self._voters: dict[str, Voter] = {}
 
     def panel(self, choice: JudgeChoice | None = None) -> Panel:
-        """The models that judge by a standard with this choice."""
+        """The panel for a standard with this choice."""
         return panel_for(self._settings, choice)
 
     async def judge(
@@ -40,10 +40,10 @@ class ModelJudge:
         fresh: bool = False,
         bare: bool = False,
     ) -> Verdict:
-        """The verdict of the whole panel; raises `JudgeError` if one vote cannot be had.
+        """The verdict of the whole panel; raises `JudgeError` if one vote is missing.
 
-        A `fresh` verdict neither reads nor writes the cache. A `bare` one is asked for without the
-        hardening, only to measure what the hardening is worth.
+        `fresh` neither reads nor writes the cache. `bare` leaves out the hardening of the prompt,
+        only to measure its effect.
         """
         panel = self.panel(standard.judge)
         brief = brief_for(
@@ -54,7 +54,7 @@ class ModelJudge:
         make = partial(verdict_of, brief, votes, judge=panel.identity, figures=figures)
         if len(brief.shown) <= SHORT_CHARACTERS:
             return make()
-        # Folding a long text takes a while, and other judgements wait for their answers.
+        # In a thread: folding a long text takes a while and would delay other judgements.
         return await asyncio.to_thread(make)
 
     async def aclose(self) -> None:
@@ -64,9 +64,9 @@ class ModelJudge:
         self._voters.clear()
 
     async def _votes(self, brief: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
-        """Every vote of the panel; one that fails is raised when all have ended.
+        """Every vote of the panel; a failure is raised after all have ended.
 
-        The others are paid for, and cached: a retry asks only for what is missing.
+        The others are paid for, and cached: a retry requests only the missing ones.
         """
         ballots = [
             Ballot(model=model, number=number)

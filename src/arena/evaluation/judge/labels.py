@@ -1,4 +1,4 @@
-"""Reads what people said about submissions: a line of JSON for each, to measure a judge by."""
+"""Reads people's scores of submissions, one JSON object per line, to measure a judge."""
 
 import json
 from collections.abc import Mapping
@@ -17,21 +17,21 @@ from arena.evaluation.standard import JudgePrompt
 
 MAX_BYTES = 256 * 1024 * 1024
 MAX_FAULTS = 20
-"""How many are reported at once; a file of the wrong kind is wrong in every line."""
+"""How many are reported at once; a file of another kind has a fault in every line."""
 
 Score = Annotated[Number, Field(ge=0, le=100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A submission and the scores that people gave it."""
+    """A submission and people's scores of it."""
 
     standard: JudgePrompt
     submission: str
     scores: Mapping[str, float]
     """By criterion; empty if only the whole was scored."""
     score: float
-    """The whole; if only the criteria were scored, their weighted mean."""
+    """The score of the whole; if only criteria were scored, their weighted mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class _Line(Body):
 
 
 def read_labels(path: Path) -> list[Label]:
-    """Every label of a file, or an error with each line that is wrong and why."""
+    """Every label of a file; an error with every faulty line and its reason."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise InvalidInput(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MiB; split it")

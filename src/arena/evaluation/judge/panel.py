@@ -1,4 +1,4 @@
-"""From votes to a verdict: pure arithmetic, which anybody can repeat from the recorded votes."""
+"""From votes to a verdict: pure arithmetic, which anyone can repeat from the recorded votes."""
 
 from collections.abc import Sequence
 from statistics import median_low
@@ -11,25 +11,25 @@ from arena.evaluation.text import fold
 from arena.evaluation.verdict import Finding, JudgeFigures, Judgement, Submission, Verdict, Vote
 
 RULE = "lower median"
-"""Of an even number of votes the lower of the two in the middle: a tie is never generous."""
+"""Of an even number of votes, the lower of the two middle ones: a tie is never generous."""
 QUOTE_NOT_FOUND = "the quote is not in the submission"
 
 
 def verdict_of(
     brief: Brief, votes: Sequence[Vote], *, judge: str, figures: JudgeFigures | None
 ) -> Verdict:
-    """What the votes come to: the same from the same votes, always."""
+    """The verdict of the votes; deterministic."""
     standard, shown = brief.standard, fold(brief.shown)
-    given = {name: [vote.scores[name] for vote in votes] for name in standard.criteria}
-    medians = {name: median_low(scores) for name, scores in given.items()}
-    spread = {name: max(scores) - min(scores) for name, scores in given.items()}
+    scores_of = {name: [vote.scores[name] for vote in votes] for name in standard.criteria}
+    medians = {name: median_low(scores) for name, scores in scores_of.items()}
+    spread = {name: max(scores) - min(scores) for name, scores in scores_of.items()}
     findings: list[Finding] = []
     for name, weight in zip(standard.criteria, standard.weights, strict=True):
-        # The words of a vote that gave the score that counts.
+        # Reason and quote of the first vote with the score that counts.
         vote = next(vote for vote in votes if vote.scores[name] == medians[name])
         quote = vote.quotes.get(name)
         marks: list[str] = []
-        # A quote of nothing but white space would fold to nothing and be found in every text.
+        # A quote of only white space folds to "", which every text contains.
         if quote is not None and (not fold(quote) or fold(quote) not in shown):
             marks.append(QUOTE_NOT_FOUND)
         if brief.is_cut:
@@ -68,10 +68,10 @@ def verdict_of(
 
 
 def replay(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> Verdict:
-    """What recorded votes come to by the standard; the votes themselves are taken as recorded.
+    """The verdict of recorded votes; the votes themselves are taken as recorded.
 
-    A new verdict, not a changed one: what models do not give (parts, openings, people's answers,
-    an engine) has no place in it, whatever the record says.
+    A new verdict, not a modified one: what models do not produce (parts, openings, people's
+    answers, an engine) must not be in it, whatever the record holds.
     """
     judgement = recorded.judgement
     if judgement is None or not judgement.votes:
@@ -85,7 +85,7 @@ def replay(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> 
 
 
 def _check_vote(vote: Vote, criteria: set[str]) -> None:
-    """A vote has a score in range, and a reason, for every criterion and for nothing else."""
+    """Check that a vote has a valid score and a reason for exactly the criteria."""
     who = f"vote {vote.number} of {vote.model}"
     is_whole = set(vote.scores) == criteria == set(vote.reasons)
     if not is_whole or not set(vote.quotes) <= criteria:

@@ -1,7 +1,7 @@
-"""The prompt of a judge, and how its answer is read.
+"""The prompt of a judge, and the strict parsing of its answer.
 
-The rules and the criteria go into one message, the submission into another. An answer is a vote or
-it is not: there is no second, kinder reading.
+The rules and the criteria go into one message, the submission into another. An answer is a valid
+vote or none: there is no lenient second parsing.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from arena.models.completion import Completion
 from arena.text import storable
 
 MAX_TEXT = 10_000
-"""Characters of a reason or a quote; a longer one does not answer the question."""
+"""Characters of a reason or a quote; a longer one makes the answer invalid."""
 PROMPT_VERSION = 1
-"""Raise it with every change to the words below: a judge's figures hold for one version only."""
+"""Increase it with every change to the texts below: figures are valid for one version only."""
 
 _RULES = """\
 You judge one submission by criteria that the author of its task has set.
@@ -66,25 +66,25 @@ shown.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """Everything a judge is told for one judgement but the delimiter, which is new in each call."""
+    """Everything sent for one judgement except the delimiter, which is new in each request."""
 
     standard: JudgePrompt
     shown: str
-    """The submission, as far as it is shown."""
+    """The part of the submission that is sent."""
     characters: int
-    """How long the submission is."""
+    """The length of the submission."""
     is_bare: bool = False
-    """Without the hardening that keeps rules and submission apart, to measure what it is worth."""
+    """Without the hardening that separates rules and submission, to measure its effect."""
     digest: str = ""
-    """A hash of the messages and the form of the answer, whatever the delimiter."""
+    """A hash of the messages and the response format, without the delimiter."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether the judge does not see all of it."""
+        """Whether the judge sees only a part of it."""
         return len(self.shown) < self.characters
 
     def messages(self, delimiter: str) -> list[dict[str, str]]:
-        """The chat. Two messages, since some models accept no two of one role in a row."""
+        """The chat. One message per role: some models reject two of a role in a row."""
         if self.is_bare:
             return [{"role": "user", "content": _BARE.format(task=self._task(), shown=self.shown)}]
         notice = _NOTICE.format(characters=self.characters, shown=len(self.shown))
@@ -96,10 +96,10 @@ class Brief:
 
     def _task(self) -> str:
         criteria = [" ".join(name.split()) for name in self.standard.criteria]
-        named = [f"c{number}: {name}" for number, name in enumerate(criteria, start=1)]
+        lines = [f"c{number}: {name}" for number, name in enumerate(criteria, start=1)]
         return _TASK.format(
             prompt=storable(self.standard.prompt),
-            criteria=storable("\n".join(named)),
+            criteria=storable("\n".join(lines)),
             keys=", ".join(keys(len(criteria))),
         )
 
@@ -107,7 +107,7 @@ class Brief:
 def brief_for(
     standard: JudgePrompt, output: str, *, max_characters: int, is_bare: bool = False
 ) -> Brief:
-    """The part of the prompt that holds the submission `output`."""
+    """The brief for the submission `output`."""
     shown = storable(output[:max_characters])
     made = Brief(standard=standard, shown=shown, characters=len(output), is_bare=is_bare)
     sent = [made.messages("-"), response_format(len(standard.criteria))]
@@ -115,20 +115,20 @@ def brief_for(
 
 
 def new_delimiter() -> str:
-    """A word that no submission can know: 128 random bits, drawn after it was submitted."""
+    """A word that no submission can contain: 128 random bits, drawn after it was submitted."""
     return secrets.token_hex(16)
 
 
 def keys(count: int) -> list[str]:
-    """What the criteria are called in the answer: whatever their names, a key is a plain word."""
+    """The keys of the criteria in the answer: plain words, whatever their names."""
     return [f"c{number}" for number in range(1, count + 1)]
 
 
 def response_format(count: int) -> dict[str, object]:
-    """The form of the answer, in the part of JSON Schema that every provider enforces.
+    """The response format, in the subset of JSON Schema that every provider enforces.
 
     The range of a score is not in it, because some refuse a schema with bounds; it is checked when
-    the answer is read. Quote and reason come before the score, which should follow from them.
+    the answer is parsed. Quote and reason come before the score, which should follow from them.
     """
     one = {
         "type": "object",
@@ -155,7 +155,7 @@ class BadAnswer(Exception):
 
 
 class Scored(BaseModel):
-    """What a model said about one criterion."""
+    """A model's score for one criterion."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -170,7 +170,7 @@ def read_answer(completion: Completion, count: int) -> list[Scored]:
 
 
 def complete_text(completion: Completion) -> str:
-    """The text of an answer that is whole, single and nothing but text."""
+    """The text of an answer; raises `BadAnswer` if it is incomplete or more than one text."""
     if completion.has_tool_calls:
         raise BadAnswer("it calls a tool, and has none")
     if completion.choices != 1:
@@ -185,7 +185,7 @@ def complete_text(completion: Completion) -> str:
 
 
 def read_text(text: str, count: int) -> list[Scored]:
-    """The scores in a text, which must be one JSON object of the right form and nothing else."""
+    """The scores in a text, which must be exactly one JSON object of the right form."""
     try:
         value: object = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError:
@@ -197,14 +197,14 @@ def read_text(text: str, count: int) -> list[Scored]:
     return _scores(cast(dict[str, object], value), keys(count))
 
 
-def _scores(answer: dict[str, object], wanted: Sequence[str]) -> list[Scored]:
-    missing = [key for key in wanted if key not in answer]
+def _scores(answer: dict[str, object], names: Sequence[str]) -> list[Scored]:
+    missing = [key for key in names if key not in answer]
     if missing:
         raise BadAnswer(f"{missing[0]} is missing")
-    extra = sorted(answer.keys() - set(wanted))
+    extra = sorted(answer.keys() - set(names))
     if extra:
         raise BadAnswer(f"there is no criterion {extra[0][:40]!r}")
-    return [_scored(key, answer[key]) for key in wanted]
+    return [_scored(key, answer[key]) for key in names]
 
 
 def _scored(key: str, value: object) -> Scored:
@@ -220,7 +220,7 @@ def _scored(key: str, value: object) -> Scored:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose keys are all different: the last of two would silently win."""
+    """Refuse a duplicate key: the last value would silently win."""
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]

@@ -1,4 +1,4 @@
-"""What a model would answer to a checklist: a hint for the reviewer, never a verdict."""
+"""A model's suggestions for a checklist: hints for the reviewer, never a verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from arena.evaluation.standard import Checklist, JudgePrompt
 from arena.evaluation.verdict import Submission
 
 MET_FROM = 50
-"""From this score on an item counts as met."""
+"""An item with at least this score counts as met."""
 AT_ONCE = 25
-"""Items per question: with many more, models become careless."""
+"""Items per request: with many more, models become careless."""
 
 _PROMPT = """\
 Each criterion is an item of a checklist that a person will answer with pass or fail. Score 100 \
@@ -22,10 +22,10 @@ What the submission answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What a model would say to one item."""
+    """A model's suggestion for one item."""
 
     item: int
-    """0 is the first of the checklist."""
+    """Its index in the checklist, from 0."""
     passed: bool
     reason: str
     quote: str | None

@@ -1,4 +1,4 @@
-"""One endpoint that is asked for votes, within its limits and again after a failure."""
+"""Requests votes from one endpoint, within its limits and with retries."""
 
 import asyncio
 import hashlib
@@ -29,23 +29,23 @@ from arena.settings import Settings
 from arena.text import storable
 
 MAX_WAIT_SECONDS = 120.0
-"""An endpoint that asks for a longer pause gets a judge error instead of a judge that hangs."""
+"""A longer Retry-After is a judge error: the judge must not hang."""
 MAX_BACK_OFF_SECONDS = 30.0
 _PASSING_STATUS = {408, 409, 425, 429}
-"""With those from 500 on: statuses that a retry may help with."""
+"""Together with 500 and above: statuses for which a retry may help."""
 _MAX_EXCERPT = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """Which vote is asked for: the third of that model, say."""
+    """Which vote is requested: the third of a model, say."""
 
     model: str
     number: int
 
 
 class Voter:
-    """Asks the models at one endpoint. It belongs to one event loop."""
+    """Requests votes from one endpoint. It belongs to one event loop."""
 
     def __init__(self, panel: Panel, settings: Settings, cache: AnswerCache) -> None:
         self._settings = settings
@@ -62,7 +62,7 @@ class Voter:
         )
 
     async def vote(self, brief: Brief, panel: Panel, ballot: Ballot, *, fresh: bool) -> Vote:
-        """A valid vote: from the cache unless a `fresh` one is wanted, or by asking."""
+        """A valid vote, from the cache unless `fresh`, else from the model."""
         key = _key(brief, panel, ballot)
         cache = None if fresh else self._cache
         if cache is not None and cache.has(key):
@@ -80,9 +80,9 @@ class Voter:
     async def _ask(
         self, brief: Brief, panel: Panel, ballot: Ballot
     ) -> tuple[Sequence[Completion], Sequence[Scored]]:
-        """Ask until an answer is valid: every answer, and the scores in the last.
+        """Ask until an answer is valid; returns all answers, and the scores in the last.
 
-        Where the last attempt is not valid either, the error says why.
+        If the last attempt is not valid either, raises an error that says why.
         """
         answers: list[Completion] = []
         for attempt in range(1, self._settings.judge_retries + 2):
@@ -100,7 +100,7 @@ class Voter:
                 if is_last or _is_lasting(fault):
                     raise self._error_of(fault, ballot, attempt) from None
                 await self._wait(fault, ballot, attempt)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     async def _complete(self, brief: Brief, panel: Panel, ballot: Ballot) -> Completion:
         chat: dict[str, object] = {
@@ -117,7 +117,7 @@ class Voter:
         )
 
     def _keep(self, answers: Sequence[Completion], cache: AnswerCache | None, key: str) -> Kept:
-        """The last answer with what all of them took, kept for the next time."""
+        """The last answer with the usage of all of them; cached."""
         url = self._client.base_url
         usages = [
             priced(answer.usage, base_url=url, cached_tokens=answer.cached_tokens)
@@ -135,7 +135,7 @@ class Voter:
             return
         if pause > MAX_WAIT_SECONDS:
             raise self._error(ballot, f"is busy and asks for a pause of {pause:g} s")
-        # Everything that asks this endpoint waits, not only this vote.
+        # All requests to this endpoint wait, not only this vote.
         self._turns.pause(pause)
         await asyncio.sleep(pause)
 
@@ -159,7 +159,7 @@ class Voter:
 
     def _error(self, ballot: Ballot, message: str, *, retryable: bool = True) -> JudgeError:
         who = f"the judge {ballot.model} at {self._client.base_url}"
-        # The endpoint's own words may hold any character, and the message is stored.
+        # The endpoint's text may have any characters, and the message is stored.
         return JudgeError(storable(f"{who} {message}"), retryable=retryable)
 
 
@@ -170,7 +170,7 @@ def _is_lasting(fault: ModelFault) -> bool:
 
 
 def _key(brief: Brief, panel: Panel, ballot: Ballot) -> str:
-    """A hash of all that goes into a vote."""
+    """A hash of everything that a vote depends on."""
     limits = (panel.temperature, panel.max_tokens)
     parts = (brief.digest, panel.base_url, *limits, ballot.model, ballot.number)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -210,7 +210,7 @@ def _vote(
 
 
 def _sum(usages: Sequence[Usage]) -> Usage:
-    """What all answered attempts took; answers thrown away are paid for too."""
+    """The usage of all answers; discarded ones are paid for too."""
     return Usage(
         input_tokens=total([usage.input_tokens for usage in usages]),
         output_tokens=total([usage.output_tokens for usage in usages]),

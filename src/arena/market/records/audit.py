@@ -1,4 +1,4 @@
-"""Every invariant checked from the raw rows: the journal in SQL, tasks page by page."""
+"""Checks every invariant from the raw rows: the ledger in SQL, tasks page by page."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,8 +23,9 @@ from arena.store.tables.market import (
 
 PAGE = 500
 MAX_VIOLATIONS = 1000
-"""More are not listed: by then it is clear that something is deeply wrong."""
+"""More are not listed: the first ones are enough to see that something is broken."""
 
+# With a cast: PostgreSQL cannot infer the type of a parameter that is only compared with NULL.
 MINE = "(CAST(:team AS VARCHAR) IS NULL OR {table}.team_id = :team)"
 SUMS = f"""
     SELECT p.team_id, p.account, SUM(p.amount) AS total FROM market_postings p
@@ -34,7 +35,7 @@ RUNNING = f"""
         OVER (PARTITION BY p.team_id, p.account ORDER BY p.entry_id) AS total
     FROM market_postings p WHERE {MINE.format(table="p")}"""
 
-JOURNAL_FAULTS = (
+LEDGER_FAULTS = (
     ("I1", "an entry does not sum to zero", f"""
         SELECT p.entry_id, SUM(p.amount) AS total FROM market_postings p
         WHERE {MINE.format(table="p")} GROUP BY p.entry_id HAVING SUM(p.amount) <> 0"""),
@@ -62,18 +63,18 @@ JOURNAL_FAULTS = (
     ("I7", "a balance in the history is not the sum up to it", f"""
         SELECT * FROM ({RUNNING}) r WHERE r.total <> r.balance"""),
 )  # fmt: skip
-"""Queries that find nothing if the journal is sound."""
+"""Queries that return no rows if the ledger is consistent."""
 
 E, P, T = (table.__table__.c for table in (MarketEntries, MarketPostings, MarketTasks))
 
 
 @shielded
 async def audit(database: Database, team_id: str | None) -> Audit:
-    """What every row of a team, or of all, says about the invariants."""
+    """Check the invariants on every row of one team, or of all teams."""
     async with database.reading() as connection:
         violations = [
             Violation(invariant=name, what=_described(fault, row))
-            for name, fault, query in JOURNAL_FAULTS
+            for name, fault, query in LEDGER_FAULTS
             for row in await connection.execute(text(query), {"team": team_id})
         ]
         last = 0

@@ -1,8 +1,8 @@
-"""A team's book: its lock, the calls that were done, the events and the journal.
+"""A team's book: its lock, the completed calls, the events and the ledger.
 
-Whoever changes anything locks the book first, so that calls happen one after another. On SQLite a
-writing transaction is alone anyway; on PostgreSQL the row's lock keeps the order. So of two judges
-exactly one gives the verdict, and events are seen in the order of their ids.
+Every change locks the book first, so that calls are serialised. On SQLite there is only one writing
+transaction anyway; on PostgreSQL the row lock does it. So of two judges exactly one gives the
+verdict, and events become visible in the order of their ids.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ from arena.store.tables.market import (
 )
 
 MAX_BALANCE = 2**53 - 1
-"""The largest whole number that every reader of JSON keeps exactly."""
+"""The largest integer that every JSON parser reads exactly."""
 
 
 async def read_book(connection: AsyncConnection, team_id: str, *, lock: bool = False) -> str | None:
@@ -44,11 +44,12 @@ async def read_book(connection: AsyncConnection, team_id: str, *, lock: bool = F
 
 
 async def lock_book(connection: AsyncConnection, team_id: str) -> str:
-    """Keep everybody else from changing the team's market; returns the market's id."""
+    """Lock the team's market against other writers; returns the market's id."""
     found = await read_book(connection, team_id, lock=True)
     if found is None:
         row = {"team_id": team_id, "market_id": uuid4().hex, "created_at": clock.now()}
         await connection.execute(insert_or_ignore(connection, MarketBooks), row)
+        # Read again: another process may have inserted it first, with another id.
         found = await read_book(connection, team_id, lock=True)
     assert found is not None
     return found
@@ -57,7 +58,7 @@ async def lock_book(connection: AsyncConnection, team_id: str) -> str:
 async def find_call(
     connection: AsyncConnection, team_id: str, key: str, digest: str
 ) -> Receipt | None:
-    """The receipt of the call that was done with this key; None if the key is new."""
+    """The receipt of the earlier call with this key; None if the key is new."""
     query = select(MarketCalls.__table__).where(
         MarketCalls.team_id == team_id, MarketCalls.idempotency_key == key
     )
@@ -79,7 +80,7 @@ async def add_call(
     at: datetime,
     task: Task | None = None,
 ) -> Receipt:
-    """Record that a call was done; returns its receipt."""
+    """Record a completed call; returns its receipt."""
     task_id, state = (task.id, task.state) if task else (None, None)
     row = {
         "team_id": team_id,
@@ -102,7 +103,7 @@ async def add_events(
     at: datetime,
     happenings: Iterable[Happening],
 ) -> None:
-    """Record what happened."""
+    """Record events."""
     for happening in happenings:
         row = {
             "team_id": team_id,
@@ -113,7 +114,7 @@ async def add_events(
             "why": happening.why,
             "data": dict(happening.data),
         }
-        # One by one: their ids are their order, and a batch may be numbered in any order.
+        # One by one: ids define the order, and a batch insert may number its rows in any order.
         await connection.execute(insert(MarketEvents), row)
 
 
@@ -124,7 +125,7 @@ async def post_entry(
     at: datetime,
     task_id: int | None = None,
 ) -> None:
-    """Write an entry and move the balances; an error if one would fall below zero."""
+    """Write an entry and update the balances; an error if one would become negative."""
     changes: Counter[str] = Counter()
     for posting in entry.postings:
         changes[posting.account] += posting.amount
@@ -167,7 +168,7 @@ async def post_entry(
 async def balances_of(
     connection: AsyncConnection, team_id: str, names: Iterable[str]
 ) -> dict[str, Amount]:
-    """What these accounts hold; those that never held anything are left out."""
+    """The balances of these accounts; accounts without postings are left out."""
     query = select(MarketAccounts.name, MarketAccounts.balance).where(
         MarketAccounts.team_id == team_id, MarketAccounts.name.in_(list(names))
     )

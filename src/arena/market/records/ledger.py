@@ -1,6 +1,6 @@
-"""The embedded ledger: where every task stands and who has what, in Arena's own database.
+"""The embedded ledger: the state of every task and the balances, in Arena's own database.
 
-Each call is one transaction under a key. The ledger never sees content: a result is a hash to it.
+Each call is one transaction with an idempotency key. The ledger never handles content, only hashes.
 """
 
 from collections.abc import Awaitable, Callable
@@ -55,7 +55,7 @@ from arena.store.tables.market import MarketAgents, MarketApplications, MarketNo
 Signed = tuple[Statement, Proof]
 """What an agent must have signed, and the signature it sent."""
 Write = Callable[[AsyncConnection, datetime], Awaitable[Task | None]]
-"""What a call writes at a moment; returns the task it changed."""
+"""Writes the changes of a call at a time; returns the changed task."""
 
 
 class Ledger(LedgerReader):
@@ -66,7 +66,7 @@ class Ledger(LedgerReader):
         self._market_ids: dict[str, str] = {}
 
     async def market_id(self, team_id: str) -> str:
-        """The id of the team's market, which every signature names."""
+        """The id of the team's market, which is part of every signature."""
         if team_id not in self._market_ids:  # it never changes
             self._market_ids[team_id] = await self._read_market_id(team_id)
         return self._market_ids[team_id]
@@ -83,7 +83,7 @@ class Ledger(LedgerReader):
     # Tasks
 
     async def post_task(self, task: Task, *, key: str) -> Receipt:
-        """Row 1 of the moves: open a task and lock its reward. The ledger gives the id and time."""
+        """Row 1 of the moves: open a task and lock its reward. The ledger sets its id and time."""
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
             check_terms(task, at)
@@ -111,7 +111,7 @@ class Ledger(LedgerReader):
     async def act(
         self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
     ) -> Receipt:
-        """Any other row: do what is asked, if the table of moves allows it now."""
+        """Any other row: make the move, if the table of moves allows it now."""
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
             before = await read_task(connection, team_id, task_id)
@@ -163,13 +163,13 @@ class Ledger(LedgerReader):
     async def _once(
         self, team_id: str, key: str, digest: str, action: str, write: Write
     ) -> Receipt:
-        """Write under the lock of the book; the earlier receipt if the key was used before."""
+        """Write under the lock of the book; returns the earlier receipt if the key was used."""
         async with self._database.writing() as connection:
             await lock_book(connection, team_id)
             earlier = await find_call(connection, team_id, key, digest)
             if earlier:
                 return earlier
-            # Only now: whoever waited for the lock must not act at the time it came.
+            # After locking: the time of a call that waited for the lock is when it got it.
             at = clock.now()
             task = await write(connection, at)
             receipt = await add_call(
@@ -184,7 +184,7 @@ class Ledger(LedgerReader):
     async def register(
         self, team_id: str, new: MarketAgent, signed: Signed, *, key: str
     ) -> MarketAgent:
-        """Admit an agent, or renew its version; nothing changes if nothing differs."""
+        """Register an agent, or update its version; no change if nothing differs."""
         statement, proof = signed
         digest = digest_of(
             Act.REGISTER, agent=new.id, public_key=new.public_key, version=new.version
@@ -198,7 +198,8 @@ class Ledger(LedgerReader):
                 raise Conflict(f"agent {new.id!r} is registered with another key")
             again = await find_call(connection, team_id, key, digest)
             if known and (again or known.version == new.version):
-                # Used up all the same: the version is not signed, and a copy could name another.
+                # The nonce is used up all the same: the version is not signed, so a copy of this
+                # proof could register another version.
                 row = {"team_id": team_id, "agent": new.id, "nonce": proof.nonce, "at": at}
                 await connection.execute(insert_or_ignore(connection, MarketNonces), row)
                 return known
@@ -229,7 +230,7 @@ def _offer_digest(task: Task) -> str:
 async def _decide(
     connection: AsyncConnection, task: Task, call: Call, signed: Signed | None, at: datetime
 ) -> tuple[Call, Step]:
-    """The call with all that is known, and what it would do."""
+    """The completed call, and what it would do."""
     has_applied = False
     if signed:
         statement, proof = signed
@@ -294,7 +295,7 @@ async def _application_version(
 async def _use_nonce(
     connection: AsyncConnection, team_id: str, agent: str, nonce: str, at: datetime
 ) -> None:
-    """Use up a signature; it is valid only once."""
+    """Mark a signature as used; each is valid only once."""
     row = {"team_id": team_id, "agent": agent, "nonce": nonce, "at": at}
     new = insert_or_ignore(connection, MarketNonces).values(**row).returning(MarketNonces.nonce)
     if (await connection.execute(new)).first() is None:
@@ -335,7 +336,7 @@ async def _add_reputation(
 async def _add_execution(
     connection: AsyncConnection, task: Task, status: ExecutionStatus, at: datetime
 ) -> None:
-    """What the agent did counts for its success rate, whatever the verdict will be."""
+    """Count the execution for the agent's success rate, whatever the verdict will be."""
     assert task.agent and task.agent_version and task.assigned_at
     subject = Subject(team_id=task.team_id, agent_id=task.agent, version=task.agent_version)
     execution = Execution(

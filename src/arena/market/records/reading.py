@@ -1,4 +1,4 @@
-"""What the ledger says: tasks, agents, events and money. Nothing here changes anything."""
+"""Reads the ledger: tasks, agents, events and balances. Nothing here writes."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -36,16 +36,16 @@ from arena.store.tables.market import (
 MAX_ID = 2**63 - 1
 MAX_PAGE = 1000
 POLL_SECONDS = 0.25
-"""How often a watched market is polled: other processes act too."""
+"""How often a watched market is polled: other processes write too."""
 RECENT = 1000
-"""Events kept for all watchers; one that is further behind reads its own."""
+"""Events kept in memory for all watchers; one that is further behind reads the database."""
 MAX_EVENTS = 10_000
-"""Of one task: more than all its applicants and moves together."""
+"""Events of one task: more than its applicants and moves can produce."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recent:
-    """A team's newest events, shared by all who watch: all of them after `floor`."""
+    """A team's newest events, shared by all watchers: complete after `floor`."""
 
     floor: int
     events: tuple[MarketEvent, ...] = ()
@@ -57,36 +57,36 @@ class _Recent:
 
 
 class LedgerReader:
-    """Tasks, agents and money of every team, as they stand."""
+    """Tasks, agents and balances of every team."""
 
     def __init__(self, database: Database, feed: Feed | None = None) -> None:
         self._database = database
         self._feed = feed or Feed()
 
     def now(self) -> datetime:
-        """The time that decides about windows."""
+        """The time that windows are compared with."""
         return clock.now()
 
     # Tasks
 
     @shielded
     async def task(self, team_id: str, task_id: int) -> Task:
-        """A task of the team; `UnknownTask` if it has none by that id."""
+        """A task of the team; `UnknownTask` if it has none with this id."""
         async with self._database.reading() as connection:
             return await read_task(connection, team_id, task_id)
 
     async def tasks(
         self,
         team_id: str,
-        wanted: TaskFilter | None = None,
+        selection: TaskFilter | None = None,
         *,
         limit: int = 20,
         before: int | None = None,
     ) -> Sequence[Task]:
-        """Tasks, newest first; `before` is the id of the last one on the page before."""
+        """Tasks, newest first; `before` is the id of the last one on the previous page."""
         _check_page(limit, before)
         query = select(MarketTasks.__table__).where(
-            MarketTasks.team_id == team_id, *_conditions(wanted or TaskFilter())
+            MarketTasks.team_id == team_id, *_conditions(selection or TaskFilter())
         )
         if before is not None:
             query = query.where(MarketTasks.id < before)
@@ -106,7 +106,7 @@ class LedgerReader:
 
     @shielded
     async def story(self, team_id: str, task_id: int) -> TaskStory:
-        """A task with its applicants, events and entries, all of one moment."""
+        """A task with its applicants, events and entries, from one snapshot."""
         async with self._database.reading() as connection:
             events = _events(team_id, since=0, limit=MAX_EVENTS, task_id=task_id)
             return TaskStory(
@@ -127,7 +127,7 @@ class LedgerReader:
     async def agents(self, team_id: str) -> Sequence[MarketAgent]:
         """Every agent of the team's market, by id."""
         query = select(MarketAgents.__table__).where(MarketAgents.team_id == team_id)
-        # Not in SQL: the order of the database's collation differs between machines.
+        # Sorted here, not in SQL: the database collation differs between machines.
         return sorted(map(to_agent, await self._rows(query)), key=lambda agent: agent.id)
 
     # Events
@@ -135,7 +135,7 @@ class LedgerReader:
     async def events(
         self, team_id: str, *, since: int = 0, limit: int = 100, task_id: int | None = None
     ) -> Sequence[MarketEvent]:
-        """Events after the one with the id `since`, in order; none is ever added before it."""
+        """Events after the id `since`, in order; none is ever added before an existing one."""
         _check_page(limit, None)
         check_whole("since", since, 0, MAX_ID)
         if task_id is not None and not 0 < task_id <= MAX_ID:
@@ -144,7 +144,7 @@ class LedgerReader:
         return [to_event(row) for row in await self._rows(query)]
 
     async def last_event(self, team_id: str) -> int:
-        """The newest event's id, for a reader who wants only later ones; 0 if there is none."""
+        """The newest event's id, to read only later ones; 0 if there is none."""
         newest = select(MarketEvents.id).where(MarketEvents.team_id == team_id)
         rows = await self._rows(newest.order_by(MarketEvents.id.desc()).limit(1))
         return rows[0].id if rows else 0
@@ -157,7 +157,7 @@ class LedgerReader:
     async def _watch(self, team_id: str, since: int) -> AsyncGenerator[MarketEvent]:
         async def look(seen: _Recent | None) -> _Recent:
             if seen is None:
-                # A new watcher must not start with all that happened in between.
+                # Start at the newest: the shared list must not begin with the whole history.
                 return _Recent(floor=await self.last_event(team_id))
             new = await self.events(team_id, since=seen.last, limit=RECENT)
             events = (*seen.events, *new)
@@ -169,7 +169,7 @@ class LedgerReader:
             async for recent in looks:
                 while since < recent.last:
                     events = recent.events
-                    if since < recent.floor:  # too far behind for what is shared
+                    if since < recent.floor:  # too far behind for the shared list
                         events = await self.events(team_id, since=since, limit=RECENT)
                     for event in events:
                         if event.id > since:
@@ -180,7 +180,7 @@ class LedgerReader:
 
     @shielded
     async def balance(self, team_id: str, name: str) -> Amount:
-        """What a party has; 0 for an unknown one."""
+        """A party's balance; 0 for an unknown one."""
         account = user(check_party("account", name))
         async with self._database.reading() as connection:
             held = await balances_of(connection, team_id, [account])
@@ -197,7 +197,7 @@ class LedgerReader:
     async def history(
         self, team_id: str, name: str, *, limit: int = 50, before: int | None = None
     ) -> Sequence[LedgerLine]:
-        """A party's postings, newest first; `before` is the last entry of the page before."""
+        """A party's postings, newest first; `before` is the last entry of the previous page."""
         account = user(check_party("account", name))
         _check_page(limit, before)
         query = (
@@ -219,7 +219,7 @@ class LedgerReader:
         return [_line(row) for row in rows]
 
     async def audit(self, team_id: str | None = None) -> Audit:
-        """Check every invariant from the raw rows, of one team or of all."""
+        """Check every invariant on the raw rows of one team, or of all teams."""
         return await audit(self._database, team_id)
 
     @shielded
@@ -229,7 +229,7 @@ class LedgerReader:
 
 
 async def read_task(connection: AsyncConnection, team_id: str, task_id: int) -> Task:
-    """The team's task; another team's is unknown to it."""
+    """The team's task; another team's counts as unknown."""
     row = None
     if 0 < task_id <= MAX_ID:
         query = select(MarketTasks.__table__).where(
@@ -319,24 +319,24 @@ def _events(team_id: str, *, since: int, limit: int, task_id: int | None) -> Sel
     return query.order_by(MarketEvents.id).limit(limit)
 
 
-def _conditions(wanted: TaskFilter) -> list[Any]:
+def _conditions(selection: TaskFilter) -> list[Any]:
     conditions: list[Any] = []
-    if wanted.states is not None:
-        conditions.append(MarketTasks.state.in_(sorted(wanted.states)))
-    if wanted.poster is not None:
-        conditions.append(MarketTasks.poster == wanted.poster)
-    if wanted.agent is not None:
-        conditions.append(MarketTasks.agent == wanted.agent)
-    if wanted.judge is not None:
+    if selection.states is not None:
+        conditions.append(MarketTasks.state.in_(sorted(selection.states)))
+    if selection.poster is not None:
+        conditions.append(MarketTasks.poster == selection.poster)
+    if selection.agent is not None:
+        conditions.append(MarketTasks.agent == selection.agent)
+    if selection.judge is not None:
         roles = (MarketTasks.judge, MarketTasks.fallback_judge, MarketTasks.arbiter)
-        conditions.append(or_(*(role == wanted.judge for role in roles)))
-    if wanted.min_reward is not None:
-        conditions.append(MarketTasks.reward >= wanted.min_reward)
-    if wanted.applicant is not None:
+        conditions.append(or_(*(role == selection.judge for role in roles)))
+    if selection.min_reward is not None:
+        conditions.append(MarketTasks.reward >= selection.min_reward)
+    if selection.applicant is not None:
         conditions.append(
             exists().where(
                 MarketApplications.task_id == MarketTasks.id,
-                MarketApplications.agent == wanted.applicant,
+                MarketApplications.agent == selection.applicant,
             )
         )
     return conditions

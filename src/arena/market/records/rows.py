@@ -1,4 +1,4 @@
-"""Rows of the database and the values of this room, each made from the other."""
+"""Conversions between rows of the database and the values of this room."""
 
 from dataclasses import fields
 from typing import Any
@@ -29,7 +29,7 @@ def to_task(row: Any) -> Task:
 
 
 def from_task(task: Task) -> dict[str, object]:
-    """The columns of a task, except its id; `exit_at` is a column to be found by."""
+    """The columns of a task, except its id; `exit_at` is stored to find overdue tasks."""
     values = {name: getattr(task, name) for name in TASK_COLUMNS if name != "id"}
     return {**values, "exit_at": task.exit_at}
 
@@ -51,7 +51,7 @@ def to_agent(row: Any) -> MarketAgent:
 
 
 def to_event(row: Any) -> MarketEvent:
-    """The event of a row; its data are stored with amounts as numbers."""
+    """The event of a row; amounts are stored as numbers and shown as text."""
     values = {field.name: row._mapping[field.name] for field in fields(MarketEvent)}
     values["data"] = {
         name: str(Amount(value)) if name in AMOUNTS and isinstance(value, int) else value
@@ -61,6 +61,6 @@ def to_event(row: Any) -> MarketEvent:
 
 
 def to_receipt(row: Any) -> Receipt:
-    """The receipt of a call that was done."""
+    """The receipt of a row."""
     state = TaskState(row.state) if row.state else None
     return Receipt(ref=row.id, task_id=row.task_id, state=state, at=row.at)

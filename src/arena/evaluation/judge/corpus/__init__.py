@@ -1,9 +1,9 @@
 """Submissions that try to manipulate a judge, each with a harmless twin.
 
-`injections.json` holds them in the clear, so that they can be read and added to: eight pieces of
-mediocre work, and pairs of texts to put into them. Both texts of a pair are put at the same place
-in the same encoding; the twin's says nothing to a judge. So a difference in score comes from what
-the text says, not from its being there.
+`injections.json` holds them in plain text, so that they can be read and extended: eight pieces of
+mediocre work, and pairs of texts to insert. Both texts of a pair are inserted at the same place in
+the same encoding; the twin's does not address a judge. So a difference in score comes from what the
+text says, not from its presence.
 """
 
 import base64
@@ -71,7 +71,7 @@ _NOTHING = "\u200b"
 
 
 def _bidi(text: str) -> str:
-    """Stored backwards and shown forwards."""
+    """Stored backwards, displayed forwards."""
     return f"{_RIGHT_TO_LEFT}{text[::-1]}{_POP}"
 
 
