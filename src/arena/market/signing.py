@@ -225,7 +225,7 @@ def read_public_key(text: str) -> "Ed25519PublicKey":
 
 
 def commitment_of(market: str, task_id: int, agent: str, result_hash: str, salt: str) -> str:
-    """A commitment to a result not yet shown. It includes the agent: a copy is useless to others."""
+    """A commitment to a result not yet shown. It names the agent: a copy is useless to others."""
     body = {
         "domain": DOMAIN,
         "market": market,

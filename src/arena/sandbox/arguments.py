@@ -17,7 +17,7 @@ IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,127}", re.ASCII)
 def checked_seconds(timeout: float | None, default: float) -> float:
     """`timeout`, or the default for None; InvalidInput if it is out of range."""
     seconds = default if timeout is None else timeout
-    # NaN is not between anything.
+    # Written so that NaN fails too.
     if not 0 < seconds <= MAX_SECONDS:
         raise InvalidInput(
             f"timeout is {seconds} seconds; it must be more than 0 and at most {MAX_SECONDS:.0f}"
@@ -26,7 +26,7 @@ def checked_seconds(timeout: float | None, default: float) -> float:
 
 
 def checked_command(command: str) -> str:
-    """`command`, if a shell can be given it."""
+    """`command`; InvalidInput if it cannot be passed to a shell."""
     if len(utf8(command, "the command")) > MAX_COMMAND_BYTES or "\0" in command:
         raise InvalidInput(
             f"a command is at most {MAX_COMMAND_BYTES} bytes, without NUL; write a file and run it"
@@ -35,7 +35,7 @@ def checked_command(command: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """`name` if it can name a function, else InvalidInput."""
+    """`name`; InvalidInput if it cannot be the name of a function."""
     if IDENTIFIER.fullmatch(name) is None:
         raise InvalidInput(f"function name {name!r} is not a name: letters, digits, _ and $")
     return name
@@ -53,11 +53,11 @@ def checked_content(path: str, content: str | bytes, limits: Limits) -> bytes:
 
 
 def checked_path(path: str) -> str:
-    """`path` if it is a plain relative path, else InvalidPath with the reason."""
+    """`path`; InvalidPath with the reason if it is not a plain relative path."""
     problem = _problem(path)
     if problem is not None:
-        shown = path if len(path) <= 80 else f"{path[:80]}…"
-        raise InvalidPath(f"{shown!r} is not a path in a sandbox: {problem}")
+        short = path if len(path) <= 80 else f"{path[:80]}…"
+        raise InvalidPath(f"{short!r} is not a path in a sandbox: {problem}")
     return path
 
 

@@ -1,4 +1,4 @@
-"""Runs a submission against test cases and says which of them it passes."""
+"""Runs a submission against test cases and reports which it passes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ class CaseOptions:
     """How the cases of a standard are run and compared."""
 
     fresh: bool = False
-    """A process of its own for every case, so that none can remember an earlier one."""
+    """A separate process for every case, so that no state is shared between cases."""
     tolerance: float | None = None
-    """The difference that two numbers may have."""
+    """The allowed difference between two numbers."""
 
 
 DEFAULTS = CaseOptions()
@@ -117,7 +117,7 @@ def _judged(
 
 
 class Judged(Protocol):
-    """Anything that has passed or not: a case's result, or a verdict's finding about it."""
+    """Anything with `passed`: the result of a case, or a finding about it."""
 
     @property
     def passed(self) -> bool:
@@ -126,7 +126,7 @@ class Judged(Protocol):
 
 
 def calc_score(results: Sequence[Judged], max_points: int = 100) -> int:
-    """The points for the share of cases that passed, rounded down: 2 of 3 of 100 are 66."""
+    """The points for the share of passed cases, rounded down: 2 of 3 gives 66 of 100."""
     if not results:
         return 0
     return sum(result.passed for result in results) * max_points // len(results)

@@ -1,7 +1,7 @@
 """Sandboxes at Daytona, through its public REST interface.
 
-The service runs the machine; Arena sends commands and reads their output. A command reports one
-stream, so its standard error goes by way of a file.
+The service runs the machine; Arena sends commands and reads their output. A command returns only
+one stream, so both its outputs go through files.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class DaytonaProvider(RemoteProvider):
     ) -> "DaytonaSandbox":
         """A fresh sandbox without network, from `image` or the account's default."""
         seconds = checked_seconds(timeout, self.limits.wall_seconds)
-        # Should we ever fail to delete it, the service does after a quarter of an hour.
+        # If we ever fail to delete it, the service does so after a quarter of an hour.
         body: dict[str, Any] = {
             "networkBlockAll": True,
             "autoStopInterval": 15,
@@ -109,8 +109,8 @@ class DaytonaSandbox(RemoteSandbox):
     async def _exec(self, command: str, seconds: float) -> ExecResult:
         """The command's process group has ended when this returns."""
         limit_bytes = self._limits.output_bytes
-        # One byte more than the limit shows that there was more. Base64 keeps the two streams, and
-        # bytes that are not text, apart on their way through one text field.
+        # One byte more than the limit shows that there was more. Base64 carries two streams, and
+        # bytes that are not text, through one text field.
         part = f"head -c {limit_bytes + 1} {DIRECTORY}/%s | base64 -w0"
         inner = f"timeout -s KILL {seconds} sh -c {shlex.quote(command)}"
         script = (

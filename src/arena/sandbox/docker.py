@@ -45,13 +45,13 @@ class DockerProvider(RemoteProvider):
         self._slots = asyncio.Semaphore(submissions_at_once())
 
     def slot(self) -> asyncio.Semaphore:
-        """To be held while a submission is judged."""
+        """Held while a submission is judged."""
         return self._slots
 
     async def create(
         self, image: str | None = None, timeout: float | None = None
     ) -> "DockerSandbox":
-        """A fresh container of `image`, which must be on the machine already."""
+        """A fresh container of `image`, which must already be on the machine."""
         seconds = checked_seconds(timeout, self.limits.wall_seconds)
         name = f"arena-{uuid.uuid4().hex[:12]}"
         body = self._description(image or self._image)
@@ -69,7 +69,7 @@ class DockerProvider(RemoteProvider):
         limits = self.limits
         memory = limits.memory_bytes + limits.workspace_bytes
         file_bytes = limits.workspace_file_bytes
-        # By owner: the engine gives the mount the mode of the folder it covers.
+        # Owned by nobody, because `mode=` does not help: the engine takes the mode of the folder.
         options = f"rw,nosuid,nodev,uid=65534,gid=65534,size={limits.workspace_bytes}"
         return {
             "Image": image,
@@ -85,7 +85,7 @@ class DockerProvider(RemoteProvider):
                 "SecurityOpt": ["no-new-privileges"],
                 "Init": True,
                 "Memory": memory,
-                "MemorySwap": memory,
+                "MemorySwap": memory,  # the same, so that there is no swap
                 "PidsLimit": limits.workspace_processes,
                 "NanoCpus": 1_000_000_000,
                 "Tmpfs": {DIRECTORY: f"{options},exec", "/tmp": f"{options},exec"},
@@ -124,7 +124,7 @@ class DockerSandbox(RemoteSandbox):
         return await self._execute(command, seconds, self._limits.output_bytes)
 
     async def _script(self, script: str) -> ExecResult:
-        # Base64 is a third longer than what it carries.
+        # Base64 is a third longer than its content.
         return await self._execute(script, SCRIPT_SECONDS, self._limits.result_bytes * 2)
 
     async def _execute(self, command: str, seconds: float, output_bytes: int) -> ExecResult:
@@ -182,11 +182,11 @@ class DockerSandbox(RemoteSandbox):
         except TimeoutError:
             return Limit.WALL_TIME
         except httpx2.HTTPError as error:
-            raise SandboxFailed(f"the container engine broke off: {error!r}") from error
+            raise SandboxFailed(f"the container engine closed the connection: {error!r}") from error
         return None
 
     async def _sweep(self) -> None:
-        """Kill whatever the command left; only the container's own waiting process stays."""
+        """Kill all processes of the command; only the container's own waiting process stays."""
         id = await self._prepare("kill -9 -1")
         with contextlib.suppress(TimeoutError, httpx2.HTTPError):
             async with asyncio.timeout(SWEEP_SECONDS), self._stream(id) as response:
@@ -208,12 +208,12 @@ class Output:
         self._streams = {STDOUT: bytearray(), STDERR: bytearray()}
 
     def feed(self, piece: bytes) -> bool:
-        """Take in what arrived; False once a stream is over the limit."""
+        """Add received bytes; False once a stream is over the limit."""
         self._pending += piece
         while len(self._pending) >= HEADER.size:
             kind, length = HEADER.unpack_from(self._pending)
             if len(self._pending) < HEADER.size + length:
-                # No need to wait for a frame that is over the limit by itself.
+                # A frame larger than the limit need not arrive first.
                 return length <= self._limit
             frame = self._pending[HEADER.size : HEADER.size + length]
             del self._pending[: HEADER.size + length]

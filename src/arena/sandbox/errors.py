@@ -1,12 +1,12 @@
 """The errors of sandboxes, by whose fault they are.
 
 InfrastructureError
-├── SandboxUnavailable     this machine cannot isolate; carries the probe's report
+├── SandboxUnavailable     this machine cannot isolate; has the probe's report
 ├── ToolchainMissing       a compiler or interpreter is not installed
-└── SandboxFailed          the sandbox itself broke; nobody is charged, try again
+└── SandboxFailed          the sandbox itself failed; nobody is charged, try again
 AgentFault
 ├── LimitReached           the submission went over a limit, and which
-│   └── WorkspaceFull      its files use up its space
+│   └── WorkspaceFull      no space left for its files
 ├── ProtocolViolation      the submission wrote something that is not a result
 └── UnsafeFile             a link, a pipe or a device instead of a regular file
 Conflict
@@ -24,13 +24,13 @@ from arena.errors import AgentFault, Conflict, InfrastructureError, InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeStep:
-    """One thing that the machine must be able to do, and whether it can."""
+    """One requirement of the machine, and whether it is met."""
 
     name: str
     works: bool
     detail: str = ""
     remedy: str = ""
-    """What to change so that it works; empty if nothing can be done."""
+    """How to fix it; empty if nothing can be done."""
     required: bool = True
 
 
@@ -61,7 +61,7 @@ class ToolchainMissing(InfrastructureError):
 
 
 class SandboxFailed(InfrastructureError):
-    """The sandbox itself broke; the submission is not to blame."""
+    """The sandbox itself failed; the submission is not to blame."""
 
     code = "sandbox_failed"
 
@@ -77,7 +77,7 @@ class LimitReached(AgentFault):
 
 
 class WorkspaceFull(LimitReached):
-    """The files of the sandbox use up its space."""
+    """The sandbox has no space left for files."""
 
     def __init__(self, path: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""The languages that programs may be written in: a table, which a file can extend."""
+"""The languages of programs: a table, which a file can extend."""
 
 import tomllib
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Language:
     needs: tuple[str, ...] = ()
     """Programs that must be installed."""
     package: str = ""
-    """The package that brings them."""
+    """The package that provides them."""
     aliases: tuple[str, ...] = ()
     """Other names for the language, in fences and in standards."""
 
@@ -45,7 +45,7 @@ def add_languages(path: Path) -> None:
 
 
 def language_named(name: str) -> Language:
-    """The language called `name`, or NotFound with the nearest one."""
+    """The language called `name`; NotFound with the nearest one."""
     if name not in languages():
         raise NotFound.among("language", name, languages())
     return languages()[name]
@@ -55,12 +55,12 @@ def normal_language(name: str) -> str:
     """One name per language: 'js' and 'node' are 'javascript', 'python3.11' is 'python'."""
     lowered = name.strip().lower()
     names = {alias: one.name for one in languages().values() for alias in (one.name, *one.aliases)}
-    # A version counts only after a known name: 'cobol85' is one word.
+    # A version is cut off only after a known name: 'cobol85' is one word.
     return names.get(lowered) or names.get(lowered.rstrip("0123456789.-"), lowered)
 
 
 def check_language(name: str) -> str:
-    """The language's one name, or InvalidInput with the nearest known one."""
+    """The language's canonical name; InvalidInput with the nearest known one."""
     try:
         return language_named(normal_language(name)).name
     except NotFound as error:
@@ -68,7 +68,7 @@ def check_language(name: str) -> str:
 
 
 def read_languages(path: Path) -> dict[str, Language]:
-    """The table in a TOML file, or InvalidInput with its mistake."""
+    """The table in a TOML file; InvalidInput if it has a mistake."""
     try:
         document = tomllib.loads(path.read_text())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What one submission may use, and the names its result carries when it wanted more."""
+"""The limits of a submission, and the names that its result shows when one is reached."""
 
 import os
 import re
@@ -7,9 +7,9 @@ from enum import StrEnum
 
 MIB = 1024 * 1024
 SUBMISSIONS_PER_CORE = 4
-"""Most submissions take a moment; with fewer at once the cores wait for each other."""
+"""Most submissions take milliseconds; with fewer at once, cores would be idle in between."""
 STDERR_TAIL = 8000
-# What the run-times of the built-in languages print when memory is refused to them.
+# What the runtimes of the built-in languages print when an allocation fails.
 OUT_OF_MEMORY = re.compile(
     r"^MemoryError\b|heap limit|[Oo]ut of memory|Array buffer allocation failed|bad_alloc"
     r"|OutOfMemoryError|NoMemoryError|[Cc]annot allocate memory|^\S*lua\S*: not enough memory"
@@ -19,7 +19,7 @@ OUT_OF_MEMORY = re.compile(
 
 
 class Limit(StrEnum):
-    """The limits that can end a submission; the value is what its result says."""
+    """The limits that can end a submission; the value is in its result."""
 
     WALL_TIME = "wall_time"
     CPU_TIME = "cpu_time"
@@ -57,7 +57,7 @@ class Limits:
 
 
 def ran_out_of_memory(stderr: str) -> bool:
-    """Whether `stderr` ends with what a run-time prints when memory is refused to it."""
+    """Whether the end of `stderr` has the message of a runtime whose allocation failed."""
     return OUT_OF_MEMORY.search(stderr[-STDERR_TAIL:]) is not None
 
 
@@ -67,5 +67,5 @@ def cores() -> int:
 
 
 def submissions_at_once() -> int:
-    """How many submissions may run at the same time; others wait before their clock starts."""
+    """How many submissions may run at once; the others wait before their clock starts."""
     return SUBMISSIONS_PER_CORE * cores()

@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass
 
-# Also after the mark of a list item: "1. ```python".
+# Also after a list marker: "1. ```python".
 OPENING = re.compile(
     r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
 )
 CLOSING = re.compile(r"(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*")
 TAG = re.compile(r"[ \t{.]*(?P<tag>[\w+#.-]*)")
-# A fence that is indented deeper is content, in a docstring for example.
+# A fence that is indented deeper is content, for example in a docstring.
 CLOSING_INDENT = 3
 
 
@@ -29,7 +29,7 @@ def fenced_blocks(text: str) -> list[Block]:
     blocks: list[Block] = []
     opening: re.Match[str] | None = None
     inside: list[str] = []
-    # A line at a time: one pattern for a whole block is slow if many fences never close.
+    # Line by line: a pattern for a whole block is slow if many fences never close.
     for line in text.replace("\r\n", "\n").removesuffix("\n").split("\n"):
         if opening is None:
             opening = _opened(line)
@@ -46,7 +46,7 @@ def fenced_blocks(text: str) -> list[Block]:
 
 def _opened(line: str) -> re.Match[str] | None:
     found = OPENING.match(line)
-    # Backticks after backticks are code within a line.
+    # More backticks on the same line: inline code, not a fence.
     if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
         return None
     return found

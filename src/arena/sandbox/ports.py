@@ -1,4 +1,4 @@
-"""What every provider and sandbox can do, and the values that go in and come out."""
+"""The interfaces of providers and sandboxes, and their values."""
 
 import json
 import marshal
@@ -75,7 +75,7 @@ class TestCase:
     expected: object
     desc: str = ""
     tolerance: float | None = None
-    """The difference that two numbers may have; None: that of all the cases."""
+    """The allowed difference between two numbers; None: that of all the cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class CaseResult:
     error: str | None = None
     limit: Limit | None = None
     duration_ms: float = 0.0
-    """Measured outside the sandbox, from the result before this one to this one."""
+    """Measured outside the sandbox, from the previous result to this one."""
     stdout: str = ""
     engine: str = ""
     """What ran it: 'python 3.11.2', 'quickjs', 'node v20.20.2', 'gcc …'."""
@@ -98,7 +98,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCall:
-    """One submission and all its inputs. The expected values are not here, on purpose."""
+    """One submission and its inputs. Without the expected values, on purpose."""
 
     language: str
     """'python' or 'javascript'."""
@@ -113,15 +113,16 @@ class FunctionCall:
         return json.dumps(document).encode()
 
     def marshalled(self) -> bytes:
-        """The same for a Python child, in the format that costs it least."""
+        """The same for a Python child, in the format that is cheapest to read."""
         inputs = [load(encode(list(arguments))) for arguments in self.inputs]
-        # Version 2 has no references: equal inputs of two cases are two objects.
+        # Version 2 has no references, so equal inputs of two cases stay separate objects: a
+        # function that changes one must not change the other.
         return marshal.dumps((self.source, self.function_name, inputs), 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
-    """What one input gave: a value, or an error."""
+    """The outcome of one input: a value, or an error."""
 
     value: object = None
     error: str | None = None
@@ -132,7 +133,7 @@ class CaseOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionOutcome:
-    """What a submission gave: one outcome per input, in order."""
+    """The outcome of a submission: one per input, in order."""
 
     engine: str
     cases: Sequence[CaseOutcome]
@@ -145,13 +146,13 @@ class SharedMachine(Protocol):
     """A provider whose submissions share this machine's cores, so only some run at once."""
 
     def slot(self) -> AbstractAsyncContextManager[object]:
-        """To be held while one submission runs."""
+        """Held while one submission runs."""
         ...
 
 
 @runtime_checkable
 class FunctionCaller(Protocol):
-    """A provider with a fast path for functions, beside its sandboxes."""
+    """A provider with a fast path for functions, in addition to sandboxes."""
 
     async def call(self, call: FunctionCall) -> FunctionOutcome:
         """Run the submission once, with every input, in a fresh isolated process."""

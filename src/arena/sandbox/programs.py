@@ -1,9 +1,9 @@
-"""Functions and programs in any sandbox, by files and commands alone.
+"""Runs functions and programs in any sandbox, with files and commands only.
 
 Everything goes through the `Sandbox` port, so it works with every provider. A program reads its
 input as JSON from standard input and prints its result as JSON. Compilers run inside as well:
-compiling already means running untrusted code. A function of a provider without a fast path is
-called by the same harness that a zygote's child runs, written into the sandbox as a file.
+compiling already means running untrusted code. If a provider has no fast path, a function is called
+by the same harness that a zygote's child runs, written into the sandbox as a file.
 """
 
 import json
@@ -42,7 +42,7 @@ for name, source in {modules!r}:
 module.prepare({{}})
 module.run()
 """
-# The file of the driver, its command and the program that this needs.
+# The file of the driver, its command, and the program it needs.
 DRIVERS = {
     "python": ("driver.py", "python3 -I driver.py", "python3"),
     "javascript": ("driver.js", "node --no-warnings --stack-size=900 driver.js", "node"),
@@ -52,7 +52,7 @@ DRIVERS = {
 async def run_program(
     provider: SandboxProvider, submission: Submission, inputs: Sequence[Sequence[object]]
 ) -> FunctionOutcome:
-    """Compile once, run once per input, each run a process of its own."""
+    """Compile once, then run once per input, each in a separate process."""
     language = language_named(submission.language)
     sandbox = await provider.create()
     try:
@@ -93,7 +93,7 @@ async def _run(sandbox: Sandbox, language: Language, arguments: Sequence[object]
         await sandbox.write_file(INPUT, json.dumps(list(arguments)))
         result = await sandbox.exec(f"{language.run} < {INPUT}")
     except AgentFault as fault:
-        # An earlier case has put something else where the input belongs.
+        # An earlier case may have replaced the input file by a link or a folder.
         return CaseOutcome(error=fault.message)
     return read_output(result)
 
@@ -117,7 +117,7 @@ def read_output(result: ExecResult) -> CaseOutcome:
 
 
 async def call_in_sandbox(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcome:
-    """Run a submission's function once, with every input, in a sandbox of its own."""
+    """Run a submission's function once, with every input, in its own sandbox."""
     file, command, program = DRIVERS[call.language]
     sandbox = await provider.create()
     try:
@@ -130,7 +130,7 @@ async def call_in_sandbox(provider: SandboxProvider, call: FunctionCall) -> Func
         try:
             written = await sandbox.read_file(RESULTS)
         except (AgentFault, NotFound) as fault:
-            # The submission can reach the file and put something else there.
+            # The submission can reach the file and replace it.
             written, failure = "", CaseOutcome(error=fault.message)
     finally:
         await sandbox.destroy()

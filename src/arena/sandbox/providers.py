@@ -1,4 +1,4 @@
-"""Providers by name: the built-in ones, and those that other packages bring as entry points."""
+"""Providers by name: the built-in ones, and those of other packages by entry point."""
 
 import pkgutil
 from collections.abc import Callable
@@ -17,12 +17,12 @@ BUILTIN = {
 
 
 def known_providers() -> dict[str, str]:
-    """Every provider's name and where it is found."""
+    """Every provider's name and import path."""
     return {point.name: point.value for point in entry_points(group=GROUP)} | BUILTIN
 
 
 def provider_named(name: str) -> Callable[..., SandboxProvider]:
-    """The provider called `name`, to be called with its own options; loaded when asked for."""
+    """The class of the provider called `name`, imported on demand."""
     known = known_providers()
     if name not in known:
         raise NotFound.among("sandbox provider", name, known)

@@ -1,8 +1,8 @@
-"""What Docker and Daytona share: sandboxes that are reached over HTTP and have only commands.
+"""What Docker and Daytona share: sandboxes over HTTP that only run commands.
 
-Their files are written and read by small shell scripts, because the services' own file calls follow
-links or do not reach a memory file system. Every part of a path is checked before it is used;
-nothing else runs in the sandbox meanwhile.
+Files are written and read by small shell scripts, because the services' own file calls follow links
+or do not reach a tmpfs. Every part of a path is checked before it is used; nothing else runs in the
+sandbox meanwhile.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ NOT_FOUND = 404
 # Exit codes of the scripts.
 LINK, MISSING, LARGE = 91, 92, 93
 NO_SPACE = os.strerror(errno.ENOSPC)
-# A single argument of a program is at most 128 KiB long on Linux.
+# Linux limits a single argument to 128 KiB; base64 makes this 96,000 characters.
 CHUNK_BYTES = 72_000
 
 
 class RemoteSandbox(ABC):
-    """A sandbox with nothing but commands."""
+    """A sandbox that only runs commands."""
 
     def __init__(self, id: str, folder: str, limits: Limits, timeout: float) -> None:
         self.id = id
@@ -85,7 +85,7 @@ class RemoteSandbox(ABC):
             raise SandboxFailed(f"{path!r} arrived damaged: {error}") from error
 
     def _walk(self, path: str, otherwise: str) -> str:
-        """A script that steps down to `path`, never through a link, and leaves it in $f."""
+        """A script that walks to `path` without following links, and sets $f to it."""
         *folders, name = checked_path(path).split("/")
         parts = " ".join(map(shlex.quote, folders))
         step = f'd="$d/$p"; [ ! -L "$d" ] || exit {LINK}; [ -d "$d" ] || {otherwise} || exit {LINK}'
@@ -110,7 +110,7 @@ class RemoteSandbox(ABC):
 
 
 def _require_regular() -> str:
-    """A script that exits if something other than a regular file with one name is at $f."""
+    """A script that exits if $f exists and is not a regular file with a single link."""
     alone = '[ "$(stat -c %h "$f")" = 1 ]'
     plain = f'[ -f "$f" ] && [ ! -L "$f" ] && {alone}'
     return f'if [ -e "$f" ] || [ -L "$f" ]; then {plain} || exit {LINK}; fi'
@@ -138,10 +138,10 @@ class RemoteProvider(ABC):
 
     @abstractmethod
     def _refused(self, response: httpx2.Response, path: str) -> Exception | None:
-        """The error for a response that needs one of its own."""
+        """The specific error for a response, if it needs one."""
 
     async def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """Send one request; what the service refuses becomes one of our errors."""
+        """Send one request; a refusal is raised as one of our errors."""
         try:
             response = await self.client.request(method, path, **options)
         except httpx2.ConnectError as error:

@@ -1,9 +1,9 @@
-"""Reads what a submission wrote on its result descriptor, as untrusted bytes.
+"""Parses what a submission wrote to its result descriptor, as untrusted bytes.
 
 One line per result: [index, "value", value, output_bytes], [index, "error", text, output_bytes] or
 [index, "memory", text, output_bytes]; index -1 means that the submission could not be loaded. The
-indices must come in order, each once. Anything else is a violation: that case and all after it
-have failed.
+indices must come in order, each once. Anything else is a violation: that case and all later ones
+fail.
 """
 
 import json
@@ -20,19 +20,19 @@ from arena.sandbox.values import UNDEFINED, MapValue, SetValue
 
 LINE_FIELDS = 4
 MAX_VALUES = 1_000_000
-"""Of all results of a run together: two bytes of JSON can become a hundred bytes of Python."""
+"""In all results of a run: two bytes of JSON can become a hundred bytes of Python objects."""
 _CONSTANTS = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "undefined": UNDEFINED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """The outcomes that could be read, and what stopped the reading."""
+    """The parsed outcomes, and why parsing stopped."""
 
     outcomes: Sequence[CaseOutcome]
     output_marks: Sequence[int]
     """How many bytes of standard output had been written at each outcome."""
     failure: CaseOutcome | None = None
-    """The outcome of every case that has none; None if nothing is known."""
+    """The outcome for every case without one; None if unknown."""
 
 
 def over_limit(limit: Limit, detail: str = "", duration_ms: float = 0.0) -> CaseOutcome:
@@ -49,10 +49,10 @@ def decode(text: str | bytes) -> object:
 
 
 def has_too_many_values(data: bytes) -> bool:
-    """Whether `data` holds more values than are safe to decode, found by counting alone."""
+    """Whether `data` holds more values than are safe to decode; only counts, never decodes."""
     if _count(data) <= MAX_VALUES:
         return False
-    # Commas inside strings do not count: look only at what stands between the strings.
+    # Commas inside strings do not count: look only at the text between the strings.
     plain = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     return (
         plain.count(b'"') > 2 * MAX_VALUES or _count(b"".join(plain.split(b'"')[::2])) > MAX_VALUES
@@ -142,7 +142,7 @@ def _object(pairs: list[tuple[str, object]]) -> object:
     raise ValueError(f"unknown tag {tag!r}")
 
 
-# Made once: json.loads would make one for every line.
+# Built once: with hooks, json.loads would build one for every line.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
@@ -182,6 +182,6 @@ def _inside(value: object) -> Sequence[object]:
 
 
 def complete(results: Results, count: int, failure: CaseOutcome) -> list[CaseOutcome]:
-    """As many outcomes as there were inputs: the missing ones have failed."""
+    """One outcome per input: the missing ones have failed."""
     missing = count - len(results.outcomes)
     return [*results.outcomes, *[results.failure or failure] * missing]

@@ -1,7 +1,7 @@
 """The code in an agent's answer, and the language it is written in.
 
-Nothing is parsed: the code is untrusted, and a parser in the supervisor would be one more thing to
-attack. Patterns look at single lines. No two adjacent parts of a pattern can match the same
+The code is not parsed: it is untrusted, and a parser in the supervisor would be one more thing to
+attack. Patterns match single lines. No two adjacent parts of a pattern can match the same
 characters: untrusted text must not make them slow.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arena.sandbox.languages import languages, normal_language
 from arena.sandbox.markdown import Block, fenced_blocks
 
-# Each matches what only one of the two languages has at the start of a line.
+# Each matches line starts that only one of the two languages has.
 PYTHON_SIGNS = re.compile(
     r"^[ \t]*(?:async[ \t]+def|def|class[ \t]+\w.*:[ \t]*(?:#.*)?$|from[ \t]+[\w.]+[ \t]+import"
     r"|import[ \t]+\w[\w., ]*$|@\w|elif\b|if[ \t].*:[ \t]*$|\w+[ \t]*=[ \t]*lambda\b)",
@@ -25,7 +25,7 @@ JAVASCRIPT_SIGNS = re.compile(
     r"|\w+[ \t]*=[^=\n]*=>)",
     re.MULTILINE,
 )
-# How a text begins that is code itself: a fence in it is in a string or a comment.
+# The start of a text that is code itself: a fence in it is in a string or a comment.
 CODE_START = re.compile(
     r"(?:async[ \t]+)?def[ \t]+\w+[ \t]*[(\[]|class[ \t]+\w+[ \t]*[({:]"
     r"|from[ \t]+[\w.]+[ \t]+import\b|import\b.*\bfrom\b"
@@ -79,16 +79,16 @@ class Submission:
 def read_submission(
     text: str, language: str | None = None, *, function_name: str | None = None
 ) -> Submission:
-    """The code in an answer. The caller's `language` wins over the fence's, that over a guess."""
-    # A byte order mark means nothing to an interpreter.
+    """The code in an answer. The caller's `language` wins, then the fence's, then a guess."""
+    # Interpreters do not accept a byte order mark.
     text = text.removeprefix("\ufeff")
-    wanted = normal_language(language or "")
+    requested = normal_language(language or "")
     blocks = [] if _begins_like_code(text) else fenced_blocks(text)
     if not blocks:
-        return Submission(source=text, language=wanted or _looks_like(text))
+        return Submission(source=text, language=requested or _looks_like(text))
     tagged = [_with_language(block) for block in blocks]
-    found = _with_function(tagged, wanted, function_name) if function_name else None
-    return found or _longest(tagged, wanted, function_name is not None)
+    found = _with_function(tagged, requested, function_name) if function_name else None
+    return found or _longest(tagged, requested, function_name is not None)
 
 
 def _begins_like_code(text: str) -> bool:
@@ -103,13 +103,13 @@ def _with_language(block: Block) -> Submission:
 
 
 def _with_function(
-    blocks: Sequence[Submission], wanted: str, function_name: str
+    blocks: Sequence[Submission], requested: str, function_name: str
 ) -> Submission | None:
     """The first block that defines the function, with the blocks that it needs."""
-    languages = (wanted,) if wanted in FUNCTIONS else tuple(FUNCTIONS)
+    languages = (requested,) if requested in FUNCTIONS else tuple(FUNCTIONS)
     # Blocks with a tag first; sorting keeps the order of the text.
     for block in sorted(blocks, key=lambda block: not block.language):
-        language = block.language or wanted or _looks_like(block.source)
+        language = block.language or requested or _looks_like(block.source)
         if language in languages and defines(block.source, function_name, language):
             usable = [other for other in blocks if other.language in (language, "")]
             return Submission(source=_with_helpers(block, usable, language), language=language)
@@ -117,13 +117,13 @@ def _with_function(
 
 
 def _with_helpers(first: Submission, usable: Sequence[Submission], language: str) -> str:
-    """`first` and every block that offers what a taken block uses, in the order of the text.
+    """`first` and every block that defines what a selected block uses, in the order of the text.
 
     Examples are left out, because nothing uses what they define: they may read input, or fail.
     """
-    offers = [offered(block.source, language) for block in usable]
+    defined = [defined_names(block.source, language) for block in usable]
     where: dict[str, int] = {}
-    for place, names in enumerate(offers):
+    for place, names in enumerate(defined):
         for name in names:
             where.setdefault(name, place)
     start = next(place for place, block in enumerate(usable) if block is first)
@@ -132,24 +132,24 @@ def _with_helpers(first: Submission, usable: Sequence[Submission], language: str
         place = pending.pop()
         for name in used(usable[place].source):
             other = where.get(name, place)
-            if name not in offers[place] and other not in taken:
+            if name not in defined[place] and other not in taken:
                 taken.add(other)
                 pending.append(other)
     return "\n".join(usable[place].source for place in sorted(taken))
 
 
-def _longest(blocks: Sequence[Submission], wanted: str, is_function: bool) -> Submission:
-    """The longest block: of the wanted language, else of no language, else of any."""
+def _longest(blocks: Sequence[Submission], requested: str, is_function: bool) -> Submission:
+    """The longest block: in the requested language, else untagged, else any."""
     ranks = (
-        [block for block in blocks if block.language == wanted],
+        [block for block in blocks if block.language == requested],
         [block for block in blocks if not block.language],
     )
-    if not wanted:
+    if not requested:
         callable_ = [block for block in blocks if is_function and block.language in FUNCTIONS]
         ranks = (callable_, [block for block in blocks if block.language])
     candidates = next((rank for rank in ranks if rank), blocks)
     longest = max(candidates, key=lambda block: len(block.source))
-    language = wanted or longest.language or _looks_like(longest.source)
+    language = requested or longest.language or _looks_like(longest.source)
     return Submission(source=longest.source, language=language)
 
 
@@ -164,11 +164,11 @@ def defines(source: str, name: str, language: str) -> bool:
     return name in _found(FUNCTIONS[language], source) | _found(ASSIGNED[language], source)
 
 
-def offered(source: str, language: str) -> set[str]:
-    """What other code may need from `source`: functions, classes, imports, CONSTANTS.
+def defined_names(source: str, language: str) -> set[str]:
+    """The names that other code may need from `source`: functions, classes, imports, CONSTANTS.
 
-    Not every variable: `result = add(1, 2)` is an example, and half of all functions have a
-    `result` of their own.
+    Not every variable: `result = add(1, 2)` is an example, and many functions have their own
+    `result`.
     """
     constants = {name for name in _found(ASSIGNED[language], source) if name.isupper()}
     imports = _found(IMPORTS[language], source)

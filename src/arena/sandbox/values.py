@@ -1,4 +1,4 @@
-"""When two values are equal: one rule, used for every language.
+"""Equality of values: one rule for every language.
 
 Values are those of JSON and a few more. Integers and floats are one kind of number (1 equals 1.0,
 exactly), true is not 1, the order of a list matters and that of an object does not, NaN equals NaN
@@ -42,7 +42,7 @@ Pair = tuple[object, object]
 
 
 def equal(got: object, expected: object, tolerance: float | None = None) -> bool:
-    """Whether `got` is the value that was `expected`, numbers within `tolerance` of each other."""
+    """Whether `got` equals `expected`, with numbers within `tolerance` of each other."""
     # A stack instead of recursion: a value may be nested deeper than Python's recursion limit.
     pending: list[Pair] = [(got, expected)]
     while pending:
@@ -123,6 +123,7 @@ def _unordered(value: object) -> Sequence[object]:
 def _same_members(left: Sequence[object], right: Sequence[object], tolerance: float | None) -> bool:
     if len(left) != len(right):
         return False
+    # Quadratic, because members need not be hashable; the expected value bounds the length.
     rest = list(right)
     for member in left:
         for place, candidate in enumerate(rest):

@@ -1,6 +1,6 @@
 """Values as one line of JSON, by their true type, and back.
 
-The encoder reads every value through the built-in types' own methods, which it took before any
+The encoder reads every value through the built-in types' own methods, which it saved before any
 submission ran: a subclass of int, str, list or dict is encoded as the plain value it holds, and
 its overrides are never called. What JSON cannot express is tagged: {"$arena": "nan"}.
 """
@@ -33,7 +33,7 @@ _float = float.__float__
 _float_text = float.__repr__
 _text = str.__str__
 _pairs: Callable[[Any], Any] = dict.items
-# Checked in this order; for each exact type its own iterator and what stands around the members.
+# Checked in this order; for each exact type its own iterator and the text around its members.
 _SEQUENCES: tuple[tuple[type, Callable[[Any], Any], str, str], ...] = (
     (list, list.__iter__, "[", "]"),
     (tuple, tuple.__iter__, "[", "]"),

@@ -14,7 +14,7 @@ from arena.sandbox.harness.system import Table, make_call
 NULL, STDOUT, STDERR, REQUEST, RESULT = 0, 1, 2, 3, 4
 FIRST_FREE = 5
 ORDERS, REPORTS = 5, 6
-"""Of the zygote: where its orders arrive, and where it reports the children it has cloned."""
+"""Descriptors of the zygote: its orders, and the pipe for reports of cloned children."""
 RECEIVED = 7
 """The first of the four descriptors that come with an order."""
 TO_THE_LAST = 0xFFFFFFFF
@@ -47,7 +47,7 @@ class Walls:
         self._inherited = b"" if bare else inherited
         network = bool(config["network"])
         flags = NAMESPACES | (NEW_NET if network else 0)
-        # CLONE_PARENT: they are the reaper's children, so the zygote never has to wait for them.
+        # CLONE_PARENT: children belong to the reaper, so the zygote never has to wait for them.
         self.table = Table(CLONE_PARENT | (0 if bare else flags))
         self._place_descriptors()
         if not bare:
@@ -60,14 +60,14 @@ class Walls:
         self.table.add("write", RESULT, READY, len(READY))
         self.table.seal()
         null = os.open("/dev/null", os.O_RDWR)
-        # 0 to 4 are taken, in zygote and child, so that no received descriptor gets these numbers.
+        # Occupy 0 to 4 in zygote and child, so that no received descriptor gets these numbers.
         for number in range(FIRST_FREE):
             os.dup2(null, number)
         if null >= FIRST_FREE:
             os.close(null)
 
     def enclose_zygote(self) -> None:
-        """Leave the zygote only the calls that it and its children need; they inherit this."""
+        """Restrict the zygote to the calls that it and its children need; they inherit this."""
         if self._inherited:
             # Inherited too: when memory is short the kernel kills the children, which are larger.
             with open(OOM_SCORE_FILE, "wb") as file:  # noqa: PTH123
@@ -94,7 +94,7 @@ class Walls:
         """Map the user into its own namespace, before PR_SET_DUMPABLE closes these files to it."""
         same = f"{os.getuid()} {os.getuid()} 1".encode()
         if not self._inherited:
-            # When memory is short the kernel should kill a child, however small, not the zygote.
+            # When memory is short the kernel should kill a child, even a small one, not the zygote.
             self._write(OOM_SCORE_FILE.encode(), HIGHEST_OOM_SCORE)
         self._write(b"/proc/self/setgroups", b"deny")
         self._write(b"/proc/self/uid_map", same)

@@ -26,6 +26,7 @@ def prepare(config: dict[str, Any]) -> None:
 
 
 def run() -> None:
-    """Start Node with nothing but the five descriptors and an empty environment."""
+    """Start Node with only the five descriptors and an empty environment."""
+    # The handshake: its sender's pid tells the supervisor what to put into a cgroup.
     os.write(REQUEST, b"!")
     os.execve(_state["program"], _state["arguments"], {})

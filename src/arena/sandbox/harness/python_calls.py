@@ -38,7 +38,7 @@ output = CountingOutput(1, "wb", closefd=False)
 
 
 def prepare(config: dict[str, object]) -> None:
-    """Make the streams in the zygote, so that a child has them for free."""
+    """Create the streams in the zygote, so that a child has them for free."""
     # One seed for every child: a submission gives the same result twice.
     random.seed(0)
     wrapped = io.BufferedWriter(output)
@@ -53,7 +53,7 @@ def prepare(config: dict[str, object]) -> None:
 def read_all(descriptor: int) -> bytes:
     """Read `descriptor` to its end and close it."""
     pieces: list[bytes] = []
-    # Small pieces first: a large buffer is a large number of fresh pages.
+    # Small pieces first: a large buffer means many fresh pages, each a page fault.
     while piece := _read(descriptor, 1 << 12 if len(pieces) < 4 else 1 << 20):
         pieces.append(piece)
     os.close(descriptor)
@@ -63,23 +63,23 @@ def read_all(descriptor: int) -> bytes:
 def emit(line: str, descriptor: int = RESULT) -> None:
     """Write one whole line."""
     data = line.encode("ascii") + b"\n"
-    # Mostly one call; a pipe may take a long line in pieces.
+    # Usually one call; a pipe may accept a long line in pieces.
     while (done := _write(descriptor, data)) < _len(data):
         data = data[done:]
 
 
 def run() -> None:
-    """All that a child does: read the request, call, answer, exit without clean-up."""
+    """Everything a child does: read the request, call, answer, exit without clean-up."""
     answer(read_all(REQUEST))
-    # Ends the results: the supervisor does not have to wait for the process to exit.
+    # Marks the end of the results: the supervisor need not wait for the process to exit.
     os.close(RESULT)
     _exit(0)
 
 
 def answer(data: bytes) -> None:
     """Write one line per input of the request, or one that says why there is no function."""
-    # marshal touches a quarter of the memory that JSON does, and the supervisor is trusted. JSON is
-    # for sandboxes whose Python may be of another version.
+    # marshal touches a quarter of the memory that JSON does, and the supervisor is trusted. JSON
+    # is for sandboxes whose Python may have another version.
     source, name, inputs = marshal.loads(data) if data[:1] == b"(" else _from_json(data)
     try:
         function = find_function(source, name)
@@ -90,10 +90,10 @@ def answer(data: bytes) -> None:
 
 
 def warm_up() -> None:
-    """Answer requests of our own in the zygote, with every descriptor at /dev/null.
+    """Answer sample requests in the zygote, with every descriptor at /dev/null.
 
-    The interpreter specialises code while it runs and caches its look-ups. What it did before the
-    clone a child does not have to do again, each time in a freshly copied page.
+    The interpreter specialises code while it runs and caches its look-ups. What happens before the
+    clone need not be repeated in every child, each time in a freshly copied page.
     """
     for _ in range(WARM_UP_ROUNDS):
         read_all(os.dup(REQUEST))
@@ -121,9 +121,9 @@ def find_function(source: str, name: str) -> Any:
 
 def call_all(function: Any, inputs: list[Any]) -> None:
     """Write one line per input (a list of arguments, or its JSON): the value or the exception."""
-    for index, given in enumerate(inputs):
+    for index, item in enumerate(inputs):
         try:
-            arguments: Any = load(given) if type(given) is str else given
+            arguments: Any = load(item) if type(item) is str else item
             value = function(*arguments)
             if hasattr(value, "__await__"):
                 value = _await(value)
@@ -148,7 +148,7 @@ def flushed() -> int:
     try:
         sys.stdout.flush()
     except BaseException:
-        # A submission may have closed or replaced it, and may raise whatever it likes.
+        # A submission may have closed or replaced it, and its replacement may raise anything.
         return output.count
     return output.count
 

@@ -15,7 +15,7 @@ from arena.sandbox.harness.python_calls import (
 )
 
 EXTENSION = "/_quickjs.so"
-# Less than the process's own limit, so that QuickJS can still report that memory is short.
+# Below the process's own limit, so that QuickJS can still report that memory ran out.
 HEADROOM_BYTES = 96 * 1024 * 1024
 MAX_STACK_BYTES = 4 * 1024 * 1024
 _state: dict[str, Any] = {}
@@ -43,7 +43,7 @@ def prepare(config: dict[str, Any]) -> None:
 
 
 def run() -> None:
-    """All that a child does: read the request, call, answer, exit without clean-up."""
+    """Everything a child does: read the request, call, answer, exit without clean-up."""
     request = read_all(REQUEST).decode()
     try:
         _state["start"](request)

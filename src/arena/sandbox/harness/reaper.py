@@ -1,7 +1,7 @@
 """The parent of the zygote's children: enforces their wall-clock limits, kills and reaps them.
 
-It is process 1 of the outer box. It has memory of its own, so that its work costs no child a page.
-The supervisor speaks to it over a socket:
+It is process 1 of the outer box. It has its own memory, so that its work costs no child a copied
+page. The supervisor sends commands over a socket:
 
     arm name wall_ms     start the child's clock now
     kill name
@@ -22,7 +22,7 @@ from arena.sandbox.harness.system import RECORD
 
 FOREVER = float("inf")
 PATIENCE = 3
-"""Waiting for a core is forgiven up to this many times the wall-clock limit."""
+"""Waiting for a core does not count, up to this many times the wall-clock limit."""
 NOT_CLONED = 71 << 8
 """The wait status reported for a child that could not be cloned."""
 
@@ -39,7 +39,7 @@ class Clock:
         self.deadline = self._began + self._wall
 
     def has_run_out(self, pids: Iterable[int]) -> bool:
-        """Whether the limit is reached, not counting what the slowest of `pids` waited."""
+        """Whether the limit is reached, without the time that the slowest of `pids` waited."""
         if time.monotonic() < self.deadline:
             return False
         waited = max(map(_waited_for_a_core, pids), default=0.0)
@@ -48,7 +48,7 @@ class Clock:
 
 
 def _waited_for_a_core(pid: int) -> float:
-    """The longest that any thread of the process was ready to run without running."""
+    """The longest time that a thread of the process was runnable but not running."""
     seconds = 0.0
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
@@ -69,7 +69,7 @@ class Child:
 
 
 class Reaper:
-    """The loop. A command for a child, and even its exit, may arrive before its report does."""
+    """The loop. A command for a child, or its exit, may arrive before the report of its clone."""
 
     def __init__(self, control: socket.socket, reports: int, zygote: int) -> None:
         self.control = control
@@ -84,14 +84,14 @@ class Reaper:
         self.wakeup.setblocking(False)
         self._wakeup_writer.setblocking(False)
         signal.set_wakeup_fd(self._wakeup_writer.fileno(), warn_on_full_buffer=False)
-        # An ignored signal would write nothing.
+        # An ignored signal would not write a byte.
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self.poller = select.poll()
         for channel in (control, self.wakeup, reports):
             self.poller.register(channel, select.POLLIN)
 
     def serve(self) -> None:
-        """Until the supervisor closes its end, or the zygote has exited."""
+        """Run until the supervisor closes its end or the zygote has exited."""
         control, wakeup = self.control.fileno(), self.wakeup.fileno()
         # A child may have exited before there was a handler for the signal.
         if not self._reap():

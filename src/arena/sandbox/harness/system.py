@@ -1,8 +1,8 @@
-"""System calls without Python: what keeps a clone of the interpreter cheap.
+"""System calls without Python, to keep a clone of the interpreter cheap.
 
 After a clone every page that Python touches is copied, at some microseconds each. Two dozen calls
-made from Python would cost more than the namespaces themselves, and so would one round of the
-zygote's own loop. So the zygote writes its calls and the child's into a table ahead of time. On
+from Python would cost more than the namespaces themselves, and so would one round of the zygote's
+own loop. So the zygote writes its calls and the child's into a table in advance. On
 x86-64 about a hundred bytes of machine code run it; elsewhere libc's syscall() does the same, call
 by call.
 """
@@ -45,7 +45,7 @@ NUMBERS = {
 WORDS = 7
 END = -1
 MAX_PID = 1 << 23
-"""Tells a pid, which is smaller, from the address of a row, which is larger."""
+"""Distinguishes a pid, which is smaller, from the address of a row, which is larger."""
 NO_MORE = -4096
 ORDER_BYTES = 16
 RECORD = struct.Struct("=qQQ")
@@ -63,7 +63,7 @@ RECORD = struct.Struct("=qQQ")
 #   one:  mov rax,[rbx]; mov rdi,[rbx+8]; mov rsi,[rbx+16]; mov rdx,[rbx+24]; mov r10,[rbx+32]
 #         mov r8,[rbx+40]; mov r9,[rbx+48]; syscall; ret
 #
-# serve(rows, table, record): makes the call of the first of three rows; where that gave nothing,
+# serve(rows, table, record): makes the call of the first of three rows; if that received nothing,
 # returns -4096. Then run(table); the child returns with its result. The parent writes it to the
 # record, makes the calls of the other two rows, and begins again.
 #
@@ -136,7 +136,7 @@ class Table:
         of the orders. An order is sixteen bytes and four descriptors, which get the lowest free
         numbers from `first_free` on: the caller must have nothing else open there.
         """
-        # All that the parent writes to is one block: its page is copied for every child.
+        # Everything the parent writes to is one block: only one page is copied for every child.
         words = (ctypes.c_long * (3 * WORDS + 3 + 2 + WORDS + 4))()
         here = ctypes.addressof(words)
         record, buffer, message, control = (here + 8 * place for place in (21, 24, 26, 33))
@@ -179,7 +179,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def make_call(name: str, *arguments: int) -> None:
-    """Make one call now; StepFailed says why it was refused."""
+    """Make one call now; raises `StepFailed` with the reason if it is refused."""
     words = [NUMBERS[platform.machine()][name], *arguments]
     result = _one((ctypes.c_long * WORDS)(*words))
     if result < 0:
@@ -224,11 +224,11 @@ def _one(row: ctypes.Array[ctypes.c_long]) -> int:
 
 
 def move_text_into_huge_pages() -> int:
-    """Move the interpreter's own machine code into huge pages; how many bytes were moved.
+    """Move the interpreter's own machine code into huge pages; returns how many bytes were moved.
 
-    What is mapped from a file is not in a fresh clone's page table: every child would fault some
-    dozen times to run the same code, and unmap a thousand pages when it exits. One anonymous page
-    of two megabytes is shared with a clone by one entry. Without such pages nothing changes.
+    File mappings are not in a fresh clone's page table: every child would fault some dozen times
+    to run the same code, and unmap a thousand pages when it exits. An anonymous page of two
+    megabytes is shared with a clone by one entry. Without such pages nothing changes.
     """
     start, end = _text_range()
     first, last = -(-start // HUGE) * HUGE, end // HUGE * HUGE
@@ -251,7 +251,7 @@ def move_text_into_huge_pages() -> int:
     if libc.madvise(copy, size, MADV_COLLAPSE) or libc.mprotect(copy, size, PROT_READ | PROT_EXEC):
         libc.munmap(room, size + HUGE)
         return 0
-    # The copy replaces the very code that is running now.
+    # The copy replaces the code that is running right now.
     return size if libc.mremap(copy, size, size, MREMAP_MAYMOVE_FIXED, first) == first else 0
 
 

@@ -1,11 +1,11 @@
-"""Process 1 of a workspace: runs one command at a time, kills and reaps whatever it leaves behind.
+"""Process 1 of a workspace: runs one command at a time, then kills and reaps its processes.
 
-No signal from inside its namespace can end it, and its children cannot inspect it. The supervisor
-speaks to it over a socket:
+No signal from inside its namespace can kill it, and its children cannot inspect it. The supervisor
+sends requests over a socket:
 
     exec wall_ms cpu_s command   + stdout, stderr    -> ended status cpu_us timed_out peak_kib
     write path                   + content           -> done | refused reason
-    read path limit              + sink              -> done | refused reason
+    read limit path              + sink              -> done | refused reason
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def prepare(config: dict[str, Any]) -> None:
 
 
 def run() -> None:
-    """Serve until the supervisor goes away; then the whole namespace ends with this process."""
+    """Serve until the supervisor closes the socket; the namespace ends with this process."""
     os.close(RESULT)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     control = socket.socket(fileno=REQUEST)
@@ -85,7 +85,7 @@ def _exec(rest: bytes, descriptors: list[int]) -> bytes:
     if pid == 0:
         _start_shell(command, descriptors, int(cpu_seconds))
     timed_out = 0
-    # By signal: the filter that the children inherit does not allow pidfd_open.
+    # Waits for SIGCHLD, because the filter does not allow pidfd_open.
     while not (result := os.wait4(pid, os.WNOHANG))[0]:
         if clock.has_run_out(_other_processes()):
             timed_out = 1

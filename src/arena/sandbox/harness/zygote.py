@@ -1,10 +1,10 @@
 """A warm interpreter that clones itself, once per submission, and does nothing else.
 
-It lives in the outer box, has one thread and never reads a submission. It takes orders from the
+It runs in the outer box, has one thread and never reads a submission. It receives orders from the
 supervisor: sixteen bytes (a name, and the wall-clock limit in milliseconds; 0: the clock starts
 later) with four descriptors (request, result, stdout, stderr). After a clone every page that it
-touches is copied, so its loop is machine code (`system.py`) and its children are looked after by
-another process (`reaper.py`).
+touches is copied, so its loop is machine code (`system.py`) and another process (`reaper.py`) looks
+after its children.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from arena.sandbox.harness.system import StepFailed, Table, move_text_into_huge_
 
 Work = Callable[[], None]
 EXIT_UNHARDENED = 70
-# What submissions import most: a clone gets them for free. Each costs a few pages per child.
+# The modules submissions import most, free for a clone. Each costs a few pages per child.
 PRELOADED = (
     "abc array base64 bisect calendar cmath collections collections.abc contextlib copy csv "
     "dataclasses datetime decimal enum fractions functools heapq inspect io itertools "
@@ -36,7 +36,7 @@ PRELOADED = (
 
 
 def main(control: int, orders: int, config: dict[str, object]) -> None:
-    """Serve children of the configured kind until the supervisor goes away."""
+    """Serve children of the configured kind until the supervisor disconnects."""
     reaper_channel, zygote_channel = socket.socket(fileno=control), socket.socket(fileno=orders)
     try:
         work, warm_up = load_work(config)
@@ -58,14 +58,14 @@ def load_work(config: dict[str, object]) -> tuple[Work, Work]:
                 importlib.import_module(name)
     module = importlib.import_module(f"arena.sandbox.harness.{kind}_calls")
     module.prepare(config)
-    # A submission cannot import the harness, and deleting it here costs no child anything.
+    # So that a submission cannot import the harness; doing it here costs the children nothing.
     for name in [name for name in sys.modules if name.split(".")[0] == "arena"]:
         del sys.modules[name]
     return module.run, getattr(module, "warm_up", lambda: None)
 
 
 def start_zygote(orders: socket.socket, walls: Walls, work: Work, warm_up: Work) -> tuple[int, int]:
-    """Prepare all that can be prepared and split off the zygote; its pid and its reports."""
+    """Prepare everything and fork the zygote; returns its pid and the pipe of its reports."""
     warm_up()
     move_text_into_huge_pages()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -91,7 +91,7 @@ def start_zygote(orders: socket.socket, walls: Walls, work: Work, warm_up: Work)
 def serve_orders(orders: socket.socket, reports: int, walls: Walls, work: Work) -> None:
     """Clone a child per order until the supervisor closes its end; a child never returns either."""
     # First to free numbers: each of the two may have the number that the other one needs, and dup2
-    # refuses to copy a descriptor onto itself. The supervisor's open files decide what they are.
+    # refuses to copy a descriptor onto itself. The supervisor's open files decide the numbers.
     moved = [
         fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, RECEIVED)
         for number in (orders.fileno(), reports)

@@ -1,4 +1,4 @@
-"""What a box contains: its files, its limits and its filter, one kind of box per use."""
+"""The contents of a box: its files, limits and filter, for each kind of box."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ MODULES = {
     Kind.NODE: ("node_calls",),
     Kind.WORKSPACE: ("workspace_calls",),
 }
-# The zygote's filter, which its children inherit at no cost, and the one they add to it.
+# The zygote's filter, which its children inherit at no cost, and the one that they add.
 FILTERS = {
     Kind.PYTHON: (Profile.ZYGOTE, Profile.CLOSING),
     Kind.QUICKJS: (Profile.ZYGOTE, Profile.CLOSING),
@@ -60,13 +60,13 @@ class Box:
     python: Path
     node: Path | None = None
     roots: Sequence[Path] = field(default=())
-    """Further folders of the host that are visible, read-only, at the same path."""
+    """Further folders of the host, visible read-only at the same path."""
     bare: bool = False
-    """No walls at all: only to measure what they cost, and to prove that the tests notice."""
+    """No isolation at all: only to measure its cost, and to prove that the tests notice."""
 
     def configuration(self) -> bytes:
-        """What the interpreter in the box reads when it starts; it holds no secret."""
-        # The last one has main().
+        """The configuration that the interpreter in the box reads; it must hold no secret."""
+        # In order of their imports; the last one has main().
         names = [*COMMON_MODULES, *MODULES[self.kind], "zygote"]
         sources = [
             (f"arena.sandbox.harness.{name}", (HARNESS / f"{name}.py").read_text())
@@ -95,20 +95,20 @@ class Box:
         return json.dumps(document).encode()
 
     def mounts(self) -> list[tuple[str, int, str]]:
-        """The folders a child can write to: fresh, limited in size, and gone with it."""
+        """The folders a child can write to: fresh, limited in size, removed with it."""
         limits = self.limits
         if self.kind is not Kind.WORKSPACE:
             # One mount for all (/tmp and /dev/shm are links to it): each costs time per child.
             options = f"size={limits.scratch_bytes},nr_inodes={limits.files},mode=700"
             return [(DIRECTORY, NOSUID | NODEV | NOEXEC, options)]
-        # Compiled programs are started from here.
+        # Without NOEXEC: compiled programs are started from here.
         flags, inodes = NOSUID | NODEV, f"nr_inodes={limits.workspace_files}"
         options = f"size={limits.workspace_bytes},{inodes},mode=700"
         small = f"size={min(limits.workspace_bytes, 16 * MIB)},{inodes},mode=1777"
         return [(DIRECTORY, flags, options), ("/tmp", flags, small), ("/dev/shm", flags, small)]
 
     def rlimits(self) -> dict[str, int]:
-        """Soft and hard limits are equal, so a submission has nothing to raise."""
+        """The resource limits; soft equals hard, so a submission cannot raise them."""
         limits = self.limits
         common = {"CORE": 0, "MSGQUEUE": 0, "MEMLOCK": 0, "CPU": limits.cpu_seconds}
         if self.kind.is_function:
@@ -133,7 +133,7 @@ class Box:
         """The bubblewrap command line; the numbers are inherited descriptors."""
         line = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         line += ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
-        # Symbols that are bound before the clone need not be bound in every child.
+        # Symbols bound before the clone need not be bound again in every child.
         line += ["--setenv", "LD_BIND_NOW", "1"]
         line += ["--uid", str(INNER_ID), "--gid", str(INNER_ID), "--as-pid-1"]
         for root in self._visible():
@@ -149,7 +149,7 @@ class Box:
         return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
 
     def _devices(self) -> list[str]:
-        """The usual ones for commands; for functions as few mounts as possible."""
+        """The usual devices for commands; for functions as few mounts as possible."""
         if self.kind is Kind.WORKSPACE:
             return ["--dev", "/dev", "--dir", "/tmp", "--remount-ro", "/dev"]
         line = ["--dir", "/dev", "--symlink", DIRECTORY, "/tmp", "--symlink", DIRECTORY, "/dev/shm"]
@@ -172,7 +172,7 @@ class Box:
         return paths
 
     def _prefix(self) -> list[Path]:
-        """The interpreter: one file of /usr, or the whole prefix it is installed under."""
+        """The interpreter: one file in /usr, or the whole prefix it is installed under."""
         if self.python.is_relative_to("/usr/bin"):
             return [] if self.kind is Kind.WORKSPACE else [self.python]
         return [self.python.parent.parent]

@@ -1,7 +1,7 @@
-"""Limits over all processes of one sandbox together, where the machine lets us set them.
+"""Limits on all processes of one sandbox together, if the machine lets us set them.
 
 Supports both versions of the kernel interface. Only root, or the owner of a delegated subtree, can
-write there; otherwise each process is limited by itself and the sum is bounded by their number.
+write there; otherwise each process has its own limits and the sum is bounded by their number.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ REMOVAL_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cgroups:
-    """The folders in which groups can be made, by controller."""
+    """The folders in which groups can be created, by controller."""
 
     version: int
     controllers: Mapping[str, Path]
@@ -43,6 +43,7 @@ class Cgroups:
                 file.write_text(str(values[controller]))
             if self.version == 2 and "memory" in self.controllers:
                 with contextlib.suppress(OSError):
+                    # Without this, v2 would let the group swap instead of hitting its limit.
                     (self.controllers["memory"] / name / "memory.swap.max").write_text("0")
         except OSError:
             group.remove()
@@ -57,7 +58,7 @@ class Group:
     folders: Sequence[Path]
 
     def add(self, pid: int) -> None:
-        """Move a process, and all that it will start, into the group."""
+        """Move a process, and all it will start, into the group."""
         for folder in self.folders:
             with contextlib.suppress(ProcessLookupError):
                 (folder / "cgroup.procs").write_text(str(pid))
@@ -74,7 +75,7 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Remove the group, once its last process is gone."""
+        """Remove the group, once its last process has exited."""
         for folder in self.folders:
             deadline = time.monotonic() + REMOVAL_SECONDS
             while folder.exists():
@@ -96,7 +97,7 @@ def make_group(memory_bytes: int, processes: int) -> Group | None:
 
 @cache
 def find_cgroups() -> Cgroups | None:
-    """Where groups can be made, found by trying; None if nowhere."""
+    """Where groups can be created, found by trying; None if nowhere."""
     for version, places in ((2, _places_v2()), (1, _places_v1())):
         usable = {name: place for name, place in places.items() if _can_make(place)}
         if "memory" in usable:
@@ -151,7 +152,7 @@ def _places_v1() -> dict[str, Path]:
     for kind, place, options in _mounts():
         for name in CONTROLLERS:
             if kind == "cgroup" and name in options.split(","):
-                # Below our own group, so that our own limits hold as well.
+                # Below our own group, so that our own limits apply as well.
                 below = Path(place, own.get(name, "").lstrip("/"))
                 places[name] = below if below.exists() else Path(place)
     return places

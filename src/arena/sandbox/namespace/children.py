@@ -1,4 +1,4 @@
-"""One child of a zygote from its request to its outcome, seen from outside."""
+"""Follows one child of a zygote from its request to its outcome."""
 
 import asyncio
 import bisect
@@ -19,7 +19,7 @@ from arena.sandbox.ports import CaseOutcome, FunctionOutcome
 from arena.sandbox.results import Results, complete, over_limit, read_results
 
 GRACE_SECONDS = 5.0
-"""How long a zygote may be silent past a child's deadline before it is killed itself."""
+"""How long past a child's deadline a zygote may not respond before it is killed."""
 READY = b'{"ready":1}\n'
 """What a child writes once it is isolated; results follow."""
 OUTPUT_DELAY_SECONDS = 0.005
@@ -27,12 +27,12 @@ LINGER_SECONDS = 0.05
 """How long a child may outlive its last result before it is killed."""
 SMALL_REQUEST_BYTES, LARGE_RESULT_BYTES = 1 << 15, 1 << 16
 CHUNK_BYTES = 1 << 16
-# One at a time: a second thread would decode no sooner, and hold twice the memory.
+# One at a time: under the GIL a second thread is no faster, and needs twice the memory.
 READER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large results")
 
 
 class Drain:
-    """The reading end of a pipe. Over the limit it is closed, and the writer gets EPIPE."""
+    """The reading end of a pipe. It is closed over the limit, and the writer gets EPIPE."""
 
     def __init__(self, limit: int) -> None:
         self.descriptor, self.writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -41,7 +41,7 @@ class Drain:
         self.limit = limit
         self.data = bytearray()
         self.marks: list[tuple[int, float]] = []
-        """How many bytes had arrived at which time, by our clock."""
+        """How many bytes had arrived, and when."""
         self.over = False
         self.on_end: Callable[[], None] | None = None
         """Called when the writer has closed its end, or went over the limit."""
@@ -78,7 +78,7 @@ class Drain:
         return True
 
     def finish(self) -> None:
-        """The child is gone: read what is left in the pipe and close it."""
+        """The child has exited: read the rest of the pipe and close it."""
         self.close_writer()
         while self.descriptor >= 0 and self._read_some():
             pass
@@ -125,7 +125,7 @@ class Pipes:
         for drain in (self.result, self.stdout, self.stderr):
             drain.close_writer()
         self.result.watch(loop)
-        # A pipe holds 64 KiB: most submissions are over before anybody needs to read from it.
+        # A pipe holds 64 KiB: most submissions end before anything needs to be read.
         self._later = loop.call_later(OUTPUT_DELAY_SECONDS, self._watch_output, loop)
 
     def _watch_output(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -142,7 +142,7 @@ class Pipes:
 
 @dataclass(slots=True, kw_only=True)
 class Child:
-    """A child that was spawned, and what it writes."""
+    """A spawned child, and its pipes."""
 
     zygote: Zygote
     name: int
@@ -178,13 +178,13 @@ class Child:
         self.zygote.kill(self.name)
 
     async def wait(self, wall_seconds: float) -> Exit:
-        """Wait for its exit, which the reaper enforces; a zygote that does not answer is ended."""
+        """Wait for its exit, which the reaper enforces; a silent zygote is killed."""
         try:
             async with asyncio.timeout((1 + PATIENCE) * wall_seconds + GRACE_SECONDS):
                 return await asyncio.shield(self.exited)
         except TimeoutError:
             await self.zygote.close()
-            raise SandboxFailed("the zygote did not answer and was ended") from None
+            raise SandboxFailed("the zygote did not respond and was killed") from None
         except asyncio.CancelledError:
             self.kill()
             raise
@@ -206,7 +206,7 @@ class Child:
             raise
 
     def release(self) -> None:
-        """All results have arrived: take the output there is, and make sure that it exits."""
+        """All results have arrived: read the remaining output, and make sure it exits."""
         self.pipes.finish()
         if not self.exited.done():
             killing = asyncio.get_running_loop().call_later(LINGER_SECONDS, self.kill)
@@ -214,12 +214,12 @@ class Child:
 
 
 def _in_a_pipe(request: bytes) -> int | None:
-    """A pipe that holds all of a small request, at half the cost of a file; or None."""
+    """A pipe with the whole of a small request, at half the cost of a file; or None."""
     if len(request) > SMALL_REQUEST_BYTES:
         return None
     reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        # EAGAIN: the user's share of pipe memory is used up, and this pipe is tiny.
+        # EAGAIN: the user's quota of pipe memory is used up, so this pipe is tiny.
         with contextlib.suppress(BlockingIOError):
             if os.write(writer, request) == len(request):
                 return reader
@@ -255,7 +255,7 @@ async def outcome_of(child: Child, limits: Limits, count: int, engine: str) -> F
 
 
 def _is_complete(child: Child, count: int) -> bool:
-    """Whether every result is there, so that how the process exits says nothing more."""
+    """Whether every result is there, so that the exit status does not matter."""
     drain = child.pipes.result
     return not drain.over and drain.data.startswith(READY) and drain.data.count(b"\n") == count + 1
 
@@ -271,12 +271,12 @@ def _read_now(data: bytearray, count: int) -> Results:
 
 
 def _explained(child: Child, results: Results, failure: CaseOutcome) -> Results:
-    """The results, with what was observed from outside as the reason for what is missing."""
+    """The results, with the externally observed failure as the reason for missing ones."""
     if child.pipes.result.over:
-        # The results before the limit count no more than those after it.
+        # Over the limit no result counts, not even those before it.
         return Results(outcomes=(), output_marks=(), failure=failure)
     reported = results.failure
-    # A limit that was reached explains a cut-off line better than the line itself does.
+    # A reached limit explains a truncated line better than a protocol violation does.
     if failure.limit is None or (reported and "protocol violation" not in (reported.error or "")):
         return results
     return replace(results, failure=failure)
@@ -302,8 +302,8 @@ def limit_of(child: Child, exit: Exit, limits: Limits) -> Limit | None:
     if exit.timed_out:
         return Limit.WALL_TIME
     if exit.signal in (signal.SIGKILL, signal.SIGXCPU):
-        # The kernel enforces CPU time by one clock and reports it by another, which can be far
-        # behind on a busy virtual machine; only the memory killer strikes regardless of time.
+        # The kernel enforces CPU time with one clock and reports it with another, which can be far
+        # behind on a busy virtual machine; only the OOM killer acts regardless of time.
         spent = exit.cpu_seconds >= limits.cpu_seconds / 2
         return Limit.CPU_TIME if spent else Limit.MEMORY
     failed = exit.signal is not None or exit.exit_code
@@ -318,7 +318,7 @@ def _with_marks(
     offsets = [offset for offset, _ in marks]
     stdout = bytes(child.pipes.stdout.data)
     position = data.find(b"\n") + 1
-    before, shown = child.started, 0
+    before, printed = child.started, 0
     timed: list[CaseOutcome] = []
     for index, case in enumerate(cases):
         position = data.find(b"\n", position) + 1 or len(data)
@@ -326,8 +326,8 @@ def _with_marks(
         moment = marks[place][1] if marks else time.monotonic()
         is_last = index == len(cases) - 1
         upto = len(stdout) if is_last or index >= len(output_marks) else output_marks[index]
-        text = stdout[shown:upto].decode("utf-8", errors="backslashreplace")
-        shown = max(shown, upto)
+        text = stdout[printed:upto].decode("utf-8", errors="backslashreplace")
+        printed = max(printed, upto)
         duration_ms = max(0.0, moment - before) * 1000
         timed.append(replace(case, duration_ms=duration_ms, stdout=text))
         before = max(before, moment)

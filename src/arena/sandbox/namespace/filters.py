@@ -1,6 +1,6 @@
-"""Which system calls a submission may make: a list of what is allowed, compiled to BPF.
+"""The system calls a submission may make: allow lists, compiled to BPF.
 
-Everything else is refused with EPERM, so that a program sees an error and goes on; a call through
+Everything else is refused with EPERM, so that a program sees an error and continues; a call through
 another architecture's entry point ends the process. The lists come from traces of honest programs;
 a library that needs more shows up in a trace as EPERM.
 """
@@ -34,7 +34,7 @@ class Profile(StrEnum):
     """Functions and their threads (no processes, no programs, no sockets), plus what a zygote and
     its children need to isolate themselves. Children inherit it, which costs them nothing."""
     CLOSING = "closing"
-    """Takes those extra calls away again: both together leave what a function needs."""
+    """Removes those extra calls again: both filters together leave what a function needs."""
     NODE = "node"
     """Processes, but no sockets."""
     COMMAND = "command"
@@ -65,7 +65,7 @@ lgetxattr fgetxattr listxattr llistxattr flistxattr sync_file_range openat2 prea
 sendmsg recvmsg mlock munlock fchmodat2
 """
 SETUP_CALLS = "mount setsid prctl capset recvmsg"
-"""What isolating a child takes, beside clone and prlimit64 with any arguments."""
+"""The calls that isolate a child, in addition to clone and prlimit64 with any arguments."""
 SOCKET_CALLS = """
 connect bind listen accept accept4 getsockname getpeername setsockopt getsockopt sendmmsg recvmmsg
 """
@@ -73,7 +73,7 @@ connect bind listen accept accept4 getsockname getpeername setsockopt getsockopt
 
 @cache
 def compiled(profile: Profile) -> bytes:
-    """The filter of `profile` as the kernel takes it."""
+    """The filter of `profile` as BPF for the kernel."""
     library = _library()
     rules = _closing(library) if profile is Profile.CLOSING else _allowing(library, profile)
     with tempfile.TemporaryFile() as file:
@@ -99,7 +99,7 @@ def _allowing(library: Any, profile: Profile) -> Any:
 
 
 def _closing(library: Any) -> Any:
-    """Short: every child pays for each instruction when it installs the filter."""
+    """The closing filter. Short: every child pays per instruction when it installs it."""
     rules = _new_filter(library, library.ALLOW)
     refused = library.ERRNO(EPERM)
     for name in SETUP_CALLS.split():
@@ -126,7 +126,7 @@ def _library() -> Any:
 
 def _new_filter(library: Any, otherwise: Any) -> Any:
     rules = library.SyscallFilter(otherwise)
-    # This also ends x32 calls and int 0x80 on a 64-bit machine.
+    # This also kills x32 calls and int 0x80 on a 64-bit machine.
     rules.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
     # A tree, not a list: when a child installs its filter, the kernel runs it once for every
     # existing call, with interrupts off. As a list that was an eighth of a submission's cost.

@@ -16,7 +16,7 @@ from arena.sandbox.errors import SandboxUnavailable
 from arena.sandbox.namespace.box import Box, Kind, quickjs_extension, running_version
 
 DEDICATED_ID = 59109
-"""The user and group that untrusted code belongs to where Arena itself runs as root."""
+"""The user and group of untrusted code when Arena itself runs as root."""
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 CREDENTIALS = struct.Struct("iII")
 
@@ -51,7 +51,7 @@ def launch(box: Box) -> Started:
     try:
         arguments = box.arguments(channels, files[0], extension)
         root = os.geteuid() == 0
-        # An empty environment: bubblewrap's own is readable from inside, whatever --clearenv does.
+        # An empty environment: --clearenv does not hide bubblewrap's own from the inside.
         process = subprocess.Popen(
             [bubblewrap, *arguments],
             env={},
@@ -63,7 +63,7 @@ def launch(box: Box) -> Started:
             group=DEDICATED_ID if root else None,
             extra_groups=[] if root else None,
             cwd="/",
-            # While it starts it is two processes, and only the group reaches both of them.
+            # While starting it is two processes; only a signal to the group reaches both.
             process_group=0,
         )
     except OSError as error:
@@ -83,7 +83,7 @@ def launch(box: Box) -> Started:
 
 
 def in_memory(name: str, content: bytes) -> int:
-    """The descriptor of an anonymous file that holds `content`, ready to be read."""
+    """The descriptor of an anonymous file with `content`, positioned at its start."""
     descriptor = os.memfd_create(name)
     view = memoryview(content)
     while view:
@@ -93,26 +93,26 @@ def in_memory(name: str, content: bytes) -> int:
 
 
 def _open_extension(box: Box) -> int | None:
-    """QuickJS by descriptor: the box's user may not be able to reach its path."""
+    """A descriptor of QuickJS: the box's user may not be able to access its path."""
     path = quickjs_extension() if box.kind is Kind.QUICKJS else None
     return os.open(path, os.O_RDONLY) if path is not None else None
 
 
 def channel_pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
-    """Our end, which never blocks and learns the pid of its first sender, and theirs."""
+    """Our end, which never blocks and receives the pid of its first sender, and theirs."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
     ours.setblocking(False)
-    # The far end must block, whatever default timeout this process has.
+    # The far end must block, even if this process has a default socket timeout.
     theirs.setblocking(True)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return ours, theirs
 
 
 async def receive_handshake(channel: socket.socket, seconds: float) -> tuple[bytes, int]:
-    """The first message and its sender's pid; (b"", 0) if the other end is gone or silent.
+    """The first message and its sender's pid; (b"", 0) if the peer has exited or is silent.
 
     Inside a pid namespace a process knows only its inner pid. The kernel translates the sender's
-    pid on the way out, and it cannot be forged.
+    pid, which cannot be forged.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -190,7 +190,7 @@ def find_node() -> Path | None:
 
 
 def is_reachable(path: Path) -> bool:
-    """Whether an unprivileged user may walk to `path` and read it."""
+    """Whether an unprivileged user may access `path`."""
     if os.geteuid() != 0:
         return os.access(path, os.R_OK | os.X_OK)
     steps = [*path.parents, path]

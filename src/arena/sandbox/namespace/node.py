@@ -1,8 +1,8 @@
-"""JavaScript: which submissions need Node, and Node processes that wait for work.
+"""JavaScript: which submissions need Node, and a pool of warm Node processes.
 
 QuickJS starts in a millisecond but is not V8: it has no timers, modules, Intl or Node, an older
-standard library, and other texts in its errors. Its result counts only where the two cannot differ:
-the source names nothing on the list below, and every case gave a value. All else is run by Node.
+standard library, and other error messages. Its result counts only if the two cannot differ: the
+source contains no name on the list below, and every case returned a value. Node runs all others.
 """
 
 import asyncio
@@ -41,18 +41,18 @@ NODE_ONLY = re.compile(
 
 
 def suits_quickjs(source: str) -> bool:
-    """Whether QuickJS may have the first try."""
+    """Whether QuickJS may be tried first."""
     return NODE_ONLY.search(source) is None
 
 
 def is_conclusive(outcome: FunctionOutcome) -> bool:
-    """Whether Node would have given the same: values only, no error and no limit."""
+    """Whether Node would give the same result: only values, no errors or limits."""
     return all(case.error is None for case in outcome.cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmChild:
-    """A child that is ready, and the channel where it waits for its request."""
+    """A ready child, and the channel that will carry its request."""
 
     child: Child
     channel: socket.socket
@@ -65,7 +65,7 @@ class WarmChild:
 
     async def clean_up(self) -> None:
         """Release what belongs to the child, once it has exited."""
-        # A zygote that died has ended its children as well.
+        # If the zygote died, its children died with it.
         with contextlib.suppress(SandboxFailed):
             await asyncio.shield(self.child.exited)
         self.channel.close()
@@ -93,7 +93,7 @@ class Pool:
         child = warm.child
         child.zygote.arm(child.name, self._limits.wall_seconds)
         child.started = time.monotonic()
-        # If the child is gone, its exit is reported and explains why it did not read.
+        # If the child has exited, its exit status explains why.
         with contextlib.suppress(OSError):
             await asyncio.get_running_loop().sock_sendall(warm.channel, request)
             warm.channel.shutdown(socket.SHUT_WR)
@@ -143,12 +143,12 @@ class Pool:
         task.add_done_callback(self._clean_ups.discard)
 
     async def _refill_quietly(self) -> None:
-        # Whoever takes the next child meets the same failure, and reports it.
+        # The next caller of `take` gets the same failure, and reports it.
         with contextlib.suppress(SandboxFailed):
             await self.fill()
 
     async def close(self) -> None:
-        """End the children that wait."""
+        """Kill the waiting children."""
         if self._refill is not None:
             self._refill.cancel()
             await asyncio.gather(self._refill, return_exceptions=True)

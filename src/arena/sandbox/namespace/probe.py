@@ -1,4 +1,4 @@
-"""Whether this machine can isolate untrusted code: the real sequence is tried, not features."""
+"""Checks whether this machine can isolate untrusted code, by really doing it."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ from arena.sandbox.namespace.launch import find_bubblewrap, find_node, find_pyth
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import FunctionCall
 
-# Older kernels have known ways from a namespace to root (CVE-2022-0847 and its neighbours).
+# Older kernels have known escapes from a namespace to root (CVE-2022-0847 and others).
 OLDEST_KERNEL = (5, 16)
 USER_NAMESPACES = (
     "allow unprivileged user namespaces: kernel.unprivileged_userns_clone=1, "
@@ -42,8 +42,8 @@ async def probe() -> list[ProbeStep]:
     ]
     if all(step.works for step in steps if step.required):
         python = _call_function("python", "def f(): return 42")
-        steps.append(await _tried("python functions", python))
-        steps.append(await _tried("commands", _run_command()))
+        steps.append(await _attempt("python functions", python))
+        steps.append(await _attempt("commands", _run_command()))
         install = "pip install agent-arena[sandbox]"
         steps.append(await _javascript("quickjs", has_quickjs(), install))
         steps.append(await _javascript("node", find_node() is not None, "install nodejs"))
@@ -81,7 +81,7 @@ def _filter() -> str:
     return f"filter of {len(compiled(Profile.ZYGOTE)) // 8} instructions"
 
 
-async def _tried(
+async def _attempt(
     name: str, attempt: Awaitable[tuple[bool, str]], *, required: bool = True
 ) -> ProbeStep:
     try:
@@ -99,7 +99,7 @@ async def _javascript(engine: str, is_installed: bool, remedy: str) -> ProbeStep
         detail = f"{engine} is not installed, or an unprivileged user cannot reach it"
         return ProbeStep(name=name, works=False, detail=detail, remedy=remedy, required=False)
     attempt = _call_function("javascript", "function f() { return 42 }", engine)
-    return await _tried(name, attempt, required=False)
+    return await _attempt(name, attempt, required=False)
 
 
 async def _call_function(language: str, source: str, engine: str = "auto") -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""The default provider: everything on this machine, with nothing installed but bubblewrap."""
+"""The default provider: everything on this machine; needs only bubblewrap."""
 
 import asyncio
 import subprocess
@@ -21,7 +21,7 @@ from arena.sandbox.ports import FunctionCall, FunctionOutcome
 
 ENGINES = ("auto", "quickjs", "node")
 QUICKJS_SECONDS = 1.0
-"""How long QuickJS may try before Node, which compiles, takes over."""
+"""How long QuickJS may run before Node, which has a JIT compiler, takes over."""
 
 
 class NamespaceProvider:
@@ -45,7 +45,7 @@ class NamespaceProvider:
         self._node: Pool | None = None
         self._node_version = ""
         self._node_starting = asyncio.Lock()
-        # Submissions queue before their clock starts, so that many at once exceed no limit.
+        # Submissions queue before their clock starts, so that waiting does not count as time used.
         self._slots = asyncio.Semaphore(submissions_at_once())
         self._workspaces: dict[str, Workspace] = {}
         self._closed = False
@@ -77,7 +77,7 @@ class NamespaceProvider:
         return await self._call(Kind.NODE, call, self.limits)
 
     async def _call(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
-        """Run it in a slot, and once more if the sandbox failed: the submission is not to blame."""
+        """Run it in a slot; retry once if the sandbox failed: not the submission's fault."""
         async with self._slots:
             try:
                 return await self._call_once(kind, call, limits)
@@ -115,7 +115,7 @@ class NamespaceProvider:
         return await Workspace.open(zygote, self.limits, seconds)
 
     def slot(self) -> asyncio.Semaphore:
-        """To be held while a whole program is judged; functions take theirs by themselves."""
+        """Held while a whole program is judged; functions take their own."""
         return self._slots
 
     async def destroy(self, id: str) -> None:
@@ -155,7 +155,7 @@ class NamespaceProvider:
         )
 
     async def _node_pool(self) -> Pool:
-        # Two first calls at once share one pool: nobody would close the second one's children.
+        # Two concurrent first calls must share one pool: a second one would never be closed.
         async with self._node_starting:
             if self._node is None:
                 node = find_node()

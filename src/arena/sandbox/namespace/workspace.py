@@ -1,4 +1,4 @@
-"""A sandbox with files and commands: a child of a zygote that stays and serves its owner."""
+"""A sandbox with files and commands: a long-lived child of a zygote."""
 
 import array
 import asyncio
@@ -31,7 +31,7 @@ from arena.sandbox.ports import ExecResult
 
 FILE_SECONDS = 60.0
 NEARLY_ALL = 7 / 8
-"""A program that fails with this share of its memory in use failed for lack of memory."""
+"""A program that fails with this share of its memory in use ran out of memory."""
 
 
 class Workspace:
@@ -155,7 +155,7 @@ class Workspace:
             spent = cpu_us / 1_000_000 >= self._limits.cpu_seconds / 2
             limit = Limit.CPU_TIME if spent else None
         elif status:
-            # A limit per process only refuses memory, and the kernel does not count refusals.
+            # A per-process limit only makes allocations fail, and the kernel does not count that.
             is_full = peak_kib * 1024 >= NEARLY_ALL * self._limits.memory_bytes
             limit = Limit.MEMORY if is_full or ran_out_of_memory(stderr.text()) else None
         return ExecResult(
@@ -186,9 +186,9 @@ class Workspace:
                 reply = await asyncio.get_running_loop().sock_recv(self._control, 4096)
         except TimeoutError:
             await self.destroy()
-            raise SandboxFailed("the sandbox did not answer and was destroyed") from None
+            raise SandboxFailed("the sandbox did not respond and was destroyed") from None
         except asyncio.CancelledError:
-            # Otherwise the reply to this request would be taken for the reply to the next one.
+            # Otherwise the reply to this request would be read as the reply to the next one.
             await self.destroy()
             raise
         except OSError as error:
@@ -213,7 +213,7 @@ class Workspace:
             async with asyncio.timeout(GRACE_SECONDS):
                 await asyncio.shield(self._child.exited)
         self._child.pipes.finish()
-        # A request in flight waits at the socket: it sees the end there, and closes it.
+        # A request in flight is waiting at the socket: it sees the shutdown and closes it.
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
         if not self._is_waiting:

@@ -1,4 +1,4 @@
-"""The supervisor's side of zygotes: start, spawn, arm, kill, and replace those that die."""
+"""The supervisor's side of zygotes: start, spawn, arm, kill, and replace dead ones."""
 
 import array
 import asyncio
@@ -21,16 +21,16 @@ from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.launch import Started, launch, receive_handshake
 
 START_SECONDS = 120.0
-"""The machine may be very busy; one that refuses says so at once."""
+"""Long, because the machine may be very busy; one that refuses fails at once."""
 EXIT_SECONDS = 2.0
 """How long a box may take to exit by itself before it is killed."""
 ORDER = struct.Struct("=QQ")
 FAILED = b"failed "
-"""How a handshake begins that says why the sender cannot start."""
+"""The prefix of a handshake that says why the sender cannot start."""
 CHILDREN_AT_ONCE = 8
 """How many children of one zygote may reach their limits at the same time."""
 MAX_SPAWNS = 20_000
-"""After so many children a zygote is replaced, so that nothing can accumulate in it."""
+"""A zygote is replaced after this many children, so that nothing accumulates in it."""
 TEMPORARY = (os.strerror(errno.EAGAIN), os.strerror(errno.ENOMEM))
 """The machine is out of processes or memory right now, not unable to isolate."""
 
@@ -49,7 +49,7 @@ class Exit:
 
 
 class Zygote:
-    """A warm interpreter in its box, seen from outside."""
+    """A warm interpreter in its box, as the supervisor sees it."""
 
     def __init__(self, box: Box) -> None:
         self.box = box
@@ -58,7 +58,7 @@ class Zygote:
         self.zygote_pid = 0
         """Of the zygote itself, as this machine sees it."""
         self.reaper_pid = 0
-        """Of process 1 in the box, with which all others end."""
+        """Of process 1 in the box; when it exits, all others do."""
         self._names = itertools.count()
         self._exits: dict[int, asyncio.Future[Exit]] = {}
         self._process: subprocess.Popen[bytes] | None = None
@@ -70,7 +70,7 @@ class Zygote:
 
     @property
     def alive(self) -> bool:
-        """Whether it still takes orders."""
+        """Whether it still accepts orders."""
         return self._control is not None
 
     @property
@@ -85,7 +85,7 @@ class Zygote:
         return self._process.pid
 
     async def start(self, launcher: Callable[[Box], Started] = launch) -> None:
-        """Start the box; SandboxUnavailable says what the machine refused."""
+        """Start the box; raises `SandboxUnavailable` with what the machine refused."""
         began = time.monotonic()
         started = launcher(self.box)
         self._process = started.process
@@ -110,7 +110,7 @@ class Zygote:
         asyncio.get_running_loop().add_reader(started.control, self._receive)
 
     def _limit_all_children(self) -> None:
-        """Limit all children together, if cgroups can be written; each has its own limits too."""
+        """Limit all children together, if cgroups are writable; each has its own limits too."""
         if self.box.kind.is_function:
             limits = self.box.limits
             memory = CHILDREN_AT_ONCE * limits.memory_bytes
@@ -174,7 +174,7 @@ class Zygote:
             channel.sendmsg([message], ancillary)
         except OSError as error:
             self._disconnect()
-            raise SandboxFailed(f"the zygote does not take orders: {error}") from error
+            raise SandboxFailed(f"the zygote does not accept orders: {error}") from error
 
     def _receive(self) -> None:
         while self._control is not None:
@@ -207,7 +207,7 @@ class Zygote:
         )
 
     def _disconnect(self) -> None:
-        """The other end is gone: every running child has failed, through no fault of its own."""
+        """The zygote has exited: fail every running child as an infrastructure error."""
         if self._control is not None:
             with contextlib.suppress(RuntimeError):
                 asyncio.get_running_loop().remove_reader(self._control)
@@ -219,7 +219,7 @@ class Zygote:
         for exited in self._exits.values():
             if not exited.done():
                 exited.set_exception(SandboxFailed("the zygote died"))
-                # Marks it as retrieved: perhaps nobody is waiting any more, which is no problem.
+                # Marks it as retrieved: asyncio would log an error if nobody is waiting any more.
                 exited.exception()
         self._exits.clear()
 
@@ -229,9 +229,10 @@ class Zygote:
         process, self._process = self._process, None
         if process is None:
             return
-        # Without its supervisor it exits by itself, and bubblewrap reaps it.
+        # Without its supervisor it exits on its own, and bubblewrap reaps it.
         if not await _has_exited(process) and self._reaper is not None:
-            # From the inside out: an orphan would stay a zombie where no init reaps it.
+            # Process 1 of the box first: killing bubblewrap would orphan it, and in a container
+            # without an init nobody reaps orphans.
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._reaper, signal.SIGKILL)
         if not await _has_exited(process):
@@ -248,7 +249,7 @@ class Zygote:
 
 
 class Fleet:
-    """The zygotes of one kind, at most one per core: hands out the least busy one."""
+    """The zygotes of one kind, at most one per core; returns the least busy one."""
 
     def __init__(self, box: Box, size: int) -> None:
         self.box = box
@@ -261,7 +262,7 @@ class Fleet:
 
     @property
     def zygotes(self) -> tuple[Zygote, ...]:
-        """Those that run now."""
+        """The running zygotes."""
         return tuple(self._zygotes)
 
     async def zygote(self) -> Zygote:
@@ -269,7 +270,7 @@ class Fleet:
         usable = [zygote for zygote in self._zygotes if zygote.alive]
         if len(usable) < self.size or any(z.spawned >= MAX_SPAWNS for z in usable):
             idle = [zygote for zygote in usable if zygote.busy == 0]
-            # A second one is started only when the first has something to do.
+            # Another one is started only when all are busy.
             if not idle or any(z.spawned >= MAX_SPAWNS for z in idle):
                 await self._replenish()
                 usable = [zygote for zygote in self._zygotes if zygote.alive]
