@@ -13,6 +13,7 @@ def prepare(config: dict[str, Any]) -> None:
     """Build the command line once."""
     scripts = config["scripts"]
     script = scripts["node.js"].replace("MAKE_CALLS", scripts["calls.js"])
+    # With its own limit V8 ends a heap bomb with a clear message; RLIMIT_DATA stops large buffers.
     old_space = max(32, int(config["memory_bytes"]) // (1 << 20) // 4)
     _state["program"] = config["node"]
     _state["arguments"] = [

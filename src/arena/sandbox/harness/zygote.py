@@ -74,6 +74,7 @@ def start_zygote(orders: socket.socket, walls: Walls, work: Work, warm_up: Work)
     # Not os.fork: its hooks would reseed `random`, and children must all start from one seed.
     split = Table(0)
     split.seal()
+    # A collection in a child would touch, and so copy, every page with objects in it.
     gc.collect()
     gc.freeze()
     gc.disable()
