@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * Evaluate Submission
-         * @description Judge a submission by a standard: 409 where people have to answer a checklist first.
+         * @description Judge a submission by a standard: 409 if people have to answer a checklist first.
          *
          *     Where tokens are needed, the caller sends the private part of a sealed standard along.
          */
@@ -1041,7 +1041,7 @@ export interface paths {
         put?: never;
         /**
          * Assign Task
-         * @description Give a task to an applicant; without one, to the best where the terms say so.
+         * @description Give a task to an applicant; without one, to the best if the terms say so.
          */
         post: operations["assign_task"];
         delete?: never;
@@ -1401,7 +1401,7 @@ export interface components {
         Applicant: {
             /**
              * Rank
-             * @description 1 is the best; no two share a rank, so that a choice by rank is always one agent.
+             * @description 1 is the best; ranks are unique, so that a choice by rank is always one agent.
              * @default 0
              */
             rank: number;
@@ -1418,13 +1418,13 @@ export interface components {
         };
         /**
          * Assignment
-         * @description How one of the applicants gets the task. The poster may always choose by hand.
+         * @description How an applicant gets the task. The poster may always choose manually.
          * @enum {string}
          */
         Assignment: "manual" | "first" | "best_reputation";
         /**
          * Audit
-         * @description What a look at every raw row of the market found.
+         * @description The result of checking every raw row of the market.
          */
         Audit: {
             /** Tasks */
@@ -1455,7 +1455,7 @@ export interface components {
             test_id: string;
             /**
              * Agent
-             * @description The null agent that passes the test; `nobody` where no answer at all can.
+             * @description The null agent that passes the test; `nobody` if no answer at all can.
              * @example echo
              */
             agent: string;
@@ -1472,7 +1472,7 @@ export interface components {
         };
         /**
          * Balance
-         * @description What one account holds.
+         * @description The balance of one account.
          */
         Balance: {
             /**
@@ -1677,7 +1677,7 @@ export interface components {
             common_tests: number;
             /**
              * First Pass Rate
-             * @description 0 to 1 over the common tests; null where there are none.
+             * @description 0 to 1 over the common tests; null if there are none.
              */
             first_pass_rate: number | null;
             /** Second Pass Rate */
@@ -1698,7 +1698,7 @@ export interface components {
             adjusted_p_value: number | null;
             /**
              * Significant
-             * @description Whether the adjusted p-value is below 0.05; false where nothing could be tested.
+             * @description Whether the adjusted p-value is below 0.05; false if nothing could be tested.
              */
             significant: boolean;
             /** Differing */
@@ -1769,7 +1769,7 @@ export interface components {
         };
         /**
          * Difference
-         * @description A place where a record does not say what comes out.
+         * @description A place where a record and the recomputed verdict differ.
          */
         Difference: {
             /**
@@ -1806,7 +1806,7 @@ export interface components {
         EntryKind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
         /**
          * Estimate
-         * @description A figure with its 95 % interval; null where the data allow none.
+         * @description A figure with its 95 % interval; null if the data allow none.
          */
         Estimate: {
             /** Value */
@@ -1962,7 +1962,7 @@ export interface components {
             task_description: string | null;
             /**
              * Is Standing
-             * @description False where the user has replaced it since.
+             * @description False if the user has replaced it since.
              */
             is_standing: boolean;
             /**
@@ -2041,14 +2041,14 @@ export interface components {
         };
         /**
          * FileProblem
-         * @description One thing wrong with one file.
+         * @description One problem in one file.
          */
         FileProblem: {
             /** File */
             file: string;
             /**
              * Line
-             * @description Line 1 also stands for the file as a whole: it cannot be opened, say.
+             * @description Also 1 for a problem with the whole file, such as one that cannot be opened.
              * @default 1
              */
             line: number;
@@ -2062,34 +2062,34 @@ export interface components {
         };
         /**
          * Finding
-         * @description One thing that was looked for, and what was there.
+         * @description One thing that was checked, and what was found.
          */
         Finding: {
             /**
              * Criterion
-             * @description What was looked for, in words: `contains "userinterface"`.
+             * @description What was checked, in words: `contains "userinterface"`.
              */
             criterion: string;
             /** Passed */
             passed: boolean;
             /**
              * Reason
-             * @description Why it passed or failed, readable on its own.
+             * @description Why it passed or failed, understandable on its own.
              */
             reason: string;
             /**
              * Evidence
-             * @description The place in the submission that decided it, quoted; null where nothing was there.
+             * @description The part of the submission that decided it, quoted; null if there is none.
              */
             evidence: string | null;
             /**
              * Score
-             * @description 0 to 100, where the criterion is graded.
+             * @description 0 to 100, if the criterion is graded.
              */
             score: number | null;
             /**
              * Weight
-             * @description How much it counts; null where all count the same.
+             * @description How much it counts; null if all count equally.
              */
             weight: number | null;
             /**
@@ -2135,7 +2135,7 @@ export interface components {
         };
         /**
          * Intervals
-         * @description The interval of each score; null where there is no data.
+         * @description The interval of each score; null if there is no data.
          */
         Intervals: {
             overall: components["schemas"]["Interval"] | null;
@@ -2146,7 +2146,7 @@ export interface components {
         };
         /**
          * ItemAnswer
-         * @description What a person said to one item of a checklist.
+         * @description A person's answer to one item of a checklist.
          */
         ItemAnswer: {
             /** Passed */
@@ -2169,7 +2169,7 @@ export interface components {
         Judge: {
             /**
              * Id
-             * @description The same for the same models asked in the same way.
+             * @description Equal for the same models with the same options.
              * @example 5f1c0e8a9b7d6c3e
              */
             id: string;
@@ -2195,12 +2195,12 @@ export interface components {
             max_tokens: number | null;
             /**
              * Max Characters
-             * @description How much of a submission it is shown.
+             * @description How much of a submission it sees.
              */
             max_characters: number;
-            /** @description Null where it was never measured. */
+            /** @description Null if it was never measured. */
             calibration: components["schemas"]["JudgeFigures"] | null;
-            /** @description Null where it was never attacked. */
+            /** @description Null if it was never attacked. */
             attack: components["schemas"]["JudgeAttacked"] | null;
         };
         /**
@@ -2217,19 +2217,19 @@ export interface components {
             pairs: number;
             /**
              * Moved
-             * @description Pairs whose score moved further than the judge does by itself.
+             * @description Pairs whose score moved more than the judge's own noise.
              */
             moved: number;
             /** Raised */
             raised: number;
             /**
              * Flipped
-             * @description Pairs of which only the injected submission passed; its twin failed both times.
+             * @description Pairs in which only the injected submission passed; its twin failed both times.
              */
             flipped: number;
             /**
              * Mean Shift
-             * @description Injected minus harmless, in points; above 0 the injections paid off.
+             * @description Injected minus harmless, in points; above 0, the injections worked.
              */
             mean_shift: number;
         };
@@ -2245,23 +2245,23 @@ export interface components {
             measured_at: string;
             /**
              * Items
-             * @description Submissions that people had scored.
+             * @description Submissions scored by people.
              */
             items: number;
             /** @description Agreement beyond chance, quadratic weights: 1 is perfect, 0 no better than chance. */
             kappa: components["schemas"]["Estimate"];
-            /** @description The mean distance from the human score, in points. */
+            /** @description The mean absolute difference from the human score, in points. */
             mean_error: components["schemas"]["Estimate"];
-            /** @description The mean of judge minus human: above 0 the judge is generous. */
+            /** @description The mean of judge minus human: above 0, the judge is generous. */
             bias: components["schemas"]["Estimate"];
-            /** @description The mean of highest minus lowest score of one item, judged repeatedly. */
+            /** @description The mean of highest minus lowest score per item, judged repeatedly. */
             spread: components["schemas"]["Estimate"];
             /** @description The share of items that passed in one judgement and failed in another. */
             flips: components["schemas"]["Estimate"];
         };
         /**
          * JudgeList
-         * @description The judges that the settings name.
+         * @description The configured judges.
          */
         JudgeList: {
             /** Judges */
@@ -2271,14 +2271,14 @@ export interface components {
         };
         /**
          * Judgement
-         * @description The votes of a panel and the rule that made one score of them.
+         * @description The votes of a panel and the rule that combined them into one score.
          */
         Judgement: {
             /** Votes */
             votes: components["schemas"]["Vote"][];
             /**
              * Rule
-             * @description How several scores of a criterion become one.
+             * @description How several scores of a criterion are combined.
              * @example lower median
              */
             rule: string;
@@ -2302,17 +2302,17 @@ export interface components {
             judge: string;
             /**
              * Characters
-             * @description How long the submission is.
+             * @description The length of the submission.
              * @default 0
              */
             characters: number;
             /**
              * Shown Characters
-             * @description How much of it the models were shown.
+             * @description How much of it the models saw.
              * @default 0
              */
             shown_characters: number;
-            /** @description What was known about this judge when it judged; null where it was never measured. */
+            /** @description The judge's figures at that time; null if it was never measured. */
             figures: components["schemas"]["JudgeFigures"] | null;
         };
         /**
@@ -2333,7 +2333,7 @@ export interface components {
         };
         /**
          * LedgerEntry
-         * @description Postings that belong together, as the journal has them; they sum to zero.
+         * @description Postings that belong together, as stored in the ledger; they sum to zero.
          */
         LedgerEntry: {
             /** Id */
@@ -2396,7 +2396,7 @@ export interface components {
         };
         /**
          * MadeWith
-         * @description The programs that made a verdict; what ran the submission's code is in the verdict itself.
+         * @description The programs that made a verdict; the verdict itself says what ran the submission's code.
          */
         MadeWith: {
             /** Arena */
@@ -2459,18 +2459,18 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
         /**
          * MarketEvent
-         * @description Something that happened in the market; never changed, in one order per team.
+         * @description Something that happened in the market; immutable, in one order per team.
          */
         MarketEvent: {
             /**
              * Id
-             * @description Grows; the last one seen is where to go on.
+             * @description Increasing; continue after the last one seen.
              */
             id: number;
             /** Task Id */
@@ -2643,7 +2643,7 @@ export interface components {
             differs: boolean;
             /**
              * Cells
-             * @description null where the agent's run does not include the test.
+             * @description null if the agent's run does not include the test.
              */
             cells: (components["schemas"]["MatrixCell"] | null)[];
         };
@@ -2659,7 +2659,7 @@ export interface components {
             salt: string;
             /**
              * Case
-             * @description As a standard writes cases.
+             * @description In the form of a case in a standard.
              */
             case: {
                 [key: string]: unknown;
@@ -2792,7 +2792,7 @@ export interface components {
         };
         /**
          * Receipt
-         * @description A call that was done. The same key and the same call give the same receipt again.
+         * @description A completed call. Repeating it with the same key returns the same receipt.
          */
         Receipt: {
             /**
@@ -2812,12 +2812,12 @@ export interface components {
         };
         /**
          * Reputation
-         * @description What judged work says of an agent, in counts. Self-judged tasks are left out.
+         * @description An agent's track record, in counts. Self-judged tasks are left out.
          */
         Reputation: {
             /**
              * Attempts
-             * @description Tasks that were assigned to it.
+             * @description Tasks assigned to it.
              * @default 0
              */
             attempts: number;
@@ -2828,30 +2828,30 @@ export interface components {
             judged: number;
             /**
              * Score Sum
-             * @description The scores of its judged tasks, added up.
+             * @description The sum of the scores of its judged tasks.
              * @default 0
              */
             score_sum: number;
             /**
              * Wins
-             * @description Tasks it was paid for by a verdict.
+             * @description Tasks that a verdict paid it for.
              * @default 0
              */
             wins: number;
             /**
              * No Shows
-             * @description Tasks it was assigned and submitted nothing for.
+             * @description Assigned tasks it submitted nothing for.
              * @default 0
              */
             no_shows: number;
             /**
              * Average Score
-             * @description Over all judged tasks, paid or not; null where there is none.
+             * @description Over all judged tasks, paid or not; null if there is none.
              */
             readonly average_score: number | null;
             /**
              * Win Rate
-             * @description The share of judged and never submitted tasks that were paid, 0 to 1.
+             * @description The share of its decided tasks (judged or never submitted) that were paid, 0 to 1.
              */
             readonly win_rate: number | null;
         };
@@ -2921,7 +2921,7 @@ export interface components {
             pass_all_k: number | null;
             /**
              * Verdict Cid
-             * @description The record of a graded verdict; null where this result says it all.
+             * @description The record of a graded verdict; null if this result says it all.
              */
             verdict_cid: string | null;
             /**
@@ -3079,7 +3079,7 @@ export interface components {
             agreed_items: number;
             /**
              * Share
-             * @description The share of shared items that all agree on; null where no item has two reviewers.
+             * @description The share of shared items that all agree on; null if no item has two reviewers.
              */
             share: number | null;
             /** Pairs */
@@ -3252,7 +3252,7 @@ export interface components {
             agreed: number;
             /**
              * Kappa
-             * @description Cohen's kappa; null with fewer than 5 items in common, or where both gave the same answer to
+             * @description Cohen's kappa; null with fewer than 5 items in common, or if both gave the same answer to
              *     every item.
              */
             kappa: number | null;
@@ -3437,7 +3437,7 @@ export interface components {
             trials: components["schemas"]["Trials"] | null;
             /**
              * Cost Usd Per Passed Test
-             * @description Null where the cost of some result is not known.
+             * @description Null if the cost of some result is not known.
              */
             cost_usd_per_passed_test: number | null;
         };
@@ -3535,7 +3535,7 @@ export interface components {
             interval: components["schemas"]["Interval"] | null;
             /**
              * Discrimination
-             * @description Correlation of passing it with passing the rest, from -1 to 1; null where fewer than three
+             * @description Correlation of passing it with passing the rest, from -1 to 1; null if fewer than three
              *     agents ran it, or all did the same.
              */
             discrimination: number | null;
@@ -3553,7 +3553,7 @@ export interface components {
             note: string;
             /**
              * Is Standing
-             * @description False where the reviewer has replaced it since.
+             * @description False if the reviewer has replaced it since.
              */
             is_standing: boolean;
             /**
@@ -3605,7 +3605,7 @@ export interface components {
         SubjectKind: "run" | "task";
         /**
          * Task
-         * @description A task as it stands.
+         * @description A task in its current state.
          */
         Task: {
             /**
@@ -3617,7 +3617,7 @@ export interface components {
             /**
              * Deadline
              * Format: date-time
-             * @description Results are taken before it; from it on anyone may expire the task.
+             * @description Results are accepted before it; after that anyone may expire the task.
              */
             deadline: string;
             /**
@@ -3655,7 +3655,7 @@ export interface components {
             dispute_window_seconds: number;
             /**
              * Arbiter
-             * @description Decides disputes; required where there is a dispute window.
+             * @description Decides disputes; required with a dispute window.
              */
             arbiter: string | null;
             /**
@@ -3672,7 +3672,7 @@ export interface components {
             bond: string;
             /**
              * Commit Deadline
-             * @description If set, the agent commits to a hash before it and reveals the result from it on.
+             * @description If set, the agent commits to a hash before it and reveals the result after it.
              */
             commit_deadline: string | null;
             /**
@@ -3703,7 +3703,7 @@ export interface components {
             description: string;
             /**
              * Evaluationcid
-             * @description The standard it is judged by: verified, valid and pinned before the reward was locked.
+             * @description Its standard: verified, validated and pinned before the reward was locked.
              */
             evaluationCID: string;
             /**
@@ -3768,7 +3768,7 @@ export interface components {
             disputeReasonURI: string | null;
             /**
              * Final Score
-             * @description The score it was settled by; null where it was not settled by one.
+             * @description The score it was settled by; null if it was not settled by one.
              */
             final_score: number | null;
             /** Resolutionuri */
@@ -3789,7 +3789,7 @@ export interface components {
             readonly judge_until: string | null;
             /**
              * Exit At
-             * @description From when on anyone may end it, whatever the parties do; null where it has ended.
+             * @description When anyone may end it, whatever the parties do; null once it has ended.
              */
             readonly exit_at: string | null;
         };
@@ -3803,7 +3803,7 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -3818,7 +3818,7 @@ export interface components {
             agent?: string | null;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -3834,7 +3834,7 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -3850,7 +3850,7 @@ export interface components {
             proof?: components["schemas"]["Proof"] | null;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -3860,7 +3860,7 @@ export interface components {
             by?: string | null;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -3891,7 +3891,7 @@ export interface components {
             reasonURI: string;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -3921,7 +3921,7 @@ export interface components {
             /**
              * Deadline
              * Format: date-time
-             * @description Results are taken before it; from it on anyone may expire the task.
+             * @description Results are accepted before it; after that anyone may expire the task.
              */
             deadline: string;
             /**
@@ -3959,7 +3959,7 @@ export interface components {
             dispute_window_seconds: number;
             /**
              * Arbiter
-             * @description Decides disputes; required where there is a dispute window.
+             * @description Decides disputes; required with a dispute window.
              */
             arbiter?: string | null;
             /**
@@ -3976,7 +3976,7 @@ export interface components {
             bond: string;
             /**
              * Commit Deadline
-             * @description If set, the agent commits to a hash before it and reveals the result from it on.
+             * @description If set, the agent commits to a hash before it and reveals the result after it.
              */
             commit_deadline?: string | null;
             /**
@@ -4021,12 +4021,12 @@ export interface components {
             } | null;
             /**
              * Evaluationcid
-             * @description A standard that is in the content store.
+             * @description The CID of a stored standard.
              */
             evaluationCID?: string | null;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -4043,7 +4043,7 @@ export interface components {
             reasonURI: string;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -4057,13 +4057,13 @@ export interface components {
         };
         /**
          * TaskState
-         * @description Where a task stands.
+         * @description The state of a task.
          * @enum {string}
          */
         TaskState: "open" | "assigned" | "committed" | "submitted" | "judged" | "disputed" | "paid" | "refunded" | "expired" | "cancelled";
         /**
          * TaskStory
-         * @description A task with all that happened to it.
+         * @description A task with its whole history.
          */
         TaskStory: {
             task: components["schemas"]["Task"];
@@ -4096,7 +4096,7 @@ export interface components {
             proof: components["schemas"]["Proof"];
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -4288,7 +4288,7 @@ export interface components {
             amount: string;
             /**
              * Idempotency Key
-             * @description A call sent again under the same key is done once and answered the same.
+             * @description A call repeated with the same key is done once and gets the same response.
              */
             idempotency_key?: string | null;
         };
@@ -4349,7 +4349,7 @@ export interface components {
         };
         /**
          * Verdict
-         * @description Is the submission good enough, and why.
+         * @description Whether the submission is good enough, and why.
          */
         Verdict: {
             /**
@@ -4365,27 +4365,27 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /**
              * Engine
-             * @description What ran the submission's code (`python 3.11.2`, `quickjs`); empty where nothing did.
+             * @description What ran the submission's code (`python 3.11.2`, `quickjs`); empty if nothing did.
              * @default
              */
             engine: string;
-            /** @description The votes, where a model judged. */
+            /** @description The votes, if models judged. */
             judgement: components["schemas"]["Judgement"] | null;
             /**
              * Answers
-             * @description What people said, item by item, where they judged.
+             * @description People's answers, item by item, if they judged.
              * @default []
              */
             answers: components["schemas"]["ItemAnswer"][];
             /**
              * Openings
-             * @description The hidden cases of a sealed standard, now shown, in the order of its commitments.
+             * @description The revealed hidden cases of a sealed standard, in the order of its commitments.
              * @default []
              */
             openings: components["schemas"]["Opening"][];
             /**
              * Record Cid
-             * @description The verdict record, which `GET /api/verify` checks; null where none was kept.
+             * @description The verdict record, which `GET /api/verify` checks; null if none was kept.
              */
             record_cid: string | null;
             /**
@@ -4409,22 +4409,22 @@ export interface components {
             outcome: "holds" | "differs" | "cannot_be_replayed";
             /**
              * Differences
-             * @description Where it differs; a hundred at most.
+             * @description Where it differs; at most 100.
              */
             differences: components["schemas"]["Difference"][];
             /**
              * Obstacles
-             * @description What kept a part from being replayed.
+             * @description Why parts could not be replayed.
              */
             obstacles: string[];
             /**
              * Taken
-             * @description What nobody can replay and was taken as recorded: what models and people said.
+             * @description What cannot be replayed and was taken as recorded: votes and answers.
              */
             taken: string[];
             /**
              * Notes
-             * @description What other versions word differently, which decides nothing.
+             * @description Differences in wording between versions, which do not count.
              */
             notes: string[];
             /** Standard Cid */
@@ -4487,7 +4487,7 @@ export interface components {
             };
             /**
              * Quotes
-             * @description What it quoted from the submission; a criterion without a quote is left out.
+             * @description Its quotes from the submission; a criterion without a quote is left out.
              */
             quotes: {
                 [key: string]: string;
@@ -4500,12 +4500,12 @@ export interface components {
             base_url: string;
             /**
              * Answered By
-             * @description The model that the endpoint says answered: often a dated version of the one asked for.
+             * @description The model that answered, according to the endpoint: often a dated version.
              */
             answered_by: string | null;
             /**
              * Attempts
-             * @description How many answers it took until one was valid.
+             * @description How many answers were needed until one was valid.
              * @default 1
              */
             attempts: number;
@@ -4518,12 +4518,12 @@ export interface components {
             output_tokens: number | null;
             /**
              * Cost Usd
-             * @description Null where the price is not known; never a guess.
+             * @description Null if the price is not known; never a guess.
              */
             cost_usd: number | null;
             /**
              * Cached
-             * @description Whether the answer was given earlier, and cost what it cost then.
+             * @description Whether the answer came from the cache; its cost is that of the first time.
              * @default false
              */
             cached: boolean;
