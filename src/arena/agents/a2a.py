@@ -53,7 +53,7 @@ from arena.models.usage import Usage, usage_from
 CANCEL_SECONDS = 2.0
 """How long an agent may take to confirm that its task is cancelled."""
 _POLL_SECONDS = (0.1, 0.2, 0.5, 1.0)
-# A stream wraps every few characters into an event of some hundred bytes.
+# A stream wraps every few characters in an event of some hundred bytes.
 _MAX_STREAM_BYTES = 32 * MAX_OUTPUT_BYTES
 
 # Compared by number: an enum of protobuf is an int.
@@ -65,7 +65,7 @@ _FAILED = {
 _FINAL = {
     *_FAILED,
     TaskState.TASK_STATE_COMPLETED,
-    # Nobody will answer its question back, so what it said is all there will be.
+    # Nobody answers its counter-question, so there will be no more output.
     TaskState.TASK_STATE_INPUT_REQUIRED,
     TaskState.TASK_STATE_AUTH_REQUIRED,
 }
@@ -85,7 +85,7 @@ class Transcript:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the answer is complete."""
         return self._state in _FINAL if self.task_id else bool(self._message)
 
     @property
@@ -111,11 +111,11 @@ class Transcript:
 
     @property
     def usage(self) -> Usage:
-        """What the agent says in its metadata under `usage`."""
+        """The usage in the agent's metadata under `usage`."""
         return usage_from(self._usage)
 
     def add(self, event: StreamResponse) -> None:
-        """Take in one event of the stream."""
+        """Add one event of the stream."""
         match event.WhichOneof("payload"):
             case "task":
                 self.add_task(event.task)
@@ -131,10 +131,10 @@ class Transcript:
                 self.task_id = update.task_id
                 self._add_artifact(update.artifact, append=update.append)
             case _:
-                pass  # a kind of event that a later version of the protocol has
+                pass  # an event of a later version of the protocol
 
     def add_task(self, task: Task) -> None:
-        """Take in the whole task as it is now."""
+        """Add the whole task as it is now."""
         self.task_id = task.id
         for artifact in task.artifacts:
             self._add_artifact(artifact, append=False)
@@ -180,7 +180,7 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
 
 
 class A2AAgent:
-    """Sends each question as a message of its own, and follows the task it becomes."""
+    """Sends each question as a new message, and follows the task it becomes."""
 
     def __init__(self, spec: A2ASpec, secrets: Secrets, *, max_connections: int) -> None:
         self._spec = spec
@@ -189,7 +189,7 @@ class A2AAgent:
         self._http = httpx.AsyncClient(
             auth=_Headers(spec.url, headers),
             headers={"accept-encoding": "identity", "user-agent": "agent-arena"},
-            # The question's own time-out covers the rest.
+            # The question's own timeout covers the rest.
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(max_connections=max_connections + 1),  # one more to cancel with
             event_hooks={"response": [_cap]},
@@ -199,7 +199,7 @@ class A2AAgent:
         self._resolving = asyncio.Lock()
 
     async def answer(self, question: Question) -> Answer:
-        """Send the question, collect what the agent says until its task is over."""
+        """Send the question and collect the agent's output until its task has ended."""
         transcript = Transcript()
         try:
             async with asyncio.timeout(question.timeout_seconds):
@@ -235,17 +235,17 @@ class A2AAgent:
         await self._poll(client, transcript)
 
     async def _poll(self, client: Client, transcript: Transcript) -> None:
-        """Some agents return at once with a task that is still running."""
+        """Poll the task: some agents return at once with a running task."""
         pauses = iter(_POLL_SECONDS)
         while transcript.task_id and not transcript.is_final:
             await asyncio.sleep(next(pauses, _POLL_SECONDS[-1]))
             transcript.add_task(await client.get_task(GetTaskRequest(id=transcript.task_id)))
 
     async def _resolve(self) -> Client:
-        """The client for what the agent's card offers; the card is read once."""
+        """The client for the transports in the agent's card, which is read once."""
         async with self._resolving:
             if self._client is None:
-                # `url` is where the agent lives, or the address of the card itself.
+                # `url` is the address of the agent, or of the card itself.
                 path = "" if self._spec.url.endswith(".json") else AGENT_CARD_WELL_KNOWN_PATH
                 card = await A2ACardResolver(self._http, self._spec.url, path).get_agent_card()
                 config = ClientConfig(
@@ -267,7 +267,7 @@ class A2AAgent:
             return self._client
 
     async def _cancel(self, task_id: str | None) -> None:
-        """Tell the agent that nobody waits any more; it may ignore that."""
+        """Ask the agent to cancel its task; it may ignore that."""
         if task_id is None or self._client is None:
             return
         with contextlib.suppress(A2AError, httpx.HTTPError, TooLong, TimeoutError):
@@ -292,9 +292,9 @@ class A2AAgent:
 
 
 class _Headers(httpx.Auth):
-    """Sends the agent's headers to its own address only.
+    """Sends the agent's headers only to its own address.
 
-    A card may point anywhere, and a key must not follow it there.
+    A card may point anywhere, and a key must not be sent there.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
@@ -308,7 +308,7 @@ class _Headers(httpx.Auth):
 
 
 class _CappedBody(httpx.AsyncByteStream):
-    """A body that ends with `TooLong` at the limit: the SDK would read all of it into memory."""
+    """A body that raises `TooLong` at the limit: the SDK would read all of it into memory."""
 
     def __init__(self, stream: httpx.AsyncByteStream) -> None:
         self._stream = stream
@@ -338,7 +338,7 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 def _answer(transcript: Transcript) -> Answer:
     if transcript.wants_login:
         raise AgentUnavailable(
-            f"the agent asks for a login; give it a header: {shortened(transcript.message)}",
+            f"the agent requires a login; add a header: {shortened(transcript.message)}",
             retryable=False,
         )
     if transcript.failure is not None:

@@ -1,4 +1,4 @@
-"""An agent: its id and version, and what the API tells about it."""
+"""An agent: its id, version and limits, and what the API returns about it."""
 
 import re
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ _STRICT = ConfigDict(extra="forbid", strict=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLimits:
-    """How much an agent may be asked."""
+    """How many questions an agent may get."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -60,7 +60,7 @@ class AgentKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDefinition(AgentKeys):
-    """One version of one agent, as its file defines it. It stays inside: it says what to start."""
+    """One version of an agent, as defined by its file. Never sent: it says what to start."""
 
     name: str = ""
     source: Path | None = None
@@ -68,7 +68,7 @@ class AgentDefinition(AgentKeys):
 
     @property
     def directory(self) -> Path:
-        """Where its program runs and its module is looked for: the folder of its file."""
+        """The folder of its file: the working directory, and where its module is searched."""
         return self.source.absolute().parent if self.source else Path.cwd()
 
     @property
@@ -84,7 +84,7 @@ class Agent:
     id: Annotated[str, Field(examples=["qa-web-manager"])]
     version: Annotated[str, Field(examples=["1.0.0"])]
     versions: list[str]
-    """Every version that is known, newest first."""
+    """Every known version, newest first."""
     name: str
     nickname: str | None
     description: str
@@ -98,7 +98,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentList:
-    """Every agent in its newest version, and what is wrong with agent files."""
+    """Every agent in its newest version, and the problems in agent files."""
 
     agents: list[Agent]
     count: int

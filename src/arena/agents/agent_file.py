@@ -1,4 +1,4 @@
-"""Reads the file of an agent, and says what is wrong with it."""
+"""Reads the file of an agent, and reports its problems."""
 
 import dataclasses
 import json
@@ -33,7 +33,7 @@ PATTERNS = {
     LINE_PATTERN: "one line",
 }
 _ID_LINE = re.compile(rb"""^id:\s*["']?([\w-]+)""", re.MULTILINE)
-"""Tells whose file it is even where it is not valid YAML."""
+"""Finds the agent's id even in a file that is not valid YAML."""
 
 
 class BadFile(Exception):
@@ -43,11 +43,11 @@ class BadFile(Exception):
         super().__init__(*map(str, problems))
         self.problems = problems
         self.agent_id = agent_id
-        """Whose file it is, as far as it can be read."""
+        """The agent's id, if it can be read."""
 
 
 def read_agent(path: Path) -> tuple[AgentDefinition, Place]:
-    """The agent in the file at `path` and where its id stands; `BadFile` with every problem."""
+    """The agent in the file at `path` and the position of its id; `BadFile` with all problems."""
     problems = ProblemList(str(path))
     data, value = b"", cast(object, None)
     try:
@@ -61,7 +61,7 @@ def read_agent(path: Path) -> tuple[AgentDefinition, Place]:
             return AgentDefinition(source=path, **fields), node.place(("id",))
     except GivenUp:
         pass  # the last problem says why
-    raise BadFile(problems.in_order(), _given_id(value, data))
+    raise BadFile(problems.in_order(), _readable_id(value, data))
 
 
 def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:
@@ -69,7 +69,7 @@ def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:
     if fault is not None:
         problems.add(fault.place(node), str(fault))
     try:
-        # As JSON: in strict mode pydantic takes a mapping for a dataclass from JSON only.
+        # As JSON: in strict mode pydantic accepts a mapping for a dataclass only from JSON.
         return _adapter().validate_json(json.dumps(node.value))
     except ValidationError as error:
         for found in faults_of(error, _known_keys, PATTERNS):
@@ -77,7 +77,7 @@ def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:
             if head == ("connector",):
                 if fault is not None:
                     continue
-                # The first step inside is the type by which pydantic chose the rules.
+                # The first step inside is the tag of the union member, not a key of the file.
                 found = replace(found, path=(*head, *rest[1:]))
             problems.add(found.place(node), str(found))
     return None
@@ -85,12 +85,12 @@ def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:
 
 @cache
 def _adapter() -> TypeAdapter[AgentKeys]:
-    # Made when first needed: it takes milliseconds, and many commands read no agent.
+    # Built on first use: it takes milliseconds, and many commands read no agent.
     return TypeAdapter(AgentKeys)
 
 
 def _connector_fault(value: object) -> Fault | None:
-    """What is wrong with the type of the connector, which decides about its other keys."""
+    """A fault in the type of the connector, which decides its other keys."""
     file = cast(dict[str, object], value) if isinstance(value, dict) else {}
     if "connector" not in file:
         return None
@@ -122,9 +122,9 @@ def _known_keys(at: KeyPath) -> Iterable[str]:
     return [entry.name for entry in dataclasses.fields(kind)]
 
 
-def _given_id(value: object, data: bytes) -> str | None:
-    given = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
-    if isinstance(given, str):
-        return given
+def _readable_id(value: object, data: bytes) -> str | None:
+    agent_id = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
+    if isinstance(agent_id, str):
+        return agent_id
     found = _ID_LINE.search(data)
     return found[1].decode() if found else None

@@ -1,6 +1,6 @@
 """The Python connector: an agent that is a function, run in worker processes.
 
-In processes, because only then does a time-out end the work, and a crash stays outside Arena.
+In processes, because only then does a timeout end the work, and a crash does not affect Arena.
 """
 
 import json
@@ -25,7 +25,7 @@ START_SECONDS = 60.0
 """How long the import of the module may take; it does not count as answering."""
 
 _WORKER = Path(__file__).with_name("worker.py")
-# The worker cuts the output itself, but one character can take twelve bytes in JSON.
+# The worker truncates the output itself, but a character can take twelve bytes in JSON.
 _MAX_LINE_BYTES = 12 * MAX_OUTPUT_BYTES + 64 * 1024
 
 
@@ -41,11 +41,11 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
 
 
 class PythonCallable:
-    """Calls a function in worker processes that are kept from question to question."""
+    """Calls a function in worker processes, which are reused."""
 
     def __init__(self, reference: str, *, directory: Path, environment: dict[str, str]) -> None:
         self._reference = reference
-        # -P: the worker's own folder is not searched; its files have names of common modules.
+        # -P: do not import from the worker's own folder, which has a `secrets.py` and a `http.py`.
         words = [sys.executable, "-P", str(_WORKER), reference]
         program = Program(words=words, directory=directory, environment=environment)
         self._pool = LinePool(program, max_line_bytes=_MAX_LINE_BYTES, greet=self._greet)
@@ -87,7 +87,7 @@ class PythonCallable:
 
 
 def _value(line: bytes) -> object:
-    """What a worker sent after the kind. Not trusted: the function may have written it."""
+    """The value after the kind. Not trusted: the function may have written it."""
     try:
         return json.loads(line[1:])
     except RecursionError:

@@ -37,7 +37,7 @@ class ChatModel:
             )
         except ModelFault as fault:
             raise self._fault(fault, question) from None
-        # A refusal is an answer too.
+        # A refusal counts as an answer.
         text = completion.text or completion.refusal or ""
         # In a thread: the price list takes half a second to load.
         usage = await asyncio.to_thread(

@@ -36,7 +36,7 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
 
 
 class Command:
-    """Starts the program for every question, and ends it with its whole process group."""
+    """Starts the program for every question, and kills its whole process group after it."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -71,7 +71,7 @@ class Command:
 
 
 class _Output:
-    """What a process writes, up to the limit; past it the process is killed."""
+    """The output of a process; over the limit the process is killed."""
 
     process: Process
 
@@ -88,7 +88,7 @@ class _Output:
 
 
 def question_line(question: Question) -> bytes:
-    """What a program gets on stdin: one JSON object in one line."""
+    """The input of a program: one JSON object in one line."""
     value = {
         "id": question.id,
         "prompt": question.prompt,
@@ -98,7 +98,7 @@ def question_line(question: Question) -> bytes:
 
 
 class PersistentCommand:
-    """Keeps the program running; restarts it when it died or its output got out of step."""
+    """Keeps the program running; restarts it if it died or its output is out of sync."""
 
     def __init__(self, program: Program) -> None:
         self._pool = LinePool(program, max_line_bytes=MAX_OUTPUT_BYTES)
@@ -108,7 +108,7 @@ class PersistentCommand:
         line, is_cut = await self._pool.ask(question_line(question), question.timeout_seconds)
         answered = _answered_id(line)
         if answered is not None and answered != question.id:
-            # One of the processes is a line behind, and all its further answers would be too.
+            # The process is a line behind, and all its later answers would be too.
             self._pool.forget_idle()
             raise AgentCrashed(f"the agent answered question {answered!r}, not {question.id!r}")
         return answer_from_bytes(line, truncated=is_cut)

@@ -1,4 +1,4 @@
-"""How Arena talks to an agent: one question in, one answer out."""
+"""The interface to an agent: one question in, one answer out."""
 
 import json
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from arena.models.usage import Usage, usage_from
 from arena.text import storable
 
 MAX_OUTPUT_BYTES = 1024 * 1024
-"""An answer is cut here, and the answer says so (`truncated`)."""
+"""A longer answer is truncated, and marked so (`truncated`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What an agent is asked."""
+    """A question to an agent."""
 
     id: str
     """The same for every attempt at the question."""
@@ -24,7 +24,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What an agent answered."""
+    """An agent's answer."""
 
     output: str
     usage: Usage = field(default_factory=Usage)
@@ -35,9 +35,9 @@ class Answer:
 class Connector(Protocol):
     """A way to reach an agent.
 
-    `answer` raises `AgentFault` if the agent failed and `InfrastructureError` if it could
-    not be asked at all. It must not outlive its question: after `timeout_seconds`, or when it is
-    cancelled, the work behind it has been ended (processes killed, requests closed).
+    `answer` raises `AgentFault` if the agent failed and `InfrastructureError` if it could not be
+    asked at all. After `timeout_seconds`, or when it is cancelled, it must have ended the work it
+    started (killed processes, closed requests).
     """
 
     async def answer(self, question: Question) -> Answer:
@@ -50,12 +50,12 @@ class Connector(Protocol):
 
 
 class AgentBusy(AgentUnavailable):
-    """The agent asks to be called later."""
+    """The agent is busy; try again later."""
 
     def __init__(self, message: str | None = None, *, retry_after_seconds: float | None) -> None:
         super().__init__(message, retryable=True)
         self.retry_after_seconds = retry_after_seconds
-        """How long it asked to wait; None if it did not say."""
+        """The requested wait; None if it gave none."""
 
 
 def timed_out(question: Question) -> str:
@@ -68,7 +68,7 @@ def answer_from_bytes(raw: bytes, *, truncated: bool = False) -> Answer:
     text = raw.decode("utf-8", errors="replace").strip()
     if text.startswith("{") and not truncated:
         value = _json(text)
-        # An agent's answer may well be some other JSON object: that is plain text here.
+        # An answer may be some other JSON object: that is treated as plain text.
         if has_output(value):
             return answer_from_value(value)
     return answer_from_text(text, truncated=truncated)
@@ -89,7 +89,7 @@ def has_output(value: object) -> TypeGuard[dict[str, object]]:
 def answer_from_text(text: str, *, usage: Usage | None = None, truncated: bool = False) -> Answer:
     """The answer `text`, cut at the limit; an empty one is `AgentSaidNothing`."""
     output = storable(text)
-    # Characters are counted first: encoding every answer would cost more than most are long.
+    # Counting characters first avoids encoding every answer just to measure it.
     if 4 * len(output) > MAX_OUTPUT_BYTES and len(raw := output.encode()) > MAX_OUTPUT_BYTES:
         output, truncated = raw[:MAX_OUTPUT_BYTES].decode(errors="ignore"), True
     if not output or output.isspace():
@@ -105,7 +105,7 @@ def _json(text: str) -> object:
 
 
 def _text(value: object) -> str:
-    """A value as text; an agent may well answer with a number or a structure."""
+    """A value as text; an agent may answer with a number or a structure."""
     if isinstance(value, str):
         return value
     try:

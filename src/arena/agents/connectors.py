@@ -1,7 +1,7 @@
-"""From an agent to a connector, by the type that its file names: built in or from a package.
+"""Creates the connector of an agent by its type: built in or from a package.
 
-A connector is a function `connect(agent, secrets) -> Connector`. Another package offers one by the
-entry point group `arena.connectors`; its name is the `type` in the agent's file.
+A connector type is a function `connect(agent, secrets) -> Connector`. Other packages add theirs by
+the entry point group `arena.connectors`; the name is the `type` in the agent's file.
 """
 
 import pkgutil
@@ -26,7 +26,7 @@ BUILTIN: Mapping[str, str] = {
 }
 
 _EXTRAS = {"a2a": "a2a"}
-"""Types that need an optional package, and the extra that brings it."""
+"""Types that need an optional package, and the extra that installs it."""
 
 Connect = Callable[[AgentDefinition, Secrets], Connector]
 
@@ -34,12 +34,12 @@ Connect = Callable[[AgentDefinition, Secrets], Connector]
 @cache
 def connector_types() -> Mapping[str, str]:
     """Every type of connector and its dotted path; the built-in ones cannot be replaced."""
-    offered = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return {**offered, **BUILTIN}
+    external = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
+    return {**external, **BUILTIN}
 
 
 def connect(agent: AgentDefinition, *, environ: Mapping[str, str] | None = None) -> Connector:
-    """A connector to `agent` that redacts its secrets. It does not keep the agent's limits.
+    """A connector to `agent` that redacts its secrets. It does not enforce the agent's limits.
 
     Secrets are taken from `environ` (by default the environment of this process). The connector
     belongs to the event loop it is first used in; the caller closes it.

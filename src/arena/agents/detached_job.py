@@ -1,14 +1,14 @@
 """A detached job: a program that runs to its end once, even if its caller is killed meanwhile.
 
-    input, job.json        what to run, and what it gets on stdin
+    input, job.json        its stdin, and what to run
     lock                   held while it runs
     started                the process id of its supervisor
-    output                 what it wrote, once it has ended
+    output                 its stdout, once it has ended
     outcome.json           how it ended; written last, so the output is complete when it exists
 
-A caller that is killed and started again finds the job still running, or done, and does not run it
-a second time. A small process of Arena's own supervises the program: its time, its output, and that
-everything it started ends with it. That is `python -m arena.agents.detached_job FOLDER`.
+A caller that is killed and restarted finds the job still running, or done, and does not run it a
+second time. A small supervisor process enforces the program's time and output limits, and kills
+everything it started. That is `python -m arena.agents.detached_job FOLDER`.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from arena.files import write_atomically
 MAX_OUTPUT_BYTES = 4 * 1024**2
 POLL_SECONDS = 0.05
 MAX_END_POLLS = 200
-"""How often to check whether a stopped job has ended: its supervisor takes 5 s at most."""
+"""How often to check whether a stopped job has ended: its supervisor needs at most 5 s."""
 
 How = Literal["answered", "crashed", "timed_out", "too_long", "not_started"]
 FAULTS: Mapping[str, type[ArenaError]] = {
@@ -56,30 +56,32 @@ class Order:
 
 
 class DetachedJob:
-    """One job, in a folder of its own."""
+    """One job, in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._supervisor: subprocess.Popen[bytes] | None = None
 
     async def output(self, order: Order, stdin: bytes) -> bytes:
-        """What the program wrote: run now, still running, or run before by another caller.
+        """The program's output; it is started now, still running, or was run by an earlier caller.
 
-        A failure is raised, and then forgotten: the next call runs the program again.
+        A failure is raised and its files removed: the next call runs the program again.
         """
         try:
             outcome = await self._outcome(order, stdin)
         except OSError as error:
-            raise InfrastructureError(f"the job in {self.folder}: {error.strerror}") from error
+            raise InfrastructureError(
+                f"cannot run the job in {self.folder}: {error.strerror}"
+            ) from error
         if outcome["how"] == "answered":
             return (self.folder / "output").read_bytes()
         self.forget()
         raise FAULTS[outcome["how"]](outcome.get("message"))
 
     def end(self) -> None:
-        """End the program and wait until it is gone; nothing of it remains.
+        """Stop the program, wait until it has exited, and remove its files.
 
-        A job that has ended by itself keeps its outcome.
+        A job that has already ended keeps its outcome.
         """
         is_signalled = False
         for _ in range(MAX_END_POLLS):
@@ -87,28 +89,28 @@ class DetachedJob:
                 break
             with suppress(OSError, ValueError):
                 if not is_signalled:
-                    # Whoever holds the lock is alive, so the process id is still its own.
+                    # The holder of the lock is alive, so the process id is still valid.
                     os.kill(int((self.folder / "started").read_text()), signal.SIGTERM)
                     is_signalled = True
             time.sleep(POLL_SECONDS)
         else:
-            return  # it hangs in the kernel, and the caller must not hang with it
+            return  # stuck in the kernel; the caller must not hang too
         if self._supervisor is not None:
             self._supervisor.wait()
         if not (self.folder / "outcome.json").exists():
             self.forget()
 
     def forget(self) -> None:
-        """Remove what is left of it."""
+        """Remove its files."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _outcome(self, order: Order, stdin: bytes) -> dict[str, str]:
-        """How it ended; it is started first if it was not."""
+        """How it ended; starts it first if necessary."""
         path = self.folder / "outcome.json"
-        # The lock first: a job that ends in between has left one of these files.
+        # The lock first: a job that ends in between leaves one of these files.
         if not self._is_running() and not path.exists() and not (self.folder / "started").exists():
             self._start(order, stdin)
-        # In this order: if it does not run and then has no outcome, there will never be one.
+        # In this order: if it is not running and then has no outcome, it will never have one.
         while (is_running := self._is_running()) and not path.exists():
             await asyncio.sleep(POLL_SECONDS)
         if self._supervisor is not None:
@@ -134,7 +136,7 @@ class DetachedJob:
         (self.folder / "job.json").write_text(json.dumps(asdict(order)))
         with (self.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # The supervisor inherits the lock: there is no moment at which nobody holds it.
+            # The supervisor inherits the lock, so it is held without a gap.
             self._supervisor = subprocess.Popen(
                 [sys.executable, "-m", "arena.agents.detached_job", str(self.folder)],
                 stdin=subprocess.DEVNULL,
@@ -143,12 +145,12 @@ class DetachedJob:
                 pass_fds=[lock.fileno()],
                 start_new_session=True,
             )
-        # The supervisor writes it too, but later, and `end` must know which process to signal.
+        # The supervisor writes it too, but later, and `end` must know whom to signal.
         (self.folder / "started").write_text(str(self._supervisor.pid))
 
 
 class Supervisor:
-    """Runs the program of a job and writes down how it ended."""
+    """Runs the program of a job and records how it ended."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -157,11 +159,11 @@ class Supervisor:
         self._process: Process | None = None
 
     async def run(self) -> None:
-        """Run the program to its end. On SIGTERM it ends the program and leaves no trace."""
+        """Run the program to its end. On SIGTERM it kills the program and removes the folder."""
         running = asyncio.current_task()
         assert running is not None
-        # Before the process id is published: an earlier signal ends the supervisor before anything
-        # has started, and the job is started again.
+        # Before the process id is published: an earlier signal ends the supervisor before the
+        # program has started, and the job is started again.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         (self._folder / "started").write_text(str(os.getpid()))
         try:

@@ -1,4 +1,4 @@
-"""The HTTP connector: an agent behind a URL that takes JSON and answers with JSON or text."""
+"""The HTTP connector: an agent behind a URL that accepts JSON and returns JSON or text."""
 
 import asyncio
 import contextlib
@@ -33,8 +33,8 @@ _PLACEHOLDER = re.compile(r"\{(prompt|id|timeout_seconds)\}")
 _INDEX = re.compile(r"\[(\d+)\]")
 _BUSY = {429, 502, 503, 504}
 _REMEDIES = {
-    401: "the agent wants a valid key; check its headers or api_key_env",
-    403: "the key may not do that",
+    401: "the agent requires a valid key; check its headers or api_key_env",
+    403: "the key is not allowed to do that",
     404: "there is no agent at this address; check its url",
 }
 
@@ -64,7 +64,7 @@ class HttpAgent:
         self._connections = ConnectionPool(headers, max_connections=max_connections)
 
     async def answer(self, question: Question) -> Answer:
-        """Post the question and read the answer out of what comes back."""
+        """Post the question and read the answer from the response."""
         content = json.dumps(filled(self._spec.body, question)).encode()
         try:
             async with asyncio.timeout(question.timeout_seconds):
@@ -76,8 +76,8 @@ class HttpAgent:
             raise unreachable(self._spec.url, error, is_malformed=is_malformed) from None
         if not 200 <= reply.status < 300:
             # Redacted before it is shortened: half a secret would not be recognised.
-            said = self._secrets.redact(reply.body.decode(errors="replace"))
-            raise fault_of_status(reply.status, excerpt=said, retry_after=reply.retry_after)
+            body = self._secrets.redact(reply.body.decode(errors="replace"))
+            raise fault_of_status(reply.status, excerpt=body, retry_after=reply.retry_after)
         return self._read(reply)
 
     async def close(self) -> None:
@@ -124,9 +124,9 @@ class HttpAgent:
 
 
 def filled(template: JsonValue, question: Question) -> JsonValue:
-    """`template` with the question put into its strings, each in one pass.
+    """`template` with the question substituted in its strings, each in one pass.
 
-    Only whole JSON strings are touched, so that no prompt can change the shape of the body.
+    Substitution is inside JSON strings only, so that no prompt can change the shape of the body.
     """
     if isinstance(template, str):
         return _PLACEHOLDER.sub(lambda match: _text(question, match[1]), template)
@@ -138,7 +138,7 @@ def filled(template: JsonValue, question: Question) -> JsonValue:
 
 
 def usage_at(document: object, pointers: UsagePointers) -> Usage:
-    """The usage in an answer; what is not there is unknown."""
+    """The usage in an answer; missing values are unknown."""
     fields: dict[str, object] = {}
     for name in ("input_tokens", "output_tokens", "model", "cost_usd"):
         pointer: str | None = getattr(pointers, name)
@@ -151,7 +151,7 @@ def usage_at(document: object, pointers: UsagePointers) -> Usage:
 def unreachable(url: str, error: Exception, *, is_malformed: bool) -> AgentUnavailable:
     """The error for a connection that could not be made or broke."""
     if is_malformed:
-        # Its message quotes headers, in a spelling in which a secret is not recognised.
+        # Its message quotes headers escaped, so that a secret in it would not be recognised.
         return AgentUnavailable(f"the request to {url} is not valid HTTP", retryable=False)
     reason = str(error) or type(error).__name__
     is_certificate = "CERTIFICATE_VERIFY_FAILED" in reason
@@ -169,19 +169,19 @@ def fault_of_status(status: int, *, excerpt: str, retry_after: str | None = None
 
     The same for every connector that speaks HTTP: it decides whose fault a status is.
     """
-    said = f": {shortened(excerpt)}" if excerpt.strip() else ""
+    detail = f": {shortened(excerpt)}" if excerpt.strip() else ""
     if status in _BUSY:
         seconds = seconds_to_wait(retry_after)
         return AgentBusy(
-            f"the agent answered with status {status}{said}", retry_after_seconds=seconds
+            f"the agent answered with status {status}{detail}", retry_after_seconds=seconds
         )
     if status in _REMEDIES:
-        message = f"the agent answered with status {status}; {_REMEDIES[status]}{said}"
+        message = f"the agent answered with status {status}; {_REMEDIES[status]}{detail}"
         return AgentUnavailable(message, retryable=False)
     if 300 <= status < 400:
         message = f"the agent redirects (status {status}); give its final address as url"
         return AgentUnavailable(message, retryable=False)
-    return AgentCrashed(f"the agent answered with status {status}{said}")
+    return AgentCrashed(f"the agent answered with status {status}{detail}")
 
 
 def shortened(text: str) -> str:
@@ -191,11 +191,11 @@ def shortened(text: str) -> str:
 
 
 class NotThere(LookupError):
-    """The pointer leads nowhere; the message says how far it led."""
+    """The pointer has no target; the message says where it failed."""
 
 
 def value_at(document: object, pointer: str) -> object:
-    """The value that `pointer` leads to."""
+    """The value at `pointer`."""
     value = document
     for step in steps(pointer):
         value = _child(value, step, pointer)
@@ -203,9 +203,9 @@ def value_at(document: object, pointer: str) -> object:
 
 
 def steps(pointer: str) -> list[str]:
-    """The keys and indexes of a pointer, in any of its three spellings."""
+    """The keys and indexes of a pointer, in any of its three notations."""
     if pointer.startswith("/"):
-        # In this spelling (RFC 6901) a key can hold every character.
+        # In this notation (RFC 6901) a key can contain any character.
         return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
     dotted = _INDEX.sub(r".\1", pointer.removeprefix("$"))
     return dotted.removeprefix(".").split(".")

@@ -8,11 +8,11 @@ from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 
 
 class Ended(Exception):
-    """The process exited, or was ended, before a whole line came."""
+    """The process exited, or was killed, before it wrote a whole line."""
 
 
 class LineProcess:
-    """A process that writes one line for each line it gets, one at a time."""
+    """A process that writes one line for each line it reads, one at a time."""
 
     def __init__(self, program: Program, *, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes
@@ -50,7 +50,7 @@ class LineProcess:
     def _add(self, data: bytes) -> None:
         waiting = self._waiting
         if waiting is None or waiting.done():
-            # Unasked output: the next reply would belong to the wrong question.
+            # Unsolicited output: the next reply would belong to the wrong question.
             self._desynchronize()
             return
         end = data.find(b"\n")
@@ -76,7 +76,7 @@ class LineProcess:
 
 
 class LinePool:
-    """As many line processes as there are questions at the same time, kept and used again."""
+    """As many line processes as there are concurrent questions; they are reused."""
 
     def __init__(
         self,
@@ -120,8 +120,8 @@ class LinePool:
             try:
                 return await self._ask(used, line, timeout_seconds)
             except Ended:
-                # It answered before, so it may have been about to exit and have never seen this
-                # question: a fresh process gets it. If that one exits too, it is a crash.
+                # It answered before, so it may have been exiting and never have read this question:
+                # ask a fresh process. If that one exits too, it is a crash.
                 timeout_seconds -= clock() - begin
         fresh = await self._start()
         try:
@@ -159,7 +159,7 @@ class LinePool:
     def _take(self) -> LineProcess | None:
         while self._idle:
             process = self._idle.pop()
-            process.process.read_now()  # surplus output may have come since its last answer
+            process.process.read_now()  # there may be surplus output since its last answer
             if process.is_ready:
                 return process
             process.process.kill()
@@ -167,6 +167,6 @@ class LinePool:
 
 
 async def how_it_ended(process: LineProcess) -> str:
-    """Why no answer came from a process that exited."""
+    """Why a process exited without an answer."""
     code = await process.process.ended
     return describe_end(code, process.process.stderr) + ("" if code else " before it answered")

@@ -18,16 +18,16 @@ from arena.errors import AgentUnavailable
 
 _CHUNK = 256 * 1024
 _MAX_LAST_READS = 64
-"""A program that left the group and still writes must not keep us reading for ever."""
+"""A child that left the group and keeps writing must not make us read for ever."""
 _STDERR_TAIL_BYTES = 2000
 _TRANSIENT = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 _END_SECONDS = 5.0
-"""SIGKILL works at once, unless the process hangs in the kernel (a device, a network drive)."""
+"""SIGKILL works at once, unless the process is stuck in the kernel (a device, a network drive)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What to start, where, and what it sees."""
+    """A command line, its working directory and environment."""
 
     words: Sequence[str]
     directory: Path
@@ -35,7 +35,7 @@ class Program:
 
 
 class Process:
-    """A running program; `on_output` gets what it writes, `ended` its exit code."""
+    """A running program; `on_output` gets its stdout, `ended` its exit code."""
 
     def __init__(self, program: Program, on_output: Callable[[bytes], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -59,20 +59,20 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the program has exited and its group is gone."""
+        """Whether the program has exited and its group was killed."""
         return self.ended.done()
 
     @property
     def stderr(self) -> str:
-        """The last whole lines the program wrote to stderr.
+        """The last whole lines of the program's stderr.
 
-        Never a part of a line: the missing half of a secret would make it unrecognisable.
+        Never a partial line: half a secret would not be recognised and redacted.
         """
         text = self._stderr.decode("utf-8", errors="replace")
         return (text.partition("\n")[2] if self._stderr_was_cut else text).strip()
 
     def write(self, data: bytes) -> None:
-        """Send `data` to stdin; what the pipe cannot take now is sent later."""
+        """Send `data` to stdin; what the pipe cannot accept now is sent later."""
         if self._input_finished:
             return
         if self._unsent:
@@ -96,12 +96,12 @@ class Process:
 
     def kill(self) -> None:
         """Send SIGKILL to the whole group; `ended` follows."""
-        # Until the program is reaped, the id of its group cannot be used by another.
+        # Until the program is reaped, its group id cannot be reused.
         if not self.has_ended:
             _kill_group(self._process.pid)
 
     async def end(self) -> None:
-        """Kill the group and wait until it is gone."""
+        """Kill the group and wait for the exit."""
         self.kill()
         await asyncio.wait([self.ended], timeout=_END_SECONDS)
 
@@ -156,7 +156,7 @@ class Process:
         return bool(data)
 
     def _reap(self) -> None:
-        """The program has exited: kill the rest of its group, read what is left, close all."""
+        """The program has exited: kill the rest of its group, read the rest, close everything."""
         _kill_group(self._process.pid)
         code = self._process.wait()
         for descriptor in (self._pidfd, self._stdout, self._stderr_fd):
@@ -214,13 +214,13 @@ def _unstartable(program: Program, error: OSError) -> AgentUnavailable:
             message = f"{name!r} may not be executed; try: chmod +x {name}"
         case _:
             message = f"{name!r} cannot be started: {(error.strerror or str(error)).lower()}"
-            # A lack of memory, processes or descriptors may pass; a broken program does not.
+            # A shortage of memory, processes or descriptors may pass; a broken program does not.
             retryable = error.errno in _TRANSIENT
     return AgentUnavailable(message, retryable=retryable)
 
 
 def _kill_group(group: int) -> None:
-    # Already gone, or it changed its user: then we may not kill it.
+    # Already gone, or running as another user, which we may not kill.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""All agents Arena knows: read from files, kept up to date, found by id and version."""
+"""The registry of agents: read from files, kept up to date, found by id and version."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 BUILTIN_DIRECTORY = Path(__file__).parent / "builtin"
 MAX_SHOWN = 3
-"""So many problems are shown with the error of an agent that is not found."""
+"""Problems shown in the error for an agent that is not found."""
 _SUFFIXES = {".yaml", ".yml"}
 
 _Stamp = tuple[int, int, int]
@@ -28,13 +28,13 @@ class _Entry:
     found: tuple[AgentDefinition, Place] | None
     problems: tuple[FileProblem, ...]
     bad_id: str | None = None
-    """Whose file it is, where it has problems and that much can be read."""
+    """The agent's id in a file with problems, if it can be read."""
 
 
 class Registry:
     """The agents of the package and of `directories`, in that order.
 
-    A bad file is a problem and takes no other agent down. A folder that does not exist holds no
+    A bad file is reported as a problem and does not affect other agents. A missing folder has no
     agents; it is read when it appears.
     """
 
@@ -60,17 +60,17 @@ class Registry:
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """What is wrong in the files."""
+        """The problems in the files."""
         return self._problems
 
     def refresh(self) -> bool:
-        """Read files that came, changed or went since the last time; says whether any did."""
+        """Read files that were added, changed or removed; returns whether there were any."""
         stamps = dict(_stamps(self.directories))
         if stamps == {path: entry.stamp for path, entry in self._entries.items()}:
             return False
         self._entries = {path: self._entry(path, stamp) for path, stamp in stamps.items()}
         known = set(self._problems)
-        self._agents, self._problems = _gathered(self._entries.values())
+        self._agents, self._problems = _collect(self._entries.values())
         for problem in self._problems:
             if problem not in known:
                 log.warning("%s", problem)
@@ -79,8 +79,8 @@ class Registry:
     def find(self, agent_id: str, version: str | None = None) -> AgentDefinition:
         """The agent `agent_id`: its newest version, or exactly `version`.
 
-        Where a file of the agent has a problem, that may be the newest version: then a version
-        must be named, because numbers of an older one must never be taken for the newest's.
+        If a file of the agent has a problem, it may be the newest version: then a version must be
+        given, because figures of an older version must never be taken for the newest's.
         """
         versions = {agent.version: agent for agent in self._agents if agent.id == agent_id}
         bad = [p for e in self._entries.values() if e.bad_id == agent_id for p in e.problems]
@@ -90,8 +90,9 @@ class Registry:
             newest = next(iter(versions.values()))
             if bad:
                 raise Conflict(
-                    f"the newest version of {agent_id!r} is not known: a file of it has a"
-                    f" problem: {_shown(bad)}; fix it, or name a version, as in {newest.reference}"
+                    f"the newest version of {agent_id!r} is unknown: one of its files has a"
+                    f" problem: {_list_problems(bad)}; fix it, or name a version, as in"
+                    f" {newest.reference}"
                 )
             return newest
         if version not in versions:
@@ -109,7 +110,9 @@ class Registry:
         if not self._problems:
             return error
         # The agent may be defined in one of these files.
-        return NotFound(f"{error.message} (files with problems: {_shown(bad or self._problems)})")
+        return NotFound(
+            f"{error.message} (files with problems: {_list_problems(bad or self._problems)})"
+        )
 
     def _entry(self, path: Path, stamp: _Stamp) -> _Entry:
         known = self._entries.get(path)
@@ -122,7 +125,7 @@ class Registry:
 
 
 def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
-    """Every agent's file with what changes when it is written: time, size and inode."""
+    """Every agent file with a stamp that changes when it is written: time, size and inode."""
     for directory in directories:
         try:
             paths = sorted(path for path in directory.iterdir() if path.suffix in _SUFFIXES)
@@ -136,7 +139,7 @@ def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
             yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
 
-def _gathered(
+def _collect(
     entries: Iterable[_Entry],
 ) -> tuple[tuple[AgentDefinition, ...], tuple[FileProblem, ...]]:
     agents: dict[str, tuple[AgentDefinition, Place]] = {}
@@ -158,7 +161,7 @@ def _gathered(
     return tuple(sorted(found, key=lambda agent: agent.id)), tuple(problems)
 
 
-def _shown(problems: Sequence[FileProblem]) -> str:
+def _list_problems(problems: Sequence[FileProblem]) -> str:
     more = len(problems) - MAX_SHOWN
     shown = "; ".join(map(str, problems[:MAX_SHOWN]))
     return f"{shown}; and {more} more" if more > 0 else shown

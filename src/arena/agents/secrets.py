@@ -1,4 +1,4 @@
-"""Secrets of agents: taken from environment variables, and kept out of answers, errors and logs."""
+"""Secrets of agents: read from environment variables, redacted in answers, errors and logs."""
 
 import os
 import re
@@ -11,40 +11,40 @@ from arena.errors import AgentUnavailable, ArenaError
 
 REDACTED = "[redacted]"
 MIN_SECRET_LENGTH = 4
-"""Shorter values are not redacted: a secret "1" would punch holes into every answer."""
+"""Shorter values are not redacted: a secret "1" would garble every answer."""
 
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "TZ")
 KEPT_PREFIX = "LC_"
-# Python programs use UTF-8 and do not hold back an answer in a buffer; others ignore these.
+# So that Python programs use UTF-8 and do not buffer an answer; others ignore these.
 _SET = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1"}
 
 
 class Secrets:
-    """The environment variables one agent may see; remembers those it was given."""
+    """The environment variables of one agent; remembers the values that were used."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         # The only place in this room that reads the environment, and only on connecting.
         self.environ: Mapping[str, str] = os.environ if environ is None else environ
-        self._given: set[str] = set()
+        self._used: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
     def value(self, name: str) -> str:
-        """The value of the variable `name`, which from now on is redacted."""
+        """The value of the variable `name`, which is redacted from now on."""
         value = self.environ.get(name)
         if not value:
             raise AgentUnavailable(
-                f"the environment variable {name} is not set; set it where Arena is started",
+                f"the environment variable {name} is not set; set it before starting Arena",
                 retryable=False,
             )
         if len(value) >= MIN_SECRET_LENGTH:
-            # A header is sent without the white space around it, and so it may come back.
-            self._given |= {value, value.strip()} - {""}
-            longest_first = sorted(self._given, key=len, reverse=True)
+            # A header is sent stripped, so it may be echoed without the white space.
+            self._used |= {value, value.strip()} - {""}
+            longest_first = sorted(self._used, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
         return value
 
     def fill(self, text: str) -> str:
-        """`text` with the value of NAME in place of each `${NAME}`."""
+        """`text` with each `${NAME}` replaced by the value of NAME."""
         return REFERENCE.sub(lambda match: self.value(match[1]), text)
 
     def redact(self, text: str, *, is_cut: bool = False) -> str:
@@ -55,7 +55,7 @@ class Secrets:
         return self._without_half_a_secret(text) if is_cut else text
 
     def _without_half_a_secret(self, text: str) -> str:
-        for secret in self._given:
+        for secret in self._used:
             for length in range(min(len(secret) - 1, len(text)), MIN_SECRET_LENGTH - 1, -1):
                 if text.endswith(secret[:length]):
                     return text[:-length] + REDACTED

@@ -1,8 +1,8 @@
-"""How an agent is reached, as its file says it: one frozen class per type of connector.
+"""The connector section of an agent's file: one frozen class per type of connector.
 
 These are plain values that pydantic checks when a file is read; `connectors` turns one into a
-working connector. They hold no secret, only names of environment variables, and no message of a
-check quotes a value: it may be a secret in the wrong place.
+working connector. They hold no secrets, only names of environment variables, and no error message
+quotes a value: it may be a misplaced secret.
 """
 
 import re
@@ -29,7 +29,7 @@ REFERENCE = re.compile(r"\$\{([^}]*)\}")
 _CALLABLE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _SECRET_HEADER = re.compile(r"authorization|cookie|token|secret|password|api[-_]?key", re.I)
-# Arena sets these itself; a second one would garble the request.
+# Arena sets these itself; a second one would make the request invalid.
 _OWN_HEADERS = {"content-length", "host", "transfer-encoding", "connection", "accept-encoding"}
 
 
@@ -125,14 +125,14 @@ class PythonSpec:
 
     type: Literal["python"] = "python"
     callable: Annotated[str, AfterValidator(_check_callable)]
-    """`module:function`; the module is looked for beside the agent's file first."""
+    """`module:function`; the module is searched next to the agent's file first."""
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the function gets too; their values are secrets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsagePointers:
-    """Where in a JSON answer the usage stands."""
+    """Where the usage is in a JSON answer."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -144,18 +144,18 @@ class UsagePointers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSpec:
-    """An agent behind a URL that takes JSON by POST."""
+    """An agent behind a URL that accepts JSON by POST."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     type: Literal["http"] = "http"
     url: Url
     body: JsonValue = field(default_factory=lambda: {"prompt": "{prompt}"})
-    """What is sent; `{prompt}`, `{id}` and `{timeout_seconds}` are filled in inside its strings."""
+    """The request body; `{prompt}`, `{id}` and `{timeout_seconds}` are replaced in its strings."""
     headers: Headers = field(default_factory=dict[str, str])
     """Sent along; `${NAME}` stands for the environment variable NAME."""
     answer: Pointer | None = None
-    """Where the answer stands: `/choices/0/text` or `choices.0.text`."""
+    """Where the answer is: `/choices/0/text` or `choices.0.text`."""
     usage: UsagePointers = field(default_factory=UsagePointers)
 
 
@@ -177,7 +177,7 @@ class OpenAISpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class A2ASpec:
-    """An agent that speaks the A2A protocol; `url` is where its card is found."""
+    """An agent that speaks the A2A protocol; `url` is the location of its card."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -192,7 +192,7 @@ class OtherSpec:
 
     type: str
     options: Mapping[str, JsonValue]
-    """The other keys, unchecked: the package that brings the connector checks them."""
+    """The other keys, unchecked: the package of the connector checks them."""
 
 
 SPECS: Mapping[str, type[CommandSpec | PythonSpec | HttpSpec | OpenAISpec | A2ASpec]] = {
@@ -229,4 +229,4 @@ ConnectorSpec = Annotated[
     | Annotated[OtherSpec, BeforeValidator(_split_options), Tag(_OTHER)],
     Discriminator(_tag),
 ]
-"""Any of them, by its `type`."""
+"""Any of them, by `type`."""

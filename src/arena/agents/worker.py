@@ -1,9 +1,9 @@
-"""Runs a Python function for Arena, in a process of its own: `python -P worker.py module:function`.
+"""Runs a Python function for Arena in its own process: `python -P worker.py module:function`.
 
 This file stands alone and imports little, because it is started often. It reads a JSON string (the
 prompt) per line and writes a line per answer; the first byte says what it is:
 
-    +           the function is there, ask away (once, at the start)
+    +           the function is loaded, ready for questions (once, at the start)
     =JSON       the answer: text, or an object with `output` and perhaps `usage`
     ?JSON       the function returned something else: its type
     !JSON       the function raised: what and where
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 MAX_OUTPUT_CHARACTERS = 1024 * 1024
-"""Arena keeps no more than that many bytes; it sees from one more that there was more."""
+"""Arena keeps at most this many bytes; one more shows that the output was longer."""
 
 
 def main(reference: str) -> None:
     """Serve questions until stdin ends."""
     source = os.fdopen(os.dup(0), "rb")
     target = os.dup(1)
-    # What the function prints goes to stderr, and its own child processes get no hand on the
-    # pipes: copies made by `os.dup` are not inherited.
+    # What the function prints goes to stderr, and its child processes cannot reach the pipes:
+    # copies made by `os.dup` are not inherited.
     os.dup2(2, 1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     try:
         function = find(reference)
-    except BaseException as error:  # whatever a module does when it is imported
+    except BaseException as error:  # importing a module can raise anything
         send(target, b"-", describe(error))
         return
     os.write(target, b"+\n")
@@ -59,12 +59,12 @@ def find(reference: str) -> Callable[[str], object]:
 
 
 def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object]:
-    """What the function makes of `prompt`, as a kind and a value for the line."""
+    """Call the function with `prompt`; returns the kind and the value of the line."""
     try:
         value = function(prompt)
         if is_awaitable(value):
             value = finish(value)
-    except BaseException as error:  # also SystemExit: the function failed, the worker goes on
+    except BaseException as error:  # also SystemExit: the function failed, the worker continues
         return b"!", describe(error)
     if isinstance(value, str):
         return b"=", cut(value)
@@ -84,7 +84,7 @@ def has_output(value: object) -> "TypeGuard[dict[str, object]]":
 
 
 def cut(output: object) -> object:
-    """Text no longer than Arena keeps, but long enough to show that there was more."""
+    """Text truncated to what Arena keeps, plus one character if there was more."""
     return output[: MAX_OUTPUT_CHARACTERS + 1] if isinstance(output, str) else output
 
 
@@ -100,14 +100,14 @@ def finish(awaitable: Awaitable[object]) -> object:
 @cache
 def event_loop() -> "asyncio.AbstractEventLoop":
     """One loop for all questions, so that a function can keep its clients."""
-    # Costs more than all the rest of this file, and most functions are not async.
+    # Importing it costs more than the rest of this file, and most functions are not async.
     import asyncio
 
     return asyncio.new_event_loop()
 
 
 def send(target: int, kind: bytes, value: object) -> None:
-    """Write one line; a value that JSON does not know is the function's failure."""
+    """Write one line; a value that is not JSON counts as a failure of the function."""
     try:
         data = kind + json.dumps(value).encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:

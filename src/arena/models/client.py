@@ -1,8 +1,8 @@
 """One client for every endpoint that speaks the OpenAI chat format.
 
-It speaks the format itself: the vendor's library costs twice the processor time per call (3 ms
-against 1.5, `make bench-judge`), takes keys and organisations from environment variables of its
-own for any address, and passes on whatever a merely compatible server sends without checking it.
+It implements the format itself: the vendor's library needs twice the CPU time per call (3 ms
+against 1.5, `make bench-judge`), reads keys and organisations from its own environment variables
+for any address, and returns the response of a merely compatible server without checking it.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from arena.models.completion import (
 from arena.models.connections import ConnectionPool, TooLong, refuse_compressed
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""A text may have 1 MiB, JSON writes some characters with six bytes, and there are other fields."""
+"""A text may have 1 MiB, JSON escapes take six bytes a character, and there are other fields."""
 REDACTED = "[redacted]"
 MIN_SECRET_LENGTH = 8
-"""Placeholder keys for servers that need none (`none`, `EMPTY`) may well occur in a text."""
+"""Not shorter: placeholder keys for servers that need none (`none`, `EMPTY`) occur in texts."""
 
 
 class ModelClient:
@@ -80,6 +80,6 @@ class ModelClient:
         return self._redacted(body).encode() if self._is_secret else bytes(body)
 
     def _redacted(self, body: bytearray) -> str:
-        """The body without the key, which a server may repeat."""
+        """The body without the key, which a server may echo."""
         text = body.decode(errors="replace")
         return text.replace(self._key, REDACTED) if self._is_secret else text

@@ -1,4 +1,4 @@
-"""What a model answered, or why there is no answer.
+"""A model's answer, or why there is none.
 
     ModelFault
     ├── Refused          the endpoint answered with a status that is not a success
@@ -6,7 +6,7 @@
     ├── ModelTimedOut    no complete answer in time
     └── BadCompletion    an answer, but not a chat completion
 
-These are not Arena's own errors: whose fault it is depends on who was asked, an agent or a judge.
+These are not Arena errors: whose fault it is depends on who was asked, an agent or a judge.
 """
 
 import json
@@ -55,16 +55,16 @@ class BadCompletion(ModelFault):
 
 
 class BodyTooLong(BadCompletion):
-    """An answer far longer than any that could be used, or compressed so its size is unknown."""
+    """The answer is too long to be used, or compressed so that its size is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One answer of a model; merely compatible endpoints leave much of it out."""
+    """One answer of a model; merely compatible endpoints omit many of the fields."""
 
     text: str | None
     refusal: str | None = None
-    """What it said instead, if it declined to answer."""
+    """Its explanation, if it declined to answer."""
     finish_reason: str | None = None
     has_tool_calls: bool = False
     choices: int = 1
@@ -76,7 +76,7 @@ class Completion:
 
 
 def read_completion(body: bytes, *, model: str) -> Completion:
-    """The completion in a body, or `BadCompletion`; `model` is the one that was asked."""
+    """Parse a completion; raises `BadCompletion`. `model` is the requested one."""
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError) as error:

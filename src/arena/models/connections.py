@@ -1,7 +1,7 @@
-"""HTTP connections to one endpoint, and the rules for reading a response that nobody vouches for.
+"""HTTP connections to one endpoint, and the rules for reading an untrusted response.
 
-Each connection is a client of its own: one client with a pool of a hundred connections looks at
-every one of them for each request, which took half of the processor time.
+Each connection is a separate client: one client with a pool of a hundred connections scans all of
+them for each request, which took half of the CPU time.
 """
 
 import asyncio
@@ -44,9 +44,9 @@ class ConnectionPool:
 
     @asynccontextmanager
     async def post(self, url: str, content: bytes) -> AsyncGenerator[httpx2.Response]:
-        """Send JSON; gives the response before its body, which the caller reads."""
+        """Send JSON; yields the response before its body, which the caller reads."""
         async with self._slots:
-            # The last one used goes first: its connection is most likely still open.
+            # Last in, first out: its connection is most likely still open.
             client = self._idle.pop() if self._idle else self._new()
             try:
                 async with client.stream("POST", url, content=content) as response:
@@ -65,7 +65,7 @@ class ConnectionPool:
             follow_redirects=False,  # the headers may hold a key, which is for this address only
             limits=httpx2.Limits(max_connections=1),
             verify=self._certificates,
-            # The caller's own time-out covers the rest.
+            # The caller's own timeout covers the rest.
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
         )
         self._all.append(client)
@@ -73,7 +73,7 @@ class ConnectionPool:
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:
-    """The header Retry-After (seconds or a date) in seconds; None if it says nothing usable."""
+    """The header Retry-After (seconds or a date) in seconds; None if it is not usable."""
     if not retry_after:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Limits on calling one endpoint: so many at once, so many a minute, none while it is paused."""
+"""Rate limits of one endpoint: concurrency, calls per minute, and pauses."""
 
 import asyncio
 from collections import deque
@@ -6,9 +6,9 @@ from weakref import WeakKeyDictionary
 
 
 class Turns:
-    """Gives out turns; shared by all callers of one endpoint in this process.
+    """The turns of one endpoint, shared by all its callers in this process.
 
-    Waiting for a turn does not count as answering: a time-out starts with the turn.
+    Waiting for a turn does not count as answering: a timeout starts with the turn.
     """
 
     def __init__(
@@ -22,11 +22,11 @@ class Turns:
         self._paused_until = 0.0
 
     def turn(self) -> "Turn":
-        """Waits for a turn, and keeps it until the block ends."""
+        """A context that waits for a turn and holds it until the block ends."""
         return Turn(self)
 
     async def take(self) -> None:
-        """Wait for a turn; whoever takes one gives it back."""
+        """Wait for a turn; the caller must give it back."""
         await self._slots.acquire()
         try:
             if self._per_window is None:
@@ -38,11 +38,11 @@ class Turns:
             raise
 
     def give_back(self) -> None:
-        """Let the next one have the turn."""
+        """Release the turn."""
         self._slots.release()
 
     def pause(self, seconds: float) -> None:
-        """Give out no turn for so long: the endpoint has asked for it."""
+        """Grant no turns for some seconds, as the endpoint requested."""
         until = asyncio.get_running_loop().time() + seconds
         self._paused_until = max(self._paused_until, until)
 
@@ -60,7 +60,7 @@ class Turns:
                 if wait > 0:
                     await asyncio.sleep(wait)
                 self._started.popleft()
-            # Last: a pause may have been asked for during that wait.
+            # Last: a pause may have been requested during that wait.
             await self._wait_for_pause()
             self._started.append(loop.time())
 
@@ -85,7 +85,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Turns]] = WeakKey
 
 
 def turns_at(url: str, *, max_concurrency: int, per_minute: int | None) -> Turns:
-    """The turns that this process shares at `url`; the first caller sets the limits."""
+    """The shared turns of this process at `url`; the first caller sets the limits."""
     here = _turns.setdefault(asyncio.get_running_loop(), {})
     if url not in here:
         here[url] = Turns(max_concurrency=max_concurrency, per_minute=per_minute)

@@ -1,4 +1,4 @@
-"""What an answer took: tokens, the model, dollars."""
+"""The usage of an answer: tokens, model and cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _MAX_MODEL_LENGTH = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What an answer took, as far as it is known; None means unknown, never zero."""
+    """The usage of an answer; None means unknown, never zero."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -22,7 +22,7 @@ class Usage:
 
 
 def usage_from(value: object) -> Usage:
-    """The usage that an agent or endpoint reports of itself; what makes no sense is unknown."""
+    """The usage that an agent or endpoint reports; invalid values are unknown."""
     if not isinstance(value, Mapping):
         return Usage()
     fields = cast(Mapping[str, object], value)
@@ -62,7 +62,7 @@ def priced(usage: Usage, *, base_url: str | None = None, cached_tokens: int = 0)
 def _tokens(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # The range first: it leaves out NaN, and integers that no float can hold.
+    # The range first: it excludes NaN, and integers too large for a float.
     return int(value) if 0 <= value <= _MAX_TOKENS and value == int(value) else None
 
 

@@ -1,9 +1,9 @@
-"""Do it, durably: runs are created, executed, watched, resumed and read here.
+"""Durable execution: runs are created, executed, watched, resumed and read here.
 
 A *run* is one agent version against a list of tests that is frozen when the run is created. An
-*item* is one test in one trial. Each item ends in exactly one *result*, or in an error of the
-infrastructure that a resume tries again. Whoever executes a run holds its *lease*; results are
-written under it and counted in the same transaction, so a process may die at any moment.
+*item* is one test in one trial. Each item ends in exactly one *result*, or in an infrastructure
+error that a resume retries. The executor of a run holds its *lease*; results are written under it
+and counted in the same transaction, so a process may die at any moment.
 
 `run.py` has the values, `records/reader.py` reads, `executor.py` and `engine.py` execute and
 `watcher.py` watches. This room imports the catalog, the agents, evaluation and the store.

@@ -1,8 +1,8 @@
 """The engine: take an item of a run, ask the agent, judge the answer, record the result.
 
-`Engine.execute` does one run, from its lease to its end. `RunExecution` is the loop in it: workers
-take items and record their results. `execute_item` asks and judges. `ResultWriter` collects results
-on their way to the database.
+`Engine.execute` executes one run to its end. `RunExecution` is its loop: workers take items and
+record their results. `execute_item` asks and judges. `ResultWriter` writes results to the database
+in batches.
 """
 
 import asyncio
@@ -40,13 +40,13 @@ from arena.text import storable
 log = logging.getLogger(__name__)
 
 RENEW_SECONDS = 2.0
-"""How often an executor renews its lease, and learns that a run was cancelled elsewhere."""
+"""How often an executor renews its lease, and notices that a run was cancelled elsewhere."""
 MAX_ERRORS = 5
-"""After so many items in a row that could not be executed the run stops."""
+"""The run stops after this many items in a row that could not be executed."""
 BATCH_RESULTS = 500
 BATCH_CHARACTERS = 4_000_000
 FLUSH_SECONDS = 0.2
-"""How long a finished result may wait for others to be written with it."""
+"""How long a finished result may wait to be written in a batch."""
 
 AWAITING: dict[str, Any] = {
     "passed": None,
@@ -55,11 +55,11 @@ AWAITING: dict[str, Any] = {
     "failure_reason": None,
     "findings": [],
 }
-"""What `judged_fields` would decide, while people have not judged."""
+"""The fields of `judged_fields` while people have not judged."""
 
 
 class GiveUp(Exception):
-    """The infrastructure is down; more tries would not help."""
+    """The infrastructure is down; more attempts would not help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,19 +68,19 @@ class Engine:
 
     database: Database
     feed: Feed
-    """Those who watch are woken through it."""
+    """Wakes watchers."""
     token: str
-    """What this executor writes into the leases of its runs."""
+    """The fencing token of this executor in the leases of its runs."""
     sessions: AgentSessions
     resources: Resources
-    """What answers are judged with."""
+    """For judging answers."""
     reviewers_needed: int = 1
-    """How many people have to answer each item of a checklist."""
+    """Reviewers per item of a checklist."""
     recorder: Recorder | None = None
-    """Where the records of verdicts go."""
+    """Stores the records of verdicts; None keeps none."""
 
     async def execute(self, run: Run, agent: AgentDefinition, known: Mapping[str, Test]) -> Run:
-        """Do all that is left of a run whose lease this executor holds; return how it ended.
+        """Execute the pending items of a run whose lease this executor holds; returns the run.
 
         Tests that are `known` by their digest are not read from the database.
         """
@@ -95,12 +95,12 @@ class Engine:
             except LostLease:
                 raise
             except Exception as error:
-                # The edge of a run: a bug of ours ends it, or its watchers would wait for ever.
+                # The edge of a run: a bug must end it, or its watchers would wait for ever.
                 log.exception("run %s stopped", run.id)
                 error_message = f"internal error: {str(_first(error)).splitlines()[0]}"
             return await finish(self.database, run.id, self.token, error_message)
         except LostLease:
-            # Cancelled, or taken over: what the database says is what happened.
+            # Cancelled, or taken over: the database has the truth.
             return await get_run(self.database, run.id, None)
         except asyncio.CancelledError:
             with contextlib.suppress(LostLease, InfrastructureError):
@@ -110,7 +110,7 @@ class Engine:
             self.notify(run)
 
     def notify(self, run: Run) -> None:
-        """Wake those who watch the run or its team."""
+        """Wake the watchers of the run and of its team."""
         self.feed.notify(("run", run.id), ("team", run.team_id))
 
 
@@ -127,7 +127,7 @@ class RunExecution:
         self._known = known
         self._page: deque[Item] = deque()
         self._position: int | None = -1
-        """Where the page ended; None if it was the last."""
+        """The position after the current page; None after the last page."""
         self._paging = asyncio.Lock()
         self._writer = ResultWriter(self._write)
         self._errors = 0
@@ -152,7 +152,7 @@ class RunExecution:
         except* (GiveUp, LostLease, InfrastructureError) as group:
             raise _first(group) from None
         finally:
-            # Also when cancelled: what an agent has already answered is not thrown away.
+            # Also when cancelled: answers already received are not thrown away.
             try:
                 await self._writer.flush()
             finally:
@@ -170,7 +170,7 @@ class RunExecution:
         return self._page.popleft() if self._page else None
 
     async def _work(self, session: AgentSession) -> None:
-        """Take, ask, judge, record: until no item is left."""
+        """Take an item, ask, judge, record; until no item is left."""
         while (item := await self._take()) is not None:
             try:
                 result = await execute_item(
@@ -183,7 +183,7 @@ class RunExecution:
                 await self._writer.add(Executed(test=item.test, result=result))
 
     async def _record_error(self, item: Item, error: NotExecuted) -> None:
-        """Record what could not be executed; give up where it is no exception."""
+        """Record an item that could not be executed; give up if it is not the only one."""
         reason = error.cause.message
         recorded = RunError(
             test_id=item.test.id, trial=item.trial, attempts=error.attempts, reason=reason
@@ -214,9 +214,9 @@ async def execute_item(
     resources: Resources,
     recorder: Recorder | None = None,
 ) -> Result:
-    """Ask and judge: a verdict, or that people have to judge, or how the agent failed.
+    """Ask and judge; the result has a verdict, waits for people, or says how the agent failed.
 
-    `NotExecuted` if the infrastructure did not allow any of these.
+    Raises `NotExecuted` if the infrastructure failed.
     """
     test = item.test
     question = Question(
@@ -232,13 +232,13 @@ async def execute_item(
     try:
         verdict = await evaluate(standard, submission, resources)
         # Not for a plain validator: its verdict follows from the answer and the frozen test, both
-        # in the database, and files for thousands of them would cost more than judging.
+        # in the database, and writing thousands of files would cost more than judging.
         if recorder is not None and is_graded(standard):
             cid = await recorder.keep(test.document, submission, verdict)
     except ReviewNeeded:
         return _new_result(item, reply, AWAITING)
     except InfrastructureError as error:
-        # The agent has answered; asking it again would not repair what judges it.
+        # The agent has answered; asking again would not fix the judge or the sandbox.
         raise NotExecuted(reply.attempts, error) from error
     return _new_result(item, reply, judged_fields(test, verdict), verdict_cid=cid)
 
@@ -251,7 +251,7 @@ def _new_result(
     status: ExecutionStatus = ExecutionStatus.COMPLETED,
     verdict_cid: str | None = None,
 ) -> Result:
-    """The result of an item; `judged` is what a verdict decides of it."""
+    """The result of an item; `judged` has the fields that a verdict decides."""
     test, answer = item.test, reply.outcome
     usage, output = Usage(), None
     if not isinstance(answer, AgentFault):
@@ -291,7 +291,7 @@ def _failed_result(item: Item, reply: Reply, fault: AgentFault) -> Result:
 
 
 class ResultWriter:
-    """Collects results and writes them in batches; `add` waits if the database is behind."""
+    """Writes results in batches; `add` waits if the database is behind."""
 
     def __init__(self, write: Callable[[list[Executed]], Awaitable[None]]) -> None:
         self._write = write
@@ -300,36 +300,36 @@ class ResultWriter:
         self._writing = asyncio.Lock()
 
     async def add(self, executed: Executed) -> None:
-        """Take a result; it is in the database after the next `flush`."""
+        """Add a result; it is in the database after the next `flush`."""
         self._batch.append(executed)
         self._size += executed.result.size
         if len(self._batch) >= BATCH_RESULTS or self._size >= BATCH_CHARACTERS:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write all that was added."""
+        """Write all added results."""
         async with self._writing:
             batch, self._batch, self._size = self._batch, [], 0
             if batch:
                 await self._write(batch)
 
     async def keep_flushing(self, until: asyncio.Event) -> None:
-        """Write what was added, soon after it was, and all of it before this ends."""
+        """Flush periodically until the event, and once more at the end."""
         while not until.is_set():
             await _pause(FLUSH_SECONDS, until)
             await self.flush()
 
 
 async def _pause(seconds: float, until: asyncio.Event) -> None:
-    """Wait so long, or until the event."""
-    # Not by cancelling the task: it may be in the middle of a transaction.
+    """Wait for some seconds, or until the event."""
+    # An event rather than cancelling the task, which may be in the middle of a transaction.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await until.wait()
 
 
 def _first(error: BaseException) -> Exception:
-    """The error itself, or the first one of a group, however deep it is wrapped."""
+    """The error itself, or the first one in nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = cast(BaseExceptionGroup[BaseException], error).exceptions[0]
     assert isinstance(error, Exception)

@@ -1,4 +1,4 @@
-"""Items of a run and their results, together with the tests they are of."""
+"""Items of a run and their results, together with their tests."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -9,7 +9,7 @@ from arena.runs.run import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing to do in a run: a test, in one of its trials."""
+    """One test in one trial of a run."""
 
     test: Test
     trial: int
@@ -17,7 +17,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executed:
-    """An item's result on its way to the database, with the test it answers."""
+    """A result to be written to the database, with its test."""
 
     test: Test
     result: Result
@@ -25,7 +25,7 @@ class Executed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedResult:
-    """A result with the test it answers, and its neighbours among the results wanted."""
+    """A result with its test, and its neighbours among the filtered results."""
 
     result: Result
     test: Test

@@ -1,4 +1,4 @@
-"""A run, its states, and the results it is made of: the values that are stored, sent and shown."""
+"""A run, its states and its results: the values that are stored, sent and shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from arena.evaluation.verdict import Finding
 from arena.scoring.history import ExecutionStatus
 
 Outcome = Literal["passed", "failed", "awaiting"]
-"""`awaiting`: people have yet to judge the result."""
+"""`awaiting`: reviewers have not judged the result yet."""
 
 
 class RunStatus(StrEnum):
-    """Where a run stands."""
+    """The state of a run."""
 
     PENDING = "pending"
     RUNNING = "running"
     AWAITING_REVIEW = "awaiting_review"
-    """Every test is executed; people have yet to judge some of the answers."""
+    """Every test was executed; reviewers have not judged all answers yet."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more happens to it by itself."""
+        """Whether its execution has ended."""
         return self not in (RunStatus.PENDING, RunStatus.RUNNING)
 
 
@@ -42,9 +42,9 @@ MOVES: dict[RunStatus, frozenset[RunStatus]] = {
             RunStatus.CANCELLED,
         }
     ),
-    # It completes by itself with the last answer of a reviewer.
+    # It completes with the last answer of a reviewer.
     RunStatus.AWAITING_REVIEW: frozenset({RunStatus.COMPLETED, RunStatus.CANCELLED}),
-    # A run that the infrastructure kept from finishing may be resumed.
+    # A run that failed because of the infrastructure may be resumed.
     RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
     RunStatus.COMPLETED: frozenset(),
     RunStatus.CANCELLED: frozenset(),
@@ -59,7 +59,7 @@ def check_move(run_id: UUID, now: RunStatus, then: RunStatus, action: str) -> No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What somebody wants measured."""
+    """A request to measure an agent."""
 
     team_id: str
     agent_id: str
@@ -85,7 +85,7 @@ class Run:
     failed_tests: int
     errored_tests: int
     awaiting_tests: int = 0
-    """Results that people have yet to judge: neither passed nor failed."""
+    """Results that reviewers have not judged yet: neither passed nor failed."""
     score_percent: float | None
     points_earned: float
     points_possible: float
@@ -100,7 +100,7 @@ class Run:
     cost_usd: float | None
     """Of the results whose cost is known."""
     costed_tests: int
-    """How many results that is."""
+    """How many results have a known cost."""
     duration_seconds: float
     """The sum over the results."""
     error_message: str | None
@@ -111,20 +111,20 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of one test in one trial."""
+    """The result of one test in one trial."""
 
     id: UUID
     sequence: int
-    """1, 2, 3… in the order of recording; 0 until it is recorded."""
+    """Its number in the order of recording, from 1; 0 until it is recorded."""
     test_id: str
     trial: int
     category: str
     status: ExecutionStatus
     """How the execution ended, whatever the verdict."""
     passed: bool | None
-    """Null while people have not judged it."""
+    """Null until reviewers have judged it."""
     score: float | None
-    """0 to 100; null while it is not judged."""
+    """0 to 100; null until it is judged."""
     points_earned: float
     points_possible: float
     actual_output: dict[str, Any] | None
@@ -137,22 +137,22 @@ class Result:
     model: str | None
     cost_usd: float | None
     pass_at_k: float | None = None
-    """Of the test, over the k trials that every test has."""
+    """Of its test, over the k trials of every test."""
     pass_all_k: float | None = None
     verdict_cid: str | None = None
-    """The record of a graded verdict; null if this result says it all."""
+    """The record of a graded verdict; null if this result holds all of it."""
     created_at: datetime
 
     @property
     def size(self) -> int:
-        """About how much memory it holds, in characters."""
+        """Its approximate size in memory, in characters."""
         output = self.actual_output or {}
         return 500 + len(str(output.get("output", ""))) + len(self.failure_reason or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """A result in a list: without what the agent said, small enough to list thousands."""
+    """A result in a list: without the agent's output, so that thousands can be listed."""
 
     id: UUID
     sequence: int
@@ -179,12 +179,12 @@ class ResultPage:
 
     results: list[Result]
     has_more: bool
-    """Whether more follow behind the last one."""
+    """Whether there are more results after the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFilter:
-    """Which results of a run are wanted."""
+    """Selects results of a run."""
 
     outcome: Outcome | None = None
     category: str | None = None
@@ -195,18 +195,18 @@ class ResultFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryCount:
-    """How a run went in one category."""
+    """The results of a run in one category."""
 
     category: str
     results: int
     passed: int
     awaiting: int = 0
-    """Results that people have yet to judge."""
+    """Results that reviewers have not judged yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunError:
-    """A test that could not be executed, through no fault of the agent."""
+    """A test that could not be executed; not the agent's fault."""
 
     test_id: str
     trial: int
@@ -216,7 +216,7 @@ class RunError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     run_id: UUID
     status: RunStatus
@@ -225,7 +225,7 @@ class Progress:
     passed: int
     failed: int
     awaiting: int = 0
-    """Results that people have yet to judge."""
+    """Results that reviewers have not judged yet."""
 
     @classmethod
     def of(cls, run: Run) -> "Progress":
@@ -243,7 +243,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultEvent:
-    """A result, as those who watch its run get it."""
+    """A result in the event stream of its run."""
 
     sequence: int
     test_id: str
@@ -257,7 +257,7 @@ class ResultEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """What a watcher gets: the run as it is now, and the results that are new."""
+    """An event for watchers: the run as it is now, and its new results."""
 
     run: Run
     results: Sequence[ResultEvent]

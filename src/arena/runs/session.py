@@ -1,4 +1,4 @@
-"""One agent, asked test after test: its turns, retries, and what counts as an answer."""
+"""Asks one agent test after test: turns, retries, and what counts as an answer."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ MAX_DELAY_SECONDS = 30.0
 
 
 class NotExecuted(Exception):
-    """An item could not be executed; the agent is not to blame."""
+    """An item could not be executed; not the agent's fault."""
 
     def __init__(self, attempts: int, cause: InfrastructureError) -> None:
         super().__init__(cause.message)
@@ -26,25 +26,25 @@ class NotExecuted(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retries:
-    """How often and how patiently a question is asked again."""
+    """How often, and after what delay, a question is retried."""
 
     count: int = 2
     delay_seconds: float = 0.5
 
     def delay(self, attempt: int, error: InfrastructureError) -> float:
-        """The wait after the given attempt: doubling, plus what a busy agent has asked for."""
+        """The wait after an attempt: doubling, plus the Retry-After of a busy agent."""
         first = self.delay_seconds
         wait = backoff_seconds(first, attempt, most_seconds=MAX_DELAY_SECONDS, jitter=True)
         if isinstance(error, AgentBusy) and error.retry_after_seconds is not None:
-            # Added, not the larger of the two: items that were all given the same time to wait
-            # must not all come back together, and none before its time.
+            # Added, not the larger of the two: items that all got the same Retry-After must not
+            # retry all together, and none before its time.
             wait += min(error.retry_after_seconds, MAX_DELAY_SECONDS)
         return wait
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an agent did with a question: it answered, or it failed."""
+    """The outcome of a question: the agent answered, or it failed."""
 
     outcome: Answer | AgentFault
     duration_seconds: float
@@ -54,14 +54,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSession:
-    """An open connection to an agent; its turns are shared by all sessions with that agent."""
+    """An open connection to an agent; its rate limit is shared by all sessions with it."""
 
     connector: Connector
     limiter: Turns
     retries: Retries = field(default_factory=Retries)
 
     async def ask(self, question: Question) -> Reply:
-        """Ask until the agent has answered or failed; `NotExecuted` if it cannot be reached."""
+        """Ask until the agent has answered or failed; `NotExecuted` if it is unreachable."""
         attempt = 1
         while True:
             try:
@@ -76,20 +76,20 @@ class AgentSession:
                 if not error.retryable or attempt > self.retries.count:
                     raise NotExecuted(attempt, error) from error
                 wait = self.retries.delay(attempt, error)
-            # Outside of the turn: another question may be asked meanwhile.
+            # Outside the turn, so that another question can be asked meanwhile.
             await asyncio.sleep(wait)
             attempt += 1
 
 
 class AgentSessions:
-    """Opens sessions. Runs of one agent share what it allows, as its file says now."""
+    """Opens sessions. Runs of one agent share its limits, as they are in its file now."""
 
     def __init__(self, retries: Retries) -> None:
         self._retries = retries
         self._limiters: dict[tuple[str, AgentLimits], Turns] = {}
 
     def open(self, agent: AgentDefinition) -> AgentSession:
-        """A session with this agent; whoever opens it closes its connector."""
+        """A session with this agent; the caller closes its connector."""
         limits = agent.limits
         turns = Turns(max_concurrency=limits.max_concurrency, per_minute=limits.per_minute)
         limiter = self._limiters.setdefault((agent.reference, limits), turns)
@@ -97,14 +97,14 @@ class AgentSessions:
 
 
 async def ask(connector: Connector, question: Question) -> Answer:
-    """The agent's answer, in time, with something in it that can be stored and shown."""
+    """The agent's answer, not blank and with text that can be stored."""
     answer = await connector.answer(question)
     output = storable(answer.output)
     if not output.strip():
         raise AgentSaidNothing
     usage = answer.usage
     if usage.model and usage.cost_usd is None:
-        usage = await asyncio.to_thread(priced, usage)  # the price list takes long to load
+        usage = await asyncio.to_thread(priced, usage)  # the price list takes 0.5 s to load
     if output is answer.output and usage is answer.usage:
         return answer
     return replace(answer, output=output, usage=usage)

@@ -1,4 +1,4 @@
-"""What a verdict decides of a result, and which verdicts become records of their own."""
+"""Applies verdicts to results, and stores verdict records."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from arena.text import storable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorder:
-    """Keeps verdict records in a content store."""
+    """Stores verdict records in a content store."""
 
     store: LocalStore
     sandbox: str
@@ -22,7 +22,7 @@ class Recorder:
     async def keep(
         self, document: Mapping[str, object], submission: Submission, verdict: Verdict
     ) -> str:
-        """The CID of the record of a verdict by the standard in this document."""
+        """Store the record of a verdict by this standard; returns its CID."""
         return await asyncio.to_thread(
             keep_record, self.store, document, submission, verdict, sandbox=self.sandbox
         )
@@ -40,7 +40,7 @@ def judged_fields(test: Test, verdict: Verdict) -> dict[str, object]:
 
 
 def _storable_finding(finding: Finding) -> Finding:
-    """The finding without what a database refuses: submitted code may return any character."""
+    """The finding with text that a database accepts: code may return any character."""
     texts = (finding.criterion, finding.reason, finding.evidence or "")
     if all(text.isascii() and "\0" not in text for text in texts):
         return finding

@@ -1,4 +1,4 @@
-"""Watching runs: one run to its end, or the runs of a team."""
+"""Watches runs: one run to its end, or the runs of a team."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -9,11 +9,11 @@ from arena.runs.records.reader import RunReader
 from arena.runs.run import ResultEvent, Run, RunEvent, RunStatus
 
 POLL_SECONDS = 0.5
-"""How often a watched run is looked at: another process may execute it."""
+"""How often a watched run is polled: another process may execute it."""
 RUNS_WATCHED = 50
-"""Of a team's newest, and of those that are executed."""
+"""How many of a team's newest runs, and how many of its running ones."""
 EVENT_RESULTS = 500
-"""Results a watcher gets at once."""
+"""Results in one event."""
 
 
 class RunWatcher:
@@ -26,7 +26,7 @@ class RunWatcher:
     async def watch(
         self, run_id: UUID, team_id: str | None, *, after: int = 0, with_results: bool = True
     ) -> AsyncGenerator[RunEvent]:
-        """The run now, and again at every look, until it has ended or waits for people."""
+        """The run now, and after every change, until it has ended or waits for people."""
 
         async def look(_: Run | None) -> Run:
             return await self._reader.get(run_id, team_id)
@@ -35,7 +35,7 @@ class RunWatcher:
         async with aclosing(looks):
             async for run in looks:
                 results: Sequence[ResultEvent] = ()
-                # Results are numbered as they are counted.
+                # Sequence numbers have no gaps, so `completed_tests` is also the last number.
                 while with_results and after < run.completed_tests:
                     results = await self._reader.events(run_id, after=after, limit=EVENT_RESULTS)
                     after = results[-1].sequence
@@ -46,7 +46,7 @@ class RunWatcher:
                     return
 
     async def present(self, team_id: str) -> Mapping[UUID, Run]:
-        """The team's newest runs, and those that are executed now."""
+        """The team's newest runs, and its running ones."""
         newest = await self._reader.list(team_id, limit=RUNS_WATCHED)
         running = await self._reader.list(team_id, status=RunStatus.RUNNING, limit=RUNS_WATCHED)
         return {run.id: run for run in (*newest, *running)}

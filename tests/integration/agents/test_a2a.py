@@ -284,7 +284,7 @@ async def test_an_error_inside_the_agent_is_a_crash(a2a, ask, peer, caplog):
 
 
 async def test_a_login_is_asked_of_the_user_and_not_retried(a2a, ask, peer):
-    with pytest.raises(AgentUnavailable, match="asks for a login") as caught:
+    with pytest.raises(AgentUnavailable, match="requires a login") as caught:
         await ask(a2a(peer), "login")
     assert not caught.value.retryable
 

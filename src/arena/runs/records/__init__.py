@@ -1,1 +1,1 @@
-"""Runs and their results in the database: the only files of this room that touch tables."""
+"""Runs and their results in the database: the only files of this room that use tables."""

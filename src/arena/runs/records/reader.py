@@ -1,4 +1,4 @@
-"""Runs and results, read."""
+"""Reads runs and results."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,16 +27,16 @@ from arena.store.database import Database, shielded, value_from
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE_CHARACTERS = 16_000_000
-"""A page of results ends with the one that reaches this size, however many were wanted."""
+"""A page of results ends when it reaches this size, however many were requested."""
 FETCHED_ROWS = 32
-"""Rows that the driver holds beside that page: an answer may take a megabyte."""
+"""Rows that the driver buffers in addition: an answer may take a megabyte."""
 REASON_CHARACTERS = 300
-"""Of a reason in a list; the result itself has all of it."""
+"""Length of a reason in a list; the result itself has all of it."""
 MAX_ERRORS = 100
 """Errors of a run that are listed."""
 
 OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}
-"""What the column `passed` holds for each."""
+"""The value of the column `passed` for each."""
 
 
 class RunReader:
@@ -90,9 +90,9 @@ class RunReader:
         limit: int = 1000,
         outcome: Outcome | None = None,
     ) -> ResultPage:
-        """Results of a run in the order of recording, from the one behind `after` on.
+        """Results of a run after the sequence number `after`, in the order of recording.
 
-        As many as `limit`, or fewer if they would take too much memory.
+        At most `limit`, and fewer if they would take too much memory.
         """
         query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
         if outcome is not None:
@@ -102,7 +102,7 @@ class RunReader:
         page: list[Result] = []
         size = 0
         async with self._database.reading() as connection, connection.stream(streamed) as rows:
-            async for part in rows.partitions():  # row by row each would be a task of its own
+            async for part in rows.partitions():  # row by row, each would be a task switch
                 for row in part:
                     if len(page) == limit or size >= PAGE_CHARACTERS:
                         return ResultPage(results=page, has_more=True)
@@ -112,9 +112,9 @@ class RunReader:
 
     @shielded
     async def rows(
-        self, run_id: UUID, wanted: ResultFilter, *, after: int = 0, limit: int = 1000
+        self, run_id: UUID, selection: ResultFilter, *, after: int = 0, limit: int = 1000
     ) -> tuple[Sequence[ResultRow], int]:
-        """A page of results without what the agent said, and how many fit the filter in all."""
+        """A page of results without the agent's output, and the number that match the filter."""
         columns = Results.__table__.c
         own = [columns[name] for name in ResultRow.__dataclass_fields__ if name in columns]
         own.remove(columns.failure_reason)
@@ -130,8 +130,8 @@ class RunReader:
             )
             .join(FrozenTests, FrozenTests.digest == RunTests.digest)
         )
-        query = _filtered(query, run_id, wanted).where(Results.sequence > after)
-        counting = _filtered(select(func.count()).select_from(Results), run_id, wanted)
+        query = _filtered(query, run_id, selection).where(Results.sequence > after)
+        counting = _filtered(select(func.count()).select_from(Results), run_id, selection)
         async with self._database.reading() as connection:
             total = (await connection.execute(counting)).scalar_one()
             page = await connection.execute(query.order_by(Results.sequence).limit(limit))
@@ -141,7 +141,7 @@ class RunReader:
 
     @shielded
     async def events(self, run_id: UUID, *, after: int, limit: int) -> Sequence[ResultEvent]:
-        """Results as those who watch the run get them, from the one behind `after` on."""
+        """Results for the event stream, after the sequence number `after`."""
         columns = [Results.__table__.c[name] for name in ResultEvent.__dataclass_fields__]
         query = select(*columns).where(Results.run_id == run_id, Results.sequence > after)
         async with self._database.reading() as connection:
@@ -154,7 +154,7 @@ class RunReader:
     async def result(
         self, run_id: UUID, result_id: UUID, among: ResultFilter | None = None
     ) -> PlacedResult:
-        """One result with its test as it was asked, and its neighbours among those wanted."""
+        """One result with its frozen test, and its neighbours among the filtered results."""
         query = select(Results.__table__).where(Results.run_id == run_id, Results.id == result_id)
         others = _filtered(select(Results.id), run_id, among or ResultFilter()).limit(1)
         async with self._database.reading() as connection:
@@ -173,7 +173,7 @@ class RunReader:
 
     @shielded
     async def categories(self, run_id: UUID) -> Sequence[CategoryCount]:
-        """How a run went in each category."""
+        """The results of a run per category."""
         query = (
             select(
                 Results.category,
@@ -197,15 +197,15 @@ class RunReader:
             return [value_from(RunError, row) for row in await connection.execute(query)]
 
 
-def _filtered(query: Select[Any], run_id: UUID, wanted: ResultFilter) -> Select[Any]:
+def _filtered(query: Select[Any], run_id: UUID, selection: ResultFilter) -> Select[Any]:
     query = query.where(Results.run_id == run_id)
-    if wanted.outcome is not None:
-        query = query.where(Results.passed.is_(OUTCOMES[wanted.outcome]))
-    if wanted.category is not None:
-        query = query.where(Results.category == wanted.category)
-    if wanted.test_id is not None:
-        query = query.where(Results.test_id == wanted.test_id)
-    if wanted.is_flaky:
+    if selection.outcome is not None:
+        query = query.where(Results.passed.is_(OUTCOMES[selection.outcome]))
+    if selection.category is not None:
+        query = query.where(Results.category == selection.category)
+    if selection.test_id is not None:
+        query = query.where(Results.test_id == selection.test_id)
+    if selection.is_flaky:
         mixed = (
             select(Results.test_id)
             .where(Results.run_id == run_id)

@@ -1,4 +1,4 @@
-"""Rows of the database and the values they stand for."""
+"""Conversions of database rows to values."""
 
 from typing import Any
 from uuid import UUID

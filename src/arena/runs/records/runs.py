@@ -1,4 +1,4 @@
-"""Runs: created, found again after an interruption, ended."""
+"""Creates runs, finds interrupted ones, and ends them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,13 +22,13 @@ from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables.runs import FrozenTests, RunErrors, Runs, RunTests
 
 PAGE = 500
-"""Tests that are written at once."""
+"""Tests per insert."""
 NO_LEASE: dict[str, object] = {"lease_token": None, "lease_expires_at": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
-    """What a run is created from."""
+    """The data of a new run."""
 
     team_id: str
     agent_id: str
@@ -43,7 +43,7 @@ class NewRun:
 async def create_run(
     database: Database, new: NewRun, tests: Sequence[Test]
 ) -> tuple[Run, dict[str, Test]]:
-    """A new run of these tests, frozen as they are now; the run, and its tests by digest."""
+    """Create a run of these tests, frozen as they are now; returns it and its tests by digest."""
     run_id = uuid4()
     trials = [new.trials or test.trials for test in tests]
     frozen: dict[str, Test] = {}
@@ -69,7 +69,7 @@ async def create_run(
 async def _freeze(
     connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
 ) -> list[str]:
-    """Store a page of the run's tests; their digests."""
+    """Store a page of the run's tests; returns their digests."""
     bodies = [test.as_json() for _, test in page]
     digests = [digest_of(body) for body in bodies]
     frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
@@ -92,7 +92,7 @@ async def _freeze(
 
 @shielded
 async def unfinished_runs(database: Database) -> list[Run]:
-    """Every run in state running: the candidates for a resume."""
+    """Every run in state running: the candidates for resuming."""
     query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
     async with database.reading() as connection:
         return [to_run(row) for row in await connection.execute(query)]
@@ -100,7 +100,7 @@ async def unfinished_runs(database: Database) -> list[Run]:
 
 @shielded
 async def silent_runs(database: Database) -> list[tuple[Run, str]]:
-    """The runs whose lease is held and has run out, each with the token it is held by."""
+    """The runs with an expired lease that was not released, each with its token."""
     query = select(Runs.__table__).where(
         Runs.status == RunStatus.RUNNING,
         Runs.lease_token.is_not(None),
@@ -112,7 +112,7 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
 
 @shielded
 async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
-    """End the execution: failed if an item has no result, else completed or up to people."""
+    """End the execution: failed if an item has no result, else completed or in review."""
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
         if row.completed_tests < row.total_tests:
@@ -134,7 +134,7 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
 
 
 async def complete(connection: AsyncConnection, row: Row[Any]) -> None:
-    """Complete a run whose every result has its verdict; a full one now stands for its agent."""
+    """Complete a run whose results all have verdicts; a full one becomes the benchmark."""
     points = round(row.points_earned * MICROPOINTS), round(row.points_possible * MICROPOINTS)
     await change(
         connection,
@@ -167,6 +167,6 @@ async def cancel_run(database: Database, run_id: UUID, team_id: str) -> Run:
 
 
 def _percent(part: int, whole: int) -> float | None:
-    """Rounded as every score is, so that a run and the leaderboard show the same number."""
+    """Rounded like every score, so that a run and the leaderboard show the same number."""
     score = share_score(min(part, whole), whole)
     return None if score is None else float(score)

@@ -1,4 +1,4 @@
-"""The verdict of people on a result: recorded, counted, and the run completed by the last."""
+"""Records people's verdicts on results; the last one completes the run."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,15 +23,15 @@ from arena.store.tables.runs import Results
 async def settle_result(
     database: Database, review: Review, verdict: Verdict, verdict_cid: str | None
 ) -> Run | None:
-    """Give a result its verdict, exactly once; the run after it, None if it was settled before."""
+    """Give a result its verdict, exactly once; the updated run, None if it already had one."""
     run_id = UUID(review.subject.id)
     test_id, _, trial = review.subject.part.rpartition(":")
     query = select(Results.__table__).where(
         Results.run_id == run_id, Results.test_id == test_id, Results.trial == int(trial)
     )
     async with database.writing() as connection:
-        # The run's row first, as its executor does: of two last verdicts one waits for the other,
-        # and the one that comes second sees that it is the last.
+        # Lock the run's row first, as its executor does: of two concurrent last verdicts one waits
+        # for the other, and then sees that it is the last.
         row = await run_row(connection, run_id, lock=True)
         if not await close_review(connection, review):
             return None

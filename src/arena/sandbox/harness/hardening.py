@@ -45,8 +45,8 @@ class Walls:
         inherited, closing = map(base64.b64decode, config["filters"])
         bare = bool(config.get("bare"))
         self._inherited = b"" if bare else inherited
-        # A network namespace is the most expensive one (+0.6 ms). Where the filter refuses sockets, the
-        # zygote's own empty one is enough.
+        # A network namespace is the most expensive one (+0.6 ms). Where the filter refuses sockets,
+        # the zygote's own empty one is enough.
         network = bool(config["network"])
         flags = NAMESPACES | (NEW_NET if network else 0)
         # CLONE_PARENT: children belong to the reaper, so the zygote never has to wait for them.

@@ -120,8 +120,8 @@ class Box:
                 "STACK": 16 * MIB,
             }
         # V8 and the JVM reserve far more address space than they use (Node crashes below about 1 GB
-        # of it): limit data instead. The CPU
-        # time of a workspace is limited per command, by its process 1.
+        # of it): limit data instead. The CPU time of a workspace is limited per command, by its
+        # process 1.
         special = {"DATA": limits.memory_bytes, "NPROC": limits.workspace_processes}
         if self.kind is Kind.WORKSPACE:
             del common["CPU"]

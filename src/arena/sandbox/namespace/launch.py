@@ -50,8 +50,8 @@ def launch(box: Box) -> Started:
         files.append(extension)
     try:
         arguments = box.arguments(channels, files[0], extension)
-        # Drop root first: RLIMIT_NPROC does not apply to uid 0, and root without capabilities cannot
-        # map the nested user namespaces of the children.
+        # Drop root first: RLIMIT_NPROC does not apply to uid 0, and root without capabilities
+        # cannot map the nested user namespaces of the children.
         root = os.geteuid() == 0
         # An empty environment: --clearenv does not hide bubblewrap's own from the inside.
         process = subprocess.Popen(
