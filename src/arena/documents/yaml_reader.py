@@ -292,10 +292,9 @@ class YamlReader:
             return None
         self._repeated += anchored.weight
         if self._repeated > MAX_REPEATED:
-            message = f"the aliases of this file repeat more than {MAX_REPEATED // 1024**2} MiB"
-            raise self._problems.give_up(
-                _place(event.start_mark), f"{message}; write fewer of them"
-            )
+            most = f"{MAX_REPEATED // 1024**2} MiB"
+            message = f"the aliases of this file repeat more than {most}; write fewer of them"
+            raise self._problems.give_up(_place(event.start_mark), message)
         if depth + anchored.height > MAX_DEPTH:
             message = f"with this alias, values nest more than {MAX_DEPTH} deep"
             raise self._problems.give_up(_place(event.start_mark), message)

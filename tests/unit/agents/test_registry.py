@@ -68,7 +68,7 @@ def test_a_file_with_a_problem_is_never_passed_over_for_an_older_version(tmp_pat
     write(tmp_path, "ant.yaml", "ant")
     (tmp_path / "v2.yaml").write_text(wrong)
     registry = Registry([tmp_path], builtin=None)
-    with pytest.raises(Conflict, match=r"the newest version of 'bee' is not known.*v2\.yaml:\d+"):
+    with pytest.raises(Conflict, match=r"the newest version of 'bee' is unknown.*v2\.yaml:\d+"):
         registry.find("bee")
     assert registry.find("bee", "1.0.0").version == "1.0.0"
     assert registry.find("ant").version == "1.0.0"
