@@ -1294,7 +1294,7 @@ export interface components {
             version: string;
             /**
              * Versions
-             * @description Every version that is known, newest first.
+             * @description Every known version, newest first.
              */
             versions: string[];
             /** Name */
@@ -1367,7 +1367,7 @@ export interface components {
         };
         /**
          * AgentLimits
-         * @description How much an agent may be asked.
+         * @description How many questions an agent may get.
          */
         AgentLimits: {
             /**
@@ -1384,7 +1384,7 @@ export interface components {
         };
         /**
          * AgentList
-         * @description Every agent in its newest version, and what is wrong with agent files.
+         * @description Every agent in its newest version, and the problems in agent files.
          */
         AgentList: {
             /** Agents */
@@ -1627,7 +1627,7 @@ export interface components {
         };
         /**
          * CategoryCount
-         * @description How a run went in one category.
+         * @description The results of a run in one category.
          */
         CategoryCount: {
             /** Category */
@@ -1638,7 +1638,7 @@ export interface components {
             passed: number;
             /**
              * Awaiting
-             * @description Results that people have yet to judge.
+             * @description Results that reviewers have not judged yet.
              * @default 0
              */
             awaiting: number;
@@ -2857,7 +2857,7 @@ export interface components {
         };
         /**
          * Result
-         * @description What came of one test in one trial.
+         * @description The result of one test in one trial.
          */
         Result: {
             /**
@@ -2867,7 +2867,7 @@ export interface components {
             id: string;
             /**
              * Sequence
-             * @description 1, 2, 3… in the order of recording; 0 until it is recorded.
+             * @description Its number in the order of recording, from 1; 0 until it is recorded.
              */
             sequence: number;
             /** Test Id */
@@ -2880,12 +2880,12 @@ export interface components {
             status: components["schemas"]["ExecutionStatus"];
             /**
              * Passed
-             * @description Null while people have not judged it.
+             * @description Null until reviewers have judged it.
              */
             passed: boolean | null;
             /**
              * Score
-             * @description 0 to 100; null while it is not judged.
+             * @description 0 to 100; null until it is judged.
              */
             score: number | null;
             /** Points Earned */
@@ -2914,14 +2914,14 @@ export interface components {
             cost_usd: number | null;
             /**
              * Pass At K
-             * @description Of the test, over the k trials that every test has.
+             * @description Of its test, over the k trials of every test.
              */
             pass_at_k: number | null;
             /** Pass All K */
             pass_all_k: number | null;
             /**
              * Verdict Cid
-             * @description The record of a graded verdict; null if this result says it all.
+             * @description The record of a graded verdict; null if this result holds all of it.
              */
             verdict_cid: string | null;
             /**
@@ -2966,7 +2966,7 @@ export interface components {
         };
         /**
          * ResultRow
-         * @description A result in a list: without what the agent said, small enough to list thousands.
+         * @description A result in a list: without the agent's output, so that thousands can be listed.
          */
         ResultRow: {
             /**
@@ -3299,7 +3299,7 @@ export interface components {
             errored_tests: number;
             /**
              * Awaiting Tests
-             * @description Results that people have yet to judge: neither passed nor failed.
+             * @description Results that reviewers have not judged yet: neither passed nor failed.
              * @default 0
              */
             awaiting_tests: number;
@@ -3333,7 +3333,7 @@ export interface components {
             cost_usd: number | null;
             /**
              * Costed Tests
-             * @description How many results that is.
+             * @description How many results have a known cost.
              */
             costed_tests: number;
             /**
@@ -3443,7 +3443,7 @@ export interface components {
         };
         /**
          * RunError
-         * @description A test that could not be executed, through no fault of the agent.
+         * @description A test that could not be executed; not the agent's fault.
          */
         RunError: {
             /** Test Id */
@@ -3511,7 +3511,7 @@ export interface components {
         };
         /**
          * RunStatus
-         * @description Where a run stands.
+         * @description The state of a run.
          * @enum {string}
          */
         RunStatus: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
@@ -4608,7 +4608,7 @@ export interface components {
         };
         /**
          * Progress
-         * @description How far a run is.
+         * @description The progress of a run.
          */
         Progress: {
             /**
@@ -4627,14 +4627,14 @@ export interface components {
             failed: number;
             /**
              * Awaiting
-             * @description Results that people have yet to judge.
+             * @description Results that reviewers have not judged yet.
              * @default 0
              */
             awaiting: number;
         };
         /**
          * ResultEvent
-         * @description A result, as those who watch its run get it.
+         * @description A result in the event stream of its run.
          */
         ResultEvent: {
             /** Sequence */
