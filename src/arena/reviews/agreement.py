@@ -1,11 +1,11 @@
-"""Do reviewers agree: how often, and how much more often than by chance."""
+"""Agreement of reviewers: how often, and how much more often than by chance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 MIN_COMMON_ITEMS = 5
-"""With fewer items in common kappa says nothing: one more answer would turn it over."""
+"""With fewer items in common, kappa is meaningless: one more answer could reverse it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +23,18 @@ class ReviewerAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewAgreement:
-    """How far the reviewers agree, over the items that two or more have answered."""
+    """The agreement of reviewers on the items that two or more have answered."""
 
     shared_items: int
     agreed_items: int
-    """Items on which all of their reviewers gave the same answer."""
+    """Items on which all their reviewers gave the same answer."""
     share: float | None
     """The share of shared items that all agree on; null if no item has two reviewers."""
     pairs: tuple[ReviewerAgreement, ...]
 
 
 def agreement_of(items: Sequence[Mapping[str, bool]]) -> ReviewAgreement:
-    """How far reviewers agree, together and two by two; each item has their answers by name."""
+    """The agreement of reviewers, overall and pairwise; each item has the answers by name."""
     shared = [answers for answers in items if len(answers) > 1]
     reviewers = sorted({reviewer for answers in shared for reviewer in answers})
     pairs = (_pair(first, second, shared) for first, second in combinations(reviewers, 2))
@@ -73,7 +73,7 @@ def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
     agreed = sum(first == second for first, second in pairs)
     first_passes = sum(first for first, _ in pairs)
     second_passes = sum(second for _, second in pairs)
-    # In whole numbers, times count squared, so that "always" is exact.
+    # In integers, multiplied by count squared, so that the comparison below is exact.
     chance = first_passes * second_passes + (count - first_passes) * (count - second_passes)
     whole = count * count
     if chance == whole:

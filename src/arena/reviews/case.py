@@ -1,4 +1,4 @@
-"""How a review becomes a verdict: what it is opened with, its items, and the answers as one."""
+"""From a review to a verdict: its items, and the combined answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from arena.reviews.review import (
 )
 
 RULE = "majority, a tie fails"
-"""How several answers to an item become one; stored with the review."""
+"""How several answers to an item are combined; stored with the review."""
 MAX_REVIEWERS = 25
-"""Of one review; more would only make the agreement unreadable."""
+"""Per review; more would only make the table of agreement unreadable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewReview:
-    """What a review is opened with."""
+    """The data of a new review."""
 
     team_id: str
     subject: ReviewSubject
@@ -40,13 +40,13 @@ class NewReview:
     is_truncated: bool = False
     reviewers_needed: int = 1
     due_at: datetime | None = None
-    """Until when an answer counts; None: at any time."""
+    """Answers count until then; None: no limit."""
     created_at: datetime | None = None
     """None means now."""
 
     @property
     def item_count(self) -> int:
-        """How many items people have to answer; an error if there is none."""
+        """The number of items; an error if there are none."""
         lists = checklists(read_standard_document(self.standard))
         if not lists:
             raise InvalidInput("the standard has no checklist: there is nothing to review")
@@ -55,11 +55,11 @@ class NewReview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewCase:
-    """A review as its verdict is made: what reviewers see, and the standard behind it."""
+    """A review with everything its verdict needs, including the standard."""
 
     details: ReviewDetails
     document: Mapping[str, object]
-    """The standard as it was given."""
+    """The standard as a document."""
 
     @property
     def review(self) -> Review:
@@ -68,17 +68,17 @@ class ReviewCase:
 
     @property
     def standard(self) -> Standard:
-        """What the submission is held to."""
+        """The parsed standard."""
         return read_standard_document(self.document)
 
     @property
     def submission(self) -> Submission:
-        """What is judged."""
+        """The submission to be judged."""
         return Submission(output=self.details.submission, language=self.details.language)
 
     @property
     def decided(self) -> Mapping[PartPath, Sequence[ItemAnswer]]:
-        """One answer to each item, as judging needs them; only for an answered review."""
+        """One combined answer to each item, for judging; only for an answered review."""
         found: dict[PartPath, list[ItemAnswer]] = {}
         for item in self.details.items:
             decided = decide(item.answers)
@@ -98,8 +98,8 @@ def items_of(document: Mapping[str, object], answers: Answers) -> list[ReviewIte
             place=place,
             item=number,
             text=text,
-            answers=(given := answers.get((place, number), ())),
-            passed=decided.passed if (decided := decide(given)) else None,
+            answers=(item_answers := answers.get((place, number), ())),
+            passed=decided.passed if (decided := decide(item_answers)) else None,
         )
         for place, checklist in checklists(read_standard_document(document)).items()
         for number, text in enumerate(checklist.items)
@@ -107,7 +107,7 @@ def items_of(document: Mapping[str, object], answers: Answers) -> list[ReviewIte
 
 
 def reviewers_agree(items: Sequence[ReviewItem]) -> ReviewAgreement:
-    """How far the reviewers of these items agree."""
+    """The agreement of the reviewers of these items."""
     return agreement_of(
         [
             {answer.reviewer: answer.passed for answer in item.answers if answer.is_standing}
@@ -117,7 +117,7 @@ def reviewers_agree(items: Sequence[ReviewItem]) -> ReviewAgreement:
 
 
 def decide(answers: Sequence[StandingAnswer]) -> ItemAnswer | None:
-    """Several reviewers as one: the majority decides, and a tie fails."""
+    """Combine several answers: the majority decides, and a tie fails."""
     standing = [answer for answer in answers if answer.is_standing]
     if not standing:
         return None
@@ -135,7 +135,7 @@ def decide(answers: Sequence[StandingAnswer]) -> ItemAnswer | None:
 
 
 def check_items(lists: Mapping[PartPath, Checklist], answers: Sequence[ReviewAnswer]) -> None:
-    """Refuse an answer to an item that does not exist, and two answers to one item."""
+    """Refuse an answer to an unknown item, and two answers to one item."""
     seen: set[tuple[PartPath, int]] = set()
     for answer in answers:
         where = f" in part {dotted_place(answer.place)}" if answer.place else ""
@@ -160,5 +160,5 @@ def dotted_place(place: PartPath) -> str:
 
 
 def place_of(dotted: str) -> PartPath:
-    """The place that `dotted_place` wrote."""
+    """The inverse of `dotted_place`."""
     return tuple(int(step) for step in dotted.split(".")) if dotted else ()

@@ -1,8 +1,8 @@
-"""Reviews in the database: this room's one door to the tables.
+"""Reviews in the database: the only code of this room that uses the tables.
 
-Whoever opens a review or takes its verdict does so inside its own transaction: `open_reviews`,
-`close_review` and `cancel_reviews` take the connection. Who locks more than one thing locks the
-subject (a run, a task) first and the review after it.
+Runs and tasks open and close reviews inside their own transactions: `open_reviews`, `close_review`
+and `cancel_reviews` take the connection. Lock order, to avoid deadlocks: the subject (a run, a
+task) first, then the review.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ async def get_review(database: Database, review_id: UUID, team_id: str | None) -
 async def get_case(
     database: Database, review_id: UUID, team_id: str | None, *, history: bool = False
 ) -> ReviewCase:
-    """The review with its texts and answers, all of one moment."""
+    """The review with its texts and answers, from one snapshot."""
     async with database.reading() as connection:
         row = await _row(connection, review_id, team_id)
         items = items_of(row.standard, await _answers(connection, review_id, history=history))
@@ -93,7 +93,7 @@ async def list_reviews(
     limit: int = 20,
     after: tuple[datetime, UUID] | None = None,
 ) -> list[Review]:
-    """A team's reviews, those that have waited longest first; `after` ended the page before."""
+    """A team's reviews, longest waiting first; `after` is the last of the previous page."""
     query = select(*SUMMARY).where(Reviews.team_id == team_id)
     if status:
         query = query.where(Reviews.status == status)
@@ -113,7 +113,7 @@ async def list_reviews(
 
 @shielded
 async def count_reviews(database: Database, team_id: str) -> tuple[dict[ReviewStatus, int], int]:
-    """How many reviews of a team are in each state, and how often any was answered."""
+    """The number of a team's reviews per state, and the sum of their revisions."""
     query = (
         select(Reviews.status, func.count(), func.sum(Reviews.revision))
         .where(Reviews.team_id == team_id)
@@ -127,7 +127,7 @@ async def count_reviews(database: Database, team_id: str) -> tuple[dict[ReviewSt
 
 @shielded
 async def answered_reviews(database: Database, team_id: str | None) -> list[UUID]:
-    """The reviews whose verdict is still to be made; of one team, or of all."""
+    """The answered reviews without a verdict; of one team, or of all."""
     query = select(Reviews.id).where(Reviews.status == ReviewStatus.ANSWERED)
     if team_id is not None:
         query = query.where(Reviews.team_id == team_id)
@@ -164,7 +164,7 @@ async def _row(
 async def _answers(
     connection: AsyncConnection, review_id: UUID, *, history: bool = False
 ) -> Answers:
-    """The answers to a review: those that stand, or all there ever were."""
+    """The answers to a review: the current ones, or with their history."""
     query = select(ReviewAnswers.__table__).where(ReviewAnswers.review_id == review_id)
     if not history:
         query = query.where(ReviewAnswers.is_standing.is_(True))
@@ -181,7 +181,7 @@ async def _answers(
 
 
 async def open_reviews(connection: AsyncConnection, reviews: Sequence[NewReview]) -> None:
-    """Open these reviews; a subject that has one already keeps it."""
+    """Open these reviews; a subject that already has one keeps it."""
     if reviews:
         rows = [_new_row(new) for new in reviews]
         await connection.execute(insert_or_ignore(connection, Reviews), rows)
@@ -189,7 +189,7 @@ async def open_reviews(connection: AsyncConnection, reviews: Sequence[NewReview]
 
 @shielded
 async def open_review(database: Database, new: NewReview) -> Review:
-    """Open a review; the one that the subject has already, if it has one."""
+    """Open a review, or return the one that the subject already has."""
     async with database.writing() as connection:
         await open_reviews(connection, [new])
         is_same = and_(
@@ -238,30 +238,30 @@ async def note_trouble(database: Database, review: Review, trouble: str) -> None
 
 @shielded
 async def close_overdue(database: Database, team_id: str | None) -> None:
-    """Close what was not answered while it counted; of one team, or of all.
+    """Close open reviews that are past their due time; of one team, or of all.
 
-    What is answered is left to whoever opened it: its verdict may have been taken already.
+    Answered ones are left to their run or task: the verdict may already have been taken.
     """
     overdue = [Reviews.status == ReviewStatus.OPEN, Reviews.due_at <= clock.now()]
     if team_id is not None:
         overdue.append(Reviews.team_id == team_id)
-    # Usually there is none, and reading blocks no writer.
+    # Usually there is none, and a read does not block writers.
     async with database.reading() as connection:
         if (await connection.execute(select(Reviews.id).where(*overdue).limit(1))).first() is None:
             return
-    gone = {
+    closed = {
         "status": ReviewStatus.CANCELLED,
         "trouble": "its time ended before every item was answered",
         "completed_at": clock.now(),
     }
     async with database.writing() as connection:
-        await connection.execute(update(Reviews).where(*overdue).values(**gone))
+        await connection.execute(update(Reviews).where(*overdue).values(**closed))
 
 
 async def close_review(
     connection: AsyncConnection, review: Review, *, trouble: str | None = None
 ) -> bool:
-    """Take the verdict: True for exactly one caller, and only while these answers stand.
+    """Take the verdict: True for exactly one caller, and only if no answer has changed.
 
     With a trouble there is no verdict to take: the answers came too late.
     """
@@ -275,14 +275,14 @@ async def close_review(
 
 
 async def cancel_reviews(connection: AsyncConnection, kind: SubjectKind, ident: str) -> None:
-    """Close what still waits of a run or a task that was cancelled."""
+    """Close the waiting reviews of a cancelled run or task."""
     of_it = and_(
         Reviews.subject_kind == kind,
         Reviews.subject_id == ident,
         Reviews.status.in_(WAITING),
     )
-    gone = {"status": ReviewStatus.CANCELLED, "completed_at": clock.now()}
-    await connection.execute(update(Reviews).where(of_it).values(**gone))
+    closed = {"status": ReviewStatus.CANCELLED, "completed_at": clock.now()}
+    await connection.execute(update(Reviews).where(of_it).values(**closed))
 
 
 # Answering
@@ -296,14 +296,14 @@ async def add_answers(
     reviewer: str,
     answers: Sequence[ReviewAnswer],
 ) -> Review:
-    """Take a reviewer's answers, under the review's lock; those already given change nothing."""
+    """Record a reviewer's answers, under the review's lock; repeated ones change nothing."""
     async with database.writing() as connection:
         row = await _row(connection, review_id, team_id, lock=True)
         check_items(checklists(read_standard_document(row.standard)), answers)
         standing = {
             (place, item, answer.reviewer): answer
-            for (place, item), given in (await _answers(connection, review_id)).items()
-            for answer in given
+            for (place, item), recorded in (await _answers(connection, review_id)).items()
+            for answer in recorded
         }
         others = {name for _, _, name in standing} - {reviewer}
         if len(others) >= MAX_REVIEWERS:
@@ -315,12 +315,12 @@ async def add_answers(
         ]
         if not ReviewStatus(row.status).takes_answers:
             if not new:
-                return to_review(row)  # the same request again: its answers stand already
-            raise Conflict(f"review {review_id} is {row.status}, it takes no more answers")
+                return to_review(row)  # a repeated request: its answers are already recorded
+            raise Conflict(f"review {review_id} is {row.status}, it accepts no more answers")
         if new and row.due_at is not None and clock.now() >= row.due_at:
             raise Conflict(
                 f"review {review_id} could be answered until {row.due_at.isoformat()}: "
-                "the answers would not count any more"
+                "the answers would no longer count"
             )
         if new:
             await _replace(connection, review_id, reviewer, new)
@@ -329,9 +329,9 @@ async def add_answers(
         return to_review(await _row(connection, review_id))
 
 
-def _is_same(given: StandingAnswer | None, answer: ReviewAnswer) -> bool:
+def _is_same(recorded: StandingAnswer | None, answer: ReviewAnswer) -> bool:
     now = answer.passed, answer.note or ""
-    return given is not None and (given.passed, given.note) == now
+    return recorded is not None and (recorded.passed, recorded.note) == now
 
 
 async def _replace(

@@ -16,21 +16,21 @@ ItemPlace = Annotated[
     Field(
         max_length=16,
         description="Which part of a composite standard: `[1, 0]` is the first part of its second "
-        "one. Empty where the checklist is all of it.",
+        "one. Empty if the checklist is all of it.",
         examples=[[]],
     ),
 ]
 
 
 class ReviewStatus(StrEnum):
-    """Where a review stands."""
+    """The state of a review."""
 
     OPEN = "open"
     ANSWERED = "answered"
-    """Every item has its answers; the verdict is still to be made."""
+    """Every item has enough answers; there is no verdict yet."""
     DONE = "done"
     CANCELLED = "cancelled"
-    """What it was about was cancelled, or its time is over: nobody needs an answer any more."""
+    """Its subject was cancelled, or its time is over: no answer is needed any more."""
 
     @property
     def takes_answers(self) -> bool:
@@ -47,7 +47,7 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSubject:
-    """What a review is about; a subject has one review at most."""
+    """What a review is about; a subject has at most one review."""
 
     kind: SubjectKind
     id: str
@@ -58,27 +58,27 @@ class ReviewSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """A submission that waits for people, or that they have judged."""
+    """A submission that waits for reviewers, or that they have judged."""
 
     id: UUID
     team_id: str
     subject: ReviewSubject
     title: str
     status: ReviewStatus
-    """`answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody
-    needs an answer any more."""
+    """`answered`: every item has enough answers, there is no verdict yet. `cancelled`: no answer is
+    needed any more."""
     reviewers_needed: int
     rule: str
-    """How several answers to an item become one."""
+    """How several answers to an item are combined."""
     item_count: int
     answered_count: int
-    """Items that have as many answers as are needed."""
+    """Items that have enough answers."""
     revision: int
-    """Grows with every answer: a verdict made from older answers is not taken."""
+    """Incremented with every answer: a verdict made from older answers is dropped."""
     trouble: str | None
-    """Why there is no verdict yet, or why the answers did not count."""
+    """Why the verdict failed, or why the answers did not count."""
     due_at: datetime | None = None
-    """Until when an answer counts; null: at any time."""
+    """Answers count until then; null: no limit."""
     created_at: datetime
     completed_at: datetime | None
 
@@ -91,20 +91,20 @@ class ReviewAnswer:
 
     place: ItemPlace = ()
     item: Annotated[int, Field(ge=0, le=10_000)]
-    """0 is the first item of the checklist."""
+    """Its index in the checklist, from 0."""
     passed: Annotated[bool, Field(strict=True)]
     note: Annotated[str | None, Field(max_length=10_000, examples=["names only one of two"])] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingAnswer:
-    """An answer to an item, as it is recorded."""
+    """A recorded answer to an item."""
 
     reviewer: str
     passed: bool
     note: str
     is_standing: bool
-    """False if the reviewer has replaced it since."""
+    """False if the reviewer has replaced it."""
     created_at: datetime
 
 
@@ -117,30 +117,30 @@ class ReviewItem:
     text: str
     answers: Sequence[StandingAnswer]
     passed: bool | None
-    """The answers as one, by the review's rule."""
+    """The combined answer, by the review's rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDetails:
-    """A review with all that a reviewer needs."""
+    """A review with everything a reviewer needs."""
 
     review: Review
     prompt: str
     submission: str
     language: str | None
     truncated: bool
-    """Whether the agent's output was longer than what was kept."""
+    """Whether the agent's output was truncated."""
     items: Sequence[ReviewItem]
     agreement: ReviewAgreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewsSettled:
-    """What became of the reviews that were answered but had no verdict."""
+    """The outcome of settling the reviews that were answered but had no verdict."""
 
     settled: Sequence[UUID]
     waiting: Sequence[Review]
-    """Those that still have none; `trouble` says why."""
+    """Those that still have no verdict; `trouble` says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The door of this room: open, list, answer and settle reviews."""
+"""The entry point of reviews: open, list, answer and settle them."""
 
 import asyncio
 import contextlib
@@ -31,19 +31,19 @@ from arena.store.database import Database
 log = logging.getLogger(__name__)
 
 Settler = Callable[[ReviewCase, Verdict], Awaitable[None]]
-"""Takes a verdict for whoever opened the review: records it and closes the review, in one
-transaction, or does nothing if `close_review` says that the answers have changed."""
+"""Takes the verdict of a review for its run or task: records it and closes the review, in one
+transaction, or does nothing if `close_review` returns that the answers have changed."""
 
 RETRY_SECONDS = 30.0
 """How often a server retries verdicts that could not be made."""
 WATCH_SECONDS = 1.0
-"""How often a watcher polls: answers may come by another process."""
+"""How often a watcher polls: another process may record answers."""
 MAX_CHANGES = 20
-"""How often a verdict is made again because an answer changed meanwhile."""
+"""How often a verdict is remade because an answer changed meanwhile."""
 
 
 class Reviews:
-    """Reviews by people: all that can be done with them."""
+    """All operations on reviews."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Reviews:
         feed: Feed | None = None,
         sealed_for: Callable[[Review], Unsealing] | None = None,
     ) -> None:
-        """`sealed_for` finds the hidden cases for a review, if not all come from one place."""
+        """`sealed_for` finds the hidden cases for a review, if teams have their own."""
         self._database = database
         self._resources = resources
         self._settlers = settlers
@@ -63,7 +63,7 @@ class Reviews:
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self, new: NewReview) -> Review:
-        """Open a review; a subject that has one already keeps it."""
+        """Open a review; a subject that already has one keeps it."""
         review = await records.open_review(self._database, new)
         self._notify(review.team_id)
         return review
@@ -77,7 +77,7 @@ class Reviews:
         limit: int = 20,
         after: tuple[datetime, UUID] | None = None,
     ) -> Sequence[Review]:
-        """A team's reviews, those that have waited longest first."""
+        """A team's reviews, longest waiting first."""
         return await records.list_reviews(
             self._database, team_id, status=status, subject=subject, limit=limit, after=after
         )
@@ -85,14 +85,14 @@ class Reviews:
     async def get(
         self, review_id: UUID, team_id: str | None, *, history: bool = False
     ) -> ReviewDetails:
-        """A team's review with all that a reviewer needs; None means any team's."""
+        """A team's review with everything a reviewer needs; None means any team's."""
         case = await records.get_case(self._database, review_id, team_id, history=history)
         return case.details
 
     async def answer(
         self, review_id: UUID, team_id: str, reviewer: str, answers: Sequence[ReviewAnswer]
     ) -> Review:
-        """Take answers, and make the verdict with the last one.
+        """Record answers; the last one makes the verdict.
 
         The answers are kept even if the verdict cannot be made: then the review stays `answered`,
         its `trouble` says why, and it is settled later.
@@ -102,7 +102,7 @@ class Reviews:
         return await self.settle(review) if review.status is ReviewStatus.ANSWERED else review
 
     async def settle(self, review: Review) -> Review:
-        """Make the verdict of an answered review and pass it on; the review as it is then."""
+        """Make the verdict of an answered review and pass it on; returns the updated review."""
         # One at a time: a second caller would pay models and sandboxes for the same verdict.
         lock = self._locks.setdefault(review.id, asyncio.Lock())
         async with lock:
@@ -117,14 +117,14 @@ class Reviews:
         return await records.get_review(self._database, review.id, None)
 
     async def _trouble_with(self, case: ReviewCase) -> str | None:
-        """Settle a review; what prevented it, or None."""
+        """Settle a review; returns what prevented it, or None."""
         try:
             await self._settle_once(case)
         except ArenaError as error:
             log.warning("review %s cannot be settled yet: %s", case.review.id, error.message)
             return error.message
         except Exception:
-            # The edge of this work: the answers are kept, and other reviews go on.
+            # The edge of this work: the answers are kept, and other reviews continue.
             log.exception("review %s could not be settled", case.review.id)
             return "internal error; see the log"
         return None
@@ -138,13 +138,13 @@ class Reviews:
         kind = case.review.subject.kind
         settler = self._settlers.get(kind)
         if settler is None:
-            raise ArenaError(f"nothing here takes verdicts of the kind {kind!r}")
+            raise ArenaError(f"no handler for verdicts of the kind {kind!r}")
         await settler(case, verdict)
 
     async def settle_answered(self, team_id: str | None = None) -> ReviewsSettled:
-        """Settle every review that is answered but has no verdict; of one team, or of all.
+        """Settle every answered review without a verdict; of one team, or of all.
 
-        What can no longer be answered is closed.
+        Overdue ones are closed.
         """
         await records.close_overdue(self._database, team_id)
         ended: list[Review] = []
@@ -159,7 +159,7 @@ class Reviews:
 
     @asynccontextmanager
     async def settling(self) -> AsyncGenerator[None]:
-        """Until the block ends: settle what is left over, now and every `RETRY_SECONDS`."""
+        """Until the block ends: settle answered reviews, now and every `RETRY_SECONDS`."""
         task = asyncio.create_task(self._keep_settling(), name="reviews")
         try:
             yield
@@ -172,12 +172,12 @@ class Reviews:
             try:
                 await self.settle_answered()
             except Exception:
-                # The edge of this work: what failed once may succeed the next time.
+                # The edge of the loop: one failure must not end it for good.
                 log.exception("reviews could not be settled")
             await asyncio.sleep(RETRY_SECONDS)
 
     async def watch(self, team_id: str) -> AsyncGenerator[ReviewCounts]:
-        """How many of the team's reviews are in each state: now, and at every change."""
+        """The number of the team's reviews per state: now, and at every change."""
         before: object = None
         looks = self._feed.watch(
             ("reviews", team_id), lambda _: self.state(team_id), poll_seconds=WATCH_SECONDS
@@ -195,5 +195,5 @@ class Reviews:
         return await records.count_reviews(self._database, team_id)
 
     def _notify(self, team_id: str) -> None:
-        """Wake those who watch the reviews or the team."""
+        """Wake the watchers of the reviews and of the team."""
         self._feed.notify(("reviews", team_id), ("team", team_id))

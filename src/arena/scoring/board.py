@@ -1,8 +1,8 @@
 """The leaderboard: an entry per agent version, and ranks with the range the intervals allow.
 
 Competition ranking: equal scores share the better rank and the next rank counts them all (1, 1, 3).
-The range tells how sure a rank is: `rank_low` counts only those who are better beyond their
-intervals, `rank_high` all but those who are worse beyond them.
+The range shows how certain a rank is: `rank_low` counts only agents whose whole interval is above,
+`rank_high` all except those whose whole interval is below.
 """
 
 from bisect import bisect_left, bisect_right
@@ -33,8 +33,10 @@ class Intervals:
     def of_card(cls, card: Scorecard) -> "Intervals":
         """The intervals of a scorecard, rounded for display."""
         known = {**card.intervals, "overall": card.overall_interval}
-        shown = {name: interval.rounded() if interval else None for name, interval in known.items()}
-        return cls(**dict.fromkeys(COMPONENT_NAMES) | shown)
+        rounded = {
+            name: interval.rounded() if interval else None for name, interval in known.items()
+        }
+        return cls(**dict.fromkeys(COMPONENT_NAMES) | rounded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,7 @@ class Leaderboard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalculated:
-    """The agent versions whose scores were computed again."""
+    """The agent versions whose scores were recomputed."""
 
     recalculated: list[str]
     count: int
@@ -93,17 +95,17 @@ class Recalculated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardFilter:
-    """A part of the board: only some tests count, or only well-founded scores are shown."""
+    """A view of the board: only some tests count, or only scores with enough coverage."""
 
     group: tuple[str, str] | None = None
     """`("category", name)` or `("tag", name)`: only those tests count."""
     min_coverage: float = 0.0
     agent_id: str | None = None
-    """Only this agent's versions; their ranks stay those of the board they are taken from."""
+    """Only this agent's versions; their ranks are those on the whole board."""
 
     @property
     def keeps_ranks(self) -> bool:
-        """Whether the stored ranks hold for what is left."""
+        """Whether the stored ranks are valid for this view."""
         return self.group is None and self.min_coverage <= 0
 
 
@@ -112,11 +114,11 @@ class Candidate:
     """One agent version to be ranked."""
 
     key: str
-    """Identifies the candidate, as `agent:version`; also decides the order between equals."""
+    """Identifies the candidate, as `agent:version`; also orders equal scores."""
     score: Decimal | None
-    """The overall score as shown: two that read the same are equal."""
+    """The overall score as displayed: two that look the same are equal."""
     interval: Interval | None = None
-    """None if a score's uncertainty is not known: it then excludes no rank."""
+    """None if the uncertainty is unknown: it then excludes no rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +141,7 @@ def rank(candidates: Iterable[Candidate]) -> list[Ranked]:
     scored = [(one, one.score) for one in listed if one.score is not None]
     scored.sort(key=lambda pair: pair[1], reverse=True)
     count = len(scored)
-    # Sorted limits make each range two look-ups, so a board of thousands stays quick.
+    # With sorted limits each range is two binary searches, so a board of thousands stays fast.
     scores = sorted(score for _, score in scored)
     spans = [_span(one, score) for one, score in scored]
     lows, highs = sorted(low for low, _ in spans), sorted(high for _, high in spans)
@@ -159,5 +161,5 @@ def _span(candidate: Candidate, score: Decimal) -> tuple[float, float]:
     interval = candidate.interval
     if interval is None:
         return float("-inf"), float("inf")
-    # A rounded interval may miss its own score by a hair; ranks must not.
+    # Rounding may put an interval just beside its own score; ranks must not.
     return min(interval.low, float(score)), max(interval.high, float(score))

@@ -1,6 +1,6 @@
-"""Agents side by side: who is ahead, on which tests they differ, and whether it is more than luck.
+"""Compares agents: who is ahead, on which tests they differ, and whether it is more than luck.
 
-The winner is the one with the highest overall score. Whether that means anything is asked of the
+The winner is the one with the highest overall score. Whether that is significant is decided on the
 tests that two agents both ran, test by test: an exact paired test for the p-value, Newcombe's
 interval for the difference of their pass rates.
 """
@@ -36,7 +36,7 @@ class DifferingTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedPair:
-    """Two agents on the tests that both ran, each test counting the same."""
+    """Two agents on the tests that both ran, each test with equal weight."""
 
     first: Annotated[str, Field(examples=["qa-web-manager:1.0.0"])]
     second: str
@@ -73,18 +73,18 @@ class Comparison:
     comparison: list[BoardEntry]
     """In the order of the request."""
     unknown: list[str]
-    """Agents without any evidence; they take no part."""
+    """Agents without any evidence; they are left out."""
     winner: Annotated[str | None, Field(examples=["qa-web-manager"])]
     """The agent with the highest overall score; null on a tie or with fewer than two scores."""
     winner_version: str | None
     significant: bool
-    """Whether the winner is ahead of every other one beyond luck on the tests both ran."""
+    """Whether the winner is significantly ahead of every other one on the tests both ran."""
     pairs: list[ComparedPair]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """An agent version and how its tests went."""
+    """An agent version with the results of its tests."""
 
     name: str
     """As `agent:version`."""
@@ -101,7 +101,7 @@ class Contender:
 def compare(
     names: Sequence[str], known: Mapping[str, tuple[BoardEntry, Sequence[TrialCounts]]]
 ) -> Comparison:
-    """The agents called `names`, each with each, by their entries and how their tests went."""
+    """Compare the agents `names` pairwise, by their entries and test results."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InvalidInput(f"compared with itself: {', '.join(twice)}; name each agent once")
@@ -134,10 +134,10 @@ def find_winner(entries: Sequence[BoardEntry]) -> BoardEntry | None:
 
 
 def compare_pair(first: Contender, second: Contender) -> ComparedPair:
-    """The two on the tests both ran; without a common test there is no difference and no test."""
+    """Compare two on the tests both ran; without common tests there is no difference."""
     ours, theirs = first.by_test(), second.by_test()
     tests = [(ours[key], theirs[key]) for key in sorted(ours.keys() & theirs.keys())]
-    # Pass rates as whole steps of one size, so that equal rates differ by exactly nothing.
+    # Pass rates as integers over a common denominator, so that equal rates differ by exactly 0.
     unit = math.lcm(*(counts.trials for pair in tests for counts in pair))
     rates = [(_rate(one, unit), _rate(two, unit)) for one, two in tests]
     one, two = (Share.of_groups((pair[place], unit) for pair in rates) for place in (0, 1))

@@ -3,14 +3,14 @@
 A component is passes of trials, stars of the stars possible, successes of executions, or points
 earned at full efficiency of points earned. Evidence comes in *units* (a test, a rating, an
 execution); a unit adds `part` of `whole`, with 0 <= part <= whole. Six whole numbers are enough for
-the score and its interval, so nothing has to be read again when a unit arrives or is replaced.
+the score and its interval, so nothing has to be read again when a unit is added or replaced.
 
-How each number is computed, so that SQL can compute the same one to the cent. All divisions are
-between whole numbers that are not negative, `//` drops the remainder (on PostgreSQL: `div(a, b)` on
+The exact computation, so that SQL can compute the same number to the cent. All divisions are
+between non-negative integers, `//` drops the remainder (on PostgreSQL: `div(a, b)` on
 `numeric`, which is exact; `round(a / b, 2)` rounds twice, as the quotient is rounded before).
 
 1. A component in cents (hundredths of a point, 0 to 10000) is `(2·n + d) // (2·d)`, which rounds
-   halves up, and is null where d = 0:
+   halves up, and is null if d = 0:
 
        benchmark        n = 10000 · passed                      d = total
        user rating      n = 10000 · (rating_sum − count)        d = 4 · count
@@ -19,11 +19,11 @@ between whole numbers that are not negative, `//` drops the remainder (on Postgr
 
 2. Cost efficiency adds up passed results with known tokens. Per result:
        possible_micropoints = points · 10^6, halves up, to a whole number
-       earned_micropoints   = possible, where tokens <= budget (so also for 0 tokens), otherwise
+       earned_micropoints   = possible, if tokens <= budget (so also for 0 tokens), otherwise
                               (2 · possible · budget + tokens) // (2 · tokens)
    with the budget in whole tokens, halves up, at least 1.
-3. The overall score in cents is made from the components *as rounded in 1*, so that a reader can
-   check it with what the page shows; see `scorecard.py`.
+3. The overall score in cents is computed from the components *as rounded in 1*, so that a reader
+   can check it with the displayed numbers; see `scorecard.py`.
 """
 
 from collections.abc import Iterable
@@ -37,12 +37,12 @@ LOWEST_RATING = 1
 HIGHEST_RATING = 5
 
 MICROPOINTS = 1_000_000
-"""Micropoints in a point: points are counted in whole numbers, so sums have no rounding."""
+"""Micropoints in a point: points are counted in integers, so sums have no rounding error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Sums over some units; all zero if nothing was observed."""
+    """Sums over units; all zero if nothing was observed."""
 
     units: int = 0
     """How many units: tests, ratings, executions."""
@@ -74,7 +74,7 @@ class Share:
     @classmethod
     def of_groups(cls, groups: Iterable[tuple[int, int]]) -> Self:
         """One unit per (part, whole); a whole of 0 is no evidence and is skipped."""
-        # Plain sums in one pass: a run of thousands of tests makes no object per test.
+        # Plain sums in one pass: no object per test in a run of thousands.
         units = part_sum = whole_sum = part_squares = products = whole_squares = 0
         for part, whole in groups:
             if not 0 <= part <= whole:
@@ -102,11 +102,11 @@ class Share:
 
     @classmethod
     def from_list(cls, numbers: Iterable[Any]) -> Self:
-        """The share whose six sums are `numbers`, in the order in which the database keeps them."""
+        """The share with the six sums `numbers`, in the order of the database."""
         return cls(**dict(zip(SHARE_FIELDS, map(int, numbers), strict=True)))
 
     def to_list(self) -> list[int]:
-        """The six sums as the database keeps them."""
+        """The six sums as stored in the database."""
         return [getattr(self, name) for name in SHARE_FIELDS]
 
     def __add__(self, other: "Share") -> Self:
@@ -127,7 +127,7 @@ class Share:
 
     @property
     def is_all_or_nothing(self) -> bool:
-        """Whether every unit gave its whole or nothing, as a single trial does."""
+        """Whether every unit was 0 or its whole, as for single trials."""
         return self.part_squares == self.products
 
 
@@ -143,12 +143,12 @@ class CostContribution:
 
 
 def divide_half_up(numerator: int, denominator: int) -> int:
-    """The nearest whole number, halves upwards; exact for any size, never through a float."""
+    """The nearest integer, halves up; exact for any size, without floats."""
     return (2 * numerator + denominator) // (2 * denominator)
 
 
 def in_cents(cents: int) -> Decimal:
-    """A score from its whole number of hundredths, always with two decimals."""
+    """A score from its cents (hundredths), always with two decimals."""
     return Decimal(cents).scaleb(-2)
 
 
@@ -160,7 +160,7 @@ def share_score(part: int, whole: int) -> Decimal | None:
 
 
 def average_rating(rating_sum: int, rating_count: int) -> Decimal | None:
-    """The mean number of stars to two decimals, halves up."""
+    """The mean number of stars, to two decimals, halves up."""
     return in_cents(divide_half_up(100 * rating_sum, rating_count)) if rating_count else None
 
 
@@ -183,7 +183,7 @@ def cost_contribution(
 
 
 def _rounded(name: str, value: Decimal | float, scale: int) -> int:
-    # Through the decimal digits a person wrote: 0.1 is a tenth, not the binary float next to it.
+    # Through the decimal digits as written: 0.1 is a tenth, not the nearest binary float.
     number = Decimal(str(value))
     if not number.is_finite() or number < 0:
         raise InvalidInput(f"{name} is {value}, must be a number of 0 or more")

@@ -1,4 +1,4 @@
-"""What happened to an agent in use: its executions, and the feedback of its users."""
+"""The history of an agent: its executions, and the feedback of its users."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,7 +28,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What evidence is about: one version of one agent, as one team sees it."""
+    """What evidence is about: one version of one agent, in one team."""
 
     team_id: str
     agent_id: str
@@ -39,7 +39,7 @@ class Subject:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The subject by the names of the columns that every table of evidence has."""
+        """The subject as columns, which every table of evidence has."""
         return {
             "team_id": self.team_id,
             "agent_id": self.agent_id,
@@ -56,7 +56,7 @@ class Execution:
     created_at: datetime
     usage: Usage = field(default_factory=Usage)
     duration_seconds: float | None = None
-    """To the microsecond, as the database keeps it: sent again, it must be found the same."""
+    """Rounded to microseconds like the stored value: a repeated report must compare equal."""
     idempotency_key: str | None = None
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class ExecutionsReported:
 
     accepted: int
     duplicates: int
-    """Executions that were already known by their key."""
+    """Executions whose key was already known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +82,13 @@ class Feedback:
     agent_version: str
     user_id: str
     execution_id: UUID | None
-    """The execution it is about; a user has one standing rating for each, and one without."""
+    """The execution it is about; a user has one current rating for each, and one without."""
     rating: int
     """1 to 5 stars."""
     comment: str | None
     task_description: str | None
     is_standing: bool
-    """False if the user has replaced it since."""
+    """False if the user has replaced it."""
     created_at: datetime
 
 

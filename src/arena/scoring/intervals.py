@@ -1,14 +1,14 @@
 """Confidence intervals: closed formulas, no random numbers.
 
 Rates and bounded means (stars, efficiency) get Wilson's score interval: it stays on the scale,
-holds the estimate, and does not shrink to nothing when every test passed. The usual t interval
-fails at the first and the last near the ends of a scale, where good agents are. With ratings as
-they are usually distributed, a 95 % t interval from five, eight or ten of them covers the truth
+contains the estimate, and does not shrink to nothing when every test passed. The usual t interval
+fails at the first and the last near the ends of a scale, where good agents are. With typically
+distributed ratings, a 95 % t interval from five, eight or ten of them covers the truth
 79, 85 and 87 % of the time; Wilson's with an effective sample size 99, 94 and 94 %
 (tests/unit/scoring/test_intervals.py).
 
-Student's t quantiles are computed here in plain Python: scipy would be needed for nothing else, and
-it is larger than the rest of Arena.
+Student's t quantiles are computed here in plain Python: scipy would be needed only for them, and it
+is larger than the rest of Arena.
 """
 
 import math
@@ -26,7 +26,7 @@ from arena.scoring.components import Share
 CONFIDENCE = 0.95
 
 SERIES_UP_TO = 200
-"""Degrees of freedom summed term by term; above, the expansion is right to ten digits."""
+"""Degrees of freedom summed term by term; above, the expansion is accurate to ten digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Interval:
         return self.low <= value <= self.high
 
     def scaled(self, factor: float) -> "Interval":
-        """The interval in another unit, as per cent for a share: `scaled(100)`."""
+        """The interval in another unit: `scaled(100)` is a share in per cent."""
         return replace(self, low=self.low * factor, high=self.high * factor)
 
     def rounded(self) -> "Interval":
@@ -74,10 +74,10 @@ def wilson_interval(successes: int, total: int, confidence: float = CONFIDENCE) 
 def share_interval(share: Share, confidence: float = CONFIDENCE) -> Interval | None:
     """Wilson's interval for a share whose units may be partly fulfilled and of unequal size.
 
-    Plain Wilson where every unit is all or nothing (a test with one trial, an execution), with
-    Kish's effective number of units where they weigh differently. Otherwise the variance between
-    units, as of a ratio estimate, says how many all-or-nothing units the data are worth, and the
-    t quantile pays for having estimated it: trials of one test count as the correlated
+    Plain Wilson if every unit is all or nothing (a test with one trial, an execution), with Kish's
+    effective number of units if they weigh differently. Otherwise the variance between units, as of
+    a ratio estimate, determines how many all-or-nothing units the data are worth, and the t
+    quantile accounts for having estimated it: trials of one test count as the correlated
     observations they are, and ratings that agree give a narrow interval.
 
     Korn & Graubard, Survey Methodology 24 (1998) 193-201; Franco, Little, Louis & Slud, Journal of
@@ -87,8 +87,8 @@ def share_interval(share: Share, confidence: float = CONFIDENCE) -> Interval | N
         return None
     kish = share.whole**2 / share.whole_squares
     variance = _ratio_variance(share)
-    # Without any spread the t formula would claim certainty; the whole-or-nothing case is the
-    # widest that values on a bounded scale can be, so it is the honest answer there.
+    # Without any spread the t formula would claim certainty; the all-or-nothing case is the widest
+    # possible on a bounded scale, so it is the honest answer.
     if share.is_all_or_nothing or not variance:
         return _wilson(share.value, kish, normal_quantile(confidence), confidence)
     worth = max(kish, share.value * (1 - share.value) / variance)
@@ -134,7 +134,7 @@ def _wilson(
     shift = quantile * quantile / size
     centre = (share + shift / 2) / (1 + shift)
     reach = math.sqrt(shift * share * (1 - share) + shift * shift / 4) / (1 + shift)
-    # At the ends of the scale the limit is the end itself, which a float misses by a hair.
+    # At the ends of the scale the limit is the end itself, which a float may just miss.
     return Interval(
         low=max(0.0, min(share, centre - reach)),
         high=min(1.0, max(share, centre + reach)),
@@ -147,7 +147,7 @@ def _ratio_variance(share: Share) -> float:
     """The variance of part/whole between units, by linearisation; 0 for a single unit."""
     if share.units < 2:
         return 0.0
-    # Σ(part − ratio·whole)², times whole², in whole numbers: no cancellation, exactly 0 when 0.
+    # Σ(part − ratio·whole)², times whole², in integers: no cancellation, and exactly 0 if it is 0.
     spread = (
         share.part_squares * share.whole**2
         - 2 * share.products * share.part * share.whole
@@ -164,7 +164,7 @@ def normal_quantile(confidence: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(confidence: float, degrees: int) -> float:
-    """The t with P(|T| <= t) = confidence at so many degrees of freedom: 2.262 for 0.95 and 9.
+    """The t with P(|T| <= t) = confidence at `degrees` of freedom: 2.262 for 0.95 and 9.
 
     Up to 200 degrees by bisection on the finite series of Abramowitz & Stegun (1964), 26.7.3 and
     26.7.4; above by their expansion 26.7.5 around the normal quantile.
@@ -175,7 +175,8 @@ def t_quantile(confidence: float, degrees: int) -> float:
     if degrees > SERIES_UP_TO:
         return _expansion(normal_quantile(confidence), degrees)
     low, high = 0.0, math.pi / 2
-    # The angle atan(t/√degrees) is bounded where t is not; 60 halvings exhaust a float.
+    # Bisects the angle atan(t/√degrees), because it is bounded and t is not; 60 halvings exhaust
+    # a float.
     for _ in range(60):
         middle = (low + high) / 2
         if _mass_within(middle, degrees) < confidence:

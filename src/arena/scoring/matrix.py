@@ -1,4 +1,4 @@
-"""Tests against agents: how each test went with each agent, and whether a test tells them apart."""
+"""Tests against agents: the results of each test with each agent, and its discrimination."""
 
 import math
 from collections import Counter
@@ -14,18 +14,18 @@ from arena.scoring.components import Share
 from arena.scoring.intervals import Interval, share_interval
 
 FEWEST_AGENTS = 3
-"""Two points always lie on a line."""
+"""For a correlation: two points always lie on a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestOutcome:
-    """How one test went in one run."""
+    """The results of one test in one run."""
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
     test_id: str
     digest: str
-    """Of the test's content: one id with two digests is two tests."""
+    """Of the test's content: an id with two digests counts as two tests."""
     name: str
     category: str
     trials: int
@@ -36,7 +36,7 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixCell:
-    """How a test went with an agent."""
+    """The results of a test with an agent."""
 
     trials: int
     passed: int
@@ -46,7 +46,7 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A test and how it went with each agent, in the order of `agents`."""
+    """A test and its results with each agent, in the order of `agents`."""
 
     test_id: Annotated[str, Field(examples=["bench_nav_001"])]
     name: Annotated[str, Field(examples=["List User Interfaces"])]
@@ -65,7 +65,7 @@ class MatrixAgent:
 
     agent: Annotated[str, Field(examples=["qa-web-manager:1.0.0"])]
     run_id: UUID
-    """Its latest full run, which is what is compared."""
+    """Its latest full run, which is compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingRow:
-    """How a test went with one agent version in its latest full run."""
+    """The results of a test in the latest full run of one agent version."""
 
     agent_id: str
     agent_version: str
@@ -98,14 +98,14 @@ class StandingRow:
     trials: int
     passed: int
     rest_percent: float | None
-    """What it passed of the run's other tests."""
+    """The pass rate of the run's other tests."""
     is_current: bool
     """Whether the test has not changed since that run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What is known of a test: how hard it is, and whether it tells agents apart."""
+    """Statistics of a test: its difficulty and its discrimination between agents."""
 
     test_id: str
     rows: list[StandingRow]
@@ -121,7 +121,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRecord:
-    """How one test went with one agent version, and how the rest of that run went."""
+    """The results of one test with one agent version, and of the rest of that run."""
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
 
@@ -172,7 +172,7 @@ def matrix_rows(
 
 
 def standing(test_id: str, digest: str, records: Sequence[TestRecord]) -> Standing:
-    """What the agents' latest full runs say of a test whose content is now `digest`."""
+    """Statistics of a test from the agents' latest full runs; `digest` is its current content."""
     counted = [one for one in records if one.digest == digest]
     share = Share.of_groups((one.passed, one.trials) for one in counted)
     interval = share_interval(share)
@@ -202,9 +202,9 @@ def standing(test_id: str, digest: str, records: Sequence[TestRecord]) -> Standi
 def discrimination(records: Sequence[TestRecord]) -> float | None:
     """The correlation of passing the test with passing the rest (item-rest correlation).
 
-    Near 1: strong agents pass it and weak ones do not. Near 0: it says nothing about an agent.
-    Below 0: weak agents pass it more often; such a test deserves a look. None if fewer than
-    three agents ran it, or where all did equally well on either side.
+    Near 1: strong agents pass it and weak ones do not. Near 0: it does not distinguish agents.
+    Below 0: weak agents pass it more often; such a test should be checked. None if fewer than
+    three agents ran it, or if all did equally well on either side.
     """
     known = [
         (one.passed / one.trials, rest) for one in records if (rest := one.rest_rate) is not None
@@ -218,5 +218,5 @@ def discrimination(records: Sequence[TestRecord]) -> float | None:
     if own_spread < 1e-12 or rest_spread < 1e-12:
         return None
     together = math.fsum((own - own_mean) * (rest - rest_mean) for own, rest in known)
-    # Rounding can carry a perfect correlation past 1.
+    # Rounding can push a perfect correlation above 1.
     return max(-1.0, min(1.0, together / math.sqrt(own_spread * rest_spread)))

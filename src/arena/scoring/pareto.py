@@ -1,8 +1,8 @@
-"""Accuracy against cost: which agents nobody beats on both.
+"""Accuracy against cost: the agents that no other beats on both.
 
 A point is on the front unless another costs no more and is no less accurate, and is better in one
-of the two. Equal points are on the front together. Where the cost is not known, nothing can be
-said: such points are never on the front and push nobody off it.
+of the two. Equal points are on the front together. Points with unknown cost are never on the front
+and dominate nobody.
 """
 
 import math
@@ -24,7 +24,7 @@ class ParetoPoint:
     agent_version: str
     run_id: UUID
     accuracy: float
-    """score_percent of the run."""
+    """The `score_percent` of the run."""
     cost_usd_per_test: float | None
     """Over the results whose cost is known."""
     costed_tests: int
@@ -62,14 +62,14 @@ class Pareto:
 
 
 def pareto(points: Iterable[ParetoPoint]) -> Pareto:
-    """The points that nobody beats on both cost and accuracy, and the others apart."""
+    """Split the points into the front, the dominated, and those with unknown cost."""
     listed = sorted(points, key=lambda point: point.name)
     priced = [(cost, point) for point in listed if (cost := point.cost_usd_per_test) is not None]
     priced.sort(key=lambda pair: (pair[0], -pair[1].accuracy))
     front: list[tuple[float, ParetoPoint]] = []
     dominated: list[ParetoDominated] = []
     for cost, point in priced:
-        # Cheapest first: only the last on the front can beat it, being the most accurate so far.
+        # Cheapest first: only the last on the front, the most accurate so far, can dominate it.
         last_cost, last = front[-1] if front else (cost, point)
         if point.accuracy > last.accuracy or (cost, point.accuracy) == (last_cost, last.accuracy):
             front.append((cost, point))

@@ -1,10 +1,10 @@
-"""From evidence to all the numbers that a leaderboard shows of one agent version.
+"""Computes all leaderboard numbers of one agent version from its evidence.
 
-The overall score is a weighted mean of the components that have data. The exact rule, for SQL to
-mirror: a weight is kept as whole billionths (`parts`), a component as whole cents. With the sums
-taken over the components that have data,
+The overall score is a weighted mean of the components that have data. The exact rule, which SQL
+mirrors: a weight is stored in billionths (`parts`), a component in cents, both integers. With the
+sums over the components that have data,
 
-    overall_cents = (2 · Σ parts·cents + Σ parts) // (2 · Σ parts)        null where Σ parts = 0
+    overall_cents = (2 · Σ parts·cents + Σ parts) // (2 · Σ parts)        null if Σ parts = 0
     coverage      = Σ parts / Σ parts of all four, to four decimals, halves up
     provisional   = Σ parts < Σ parts of all four        (before rounding)
 """
@@ -34,7 +34,7 @@ SOURCES = {
     "success_rate": "executions",
     "cost_efficiency": "executions",
 }
-"""Where a component's randomness comes from. One execution can count in three components, so their
+"""The source of a component's randomness. One execution can count in three components, so their
 errors may be correlated; people's ratings are independent of them."""
 
 COMPONENT_NAMES = tuple(SOURCES)
@@ -42,7 +42,7 @@ COMPONENT_NAMES = tuple(SOURCES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What each component counts for; together 1."""
+    """The weight of each component; they add up to 1."""
 
     benchmark: float
     user_rating: float
@@ -52,11 +52,11 @@ class Weights:
     def __post_init__(self) -> None:
         total = Decimal(0)
         for name in COMPONENT_NAMES:
-            # Through the digits: 0.1 as a person means it, in Python and in SQL alike.
+            # Through the decimal digits, so that 0.1 is exactly a tenth, in Python and in SQL.
             weight = Decimal(str(getattr(self, name)))
             if not weight.is_finite() or not 0 <= weight <= 1:
                 raise InvalidInput(f"weight {name} is {weight}, must be from 0 to 1")
-            # Only the digits that the database keeps count, so what it returns is valid as well.
+            # Rounded to the digits that the database stores, so that what it returns is valid too.
             weight = weight.quantize(WEIGHT_TOLERANCE, ROUND_HALF_UP).normalize()
             object.__setattr__(self, name, float(weight))
             total += weight
@@ -68,29 +68,29 @@ class Weights:
 
     @classmethod
     def from_settings(cls, named: Mapping[str, Decimal]) -> "Weights":
-        """The defaults with the weights that the settings name in their place."""
+        """The defaults, overridden by the weights in the settings."""
         changed = {name: float(weight) for name, weight in named.items()}
         return cls(**asdict(DEFAULT_WEIGHTS) | changed)
 
     @classmethod
     def from_parts(cls, **parts: int) -> "Weights":
-        """The weights from whole billionths, as the database keeps them."""
+        """The weights from billionths, as stored in the database."""
         return cls(**{name: part / WEIGHT_PARTS for name, part in parts.items()})
 
     @property
     def parts(self) -> dict[str, int]:
-        """Each weight by its component's name, in whole billionths."""
+        """Each weight by its component's name, in billionths."""
         return {name: round(getattr(self, name) * WEIGHT_PARTS) for name in COMPONENT_NAMES}
 
 
 DEFAULT_WEIGHTS = Weights.from_parts(**DEFAULT_PARTS)
-"""They fill in what the settings leave out. A new database starts with the same four; one that
-exists keeps its own, so changing them for everybody takes a migration too."""
+"""Used for weights that the settings leave out. A new database starts with the same four; an
+existing one keeps its own, so changing them for everybody needs a migration too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
-    """The four component scores, 0 to 100; None means no data, which is not a zero."""
+    """The four component scores, 0 to 100; None means no data, not zero."""
 
     benchmark: Decimal | None = None
     user_rating: Decimal | None = None
@@ -109,24 +109,24 @@ class Components:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overall:
-    """The overall score and how much of it rests on data."""
+    """The overall score, and how much of its weight has data."""
 
     score: Decimal | None
     """0 to 100 with two decimals; None if no component that counts has data."""
     coverage: Decimal
     """The share of the weight that has data, 0 to 1 with four decimals."""
     provisional: bool
-    """Whether some of the weight is still without data."""
+    """Whether some of the weight has no data yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What was observed of one agent version, as sums; empty if nothing was."""
+    """Everything observed of one agent version, as sums; empty if nothing was."""
 
     benchmark: Share = field(default_factory=Share)
     """Passes of trials, a unit per test (`Share.of_groups`)."""
     user_rating: Share = field(default_factory=Share)
-    """A unit per rating that stands (`Share.of_ratings`)."""
+    """A unit per current rating (`Share.of_ratings`)."""
     success_rate: Share = field(default_factory=Share)
     """A unit per execution (`Share.of_counts`)."""
     cost_efficiency: Share = field(default_factory=Share)
@@ -149,10 +149,10 @@ class Scorecard:
 
     def scores(self) -> dict[str, float | None]:
         """The five scores by the names of their columns."""
-        named = {**self.components.by_name(), "overall": self.overall.score}
+        by_name = {**self.components.by_name(), "overall": self.overall.score}
         return {
             f"{name}_score": None if score is None else float(score)
-            for name, score in named.items()
+            for name, score in by_name.items()
         }
 
 
@@ -213,7 +213,7 @@ def _cents(score: Decimal) -> int:
 
 
 def _around(score: Decimal, interval: Interval) -> Interval:
-    """The interval clipped to the scale and widened to hold the score, which is rounded."""
+    """The interval, clipped to the scale and widened to contain the rounded score."""
     return Interval(
         low=max(0.0, min(interval.low, float(score))),
         high=min(100.0, max(interval.high, float(score))),

@@ -1,4 +1,4 @@
-"""The door of this room: add evidence, read the board, compare."""
+"""The entry point of scoring: add evidence, read the board, compare."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -25,22 +25,22 @@ MAX_BATCH = 1000
 
 
 class Scores:
-    """What is known of the agents, added up."""
+    """The scores of the agents."""
 
     def __init__(self, database: Database, weights: Weights | None = None) -> None:
         self._database = database
         self._weights = weights
-        """The weights to store at the start; None keeps those that are stored."""
+        """The weights to store at start; None keeps the stored ones."""
 
     @shielded
     async def open(self) -> None:
-        """Store the weights of the settings, if they name any."""
-        # A shell without weights in its settings must not undo a server's weights.
+        """Store the weights of the settings, if there are any."""
+        # A shell without weights in its settings must not reset a server's weights.
         if self._weights is None:
             return
         async with self._database.reading() as connection:
             stored = await stored_weights(connection)
-        # Nearly every start finds them unchanged, and then never waits for a writer.
+        # Read first: nearly every start finds them unchanged, and then need not wait for a writer.
         if stored != self._weights:
             async with self._database.writing() as connection:
                 await recalculation.store_weights(connection, self._weights)
@@ -56,7 +56,7 @@ class Scores:
         comment: str | None = None,
         task_description: str | None = None,
     ) -> Feedback:
-        """Take a rating of 1 to 5; the scores are up to date when this returns."""
+        """Record a rating of 1 to 5; the scores are up to date when this returns."""
         feedback = Feedback(
             id=uuid4(),
             agent_id=subject.agent_id,
@@ -100,7 +100,7 @@ class Scores:
     async def report_executions(
         self, team_id: str, batch: Sequence[tuple[Subject, Execution]]
     ) -> ExecutionsReported:
-        """Take executions that happened elsewhere; all of the batch, or nothing of it."""
+        """Record executions that happened elsewhere; the whole batch or nothing."""
         if len(batch) > MAX_BATCH:
             raise InvalidInput(f"{len(batch)} executions in one batch, {MAX_BATCH} are allowed")
         async with self._database.writing() as connection:
@@ -108,12 +108,17 @@ class Scores:
 
     @shielded
     async def leaderboard(
-        self, team_id: str, wanted: BoardFilter | None = None, *, limit: int = 20, offset: int = 0
+        self,
+        team_id: str,
+        selection: BoardFilter | None = None,
+        *,
+        limit: int = 20,
+        offset: int = 0,
     ) -> Leaderboard:
-        """A page of the leaderboard, without the cursor of the next."""
+        """A page of the leaderboard, without its `next_cursor`."""
         async with self._reading_intervals(team_id) as connection:
             return await board.read_board(
-                connection, team_id, wanted or BoardFilter(), limit, offset
+                connection, team_id, selection or BoardFilter(), limit, offset
             )
 
     @shielded
@@ -139,7 +144,7 @@ class Scores:
 
     @shielded
     async def compare(self, subjects: Sequence[Subject]) -> Comparison:
-        """The agents side by side, on the tests that they all ran in their latest full runs."""
+        """Compare agents on the tests they all ran in their latest full runs."""
         known: dict[str, tuple[BoardEntry, list[TrialCounts]]] = {}
         async with self._reading_intervals(subjects[0].team_id) as connection:
             for subject in subjects:
@@ -159,7 +164,7 @@ class Scores:
         limit: int = 500,
         offset: int = 0,
     ) -> Matrix:
-        """A page of the tests in the agents' latest full runs, and how each went with each."""
+        """A page of the tests in the agents' latest full runs, with the results of each agent."""
         runs: dict[str, UUID] = {}
         found: dict[str, list[TestOutcome]] = {}
         async with self._database.reading() as connection:
@@ -184,9 +189,9 @@ class Scores:
 
     @shielded
     async def standing(self, team_id: str, test_id: str, digest: str) -> Standing:
-        """How a test went with each agent version in its latest full run.
+        """The results of a test in the latest full run of each agent version.
 
-        Only runs of the test with this digest, its current content, enter the statistics.
+        Only runs of the test with this digest, its current content, count in the statistics.
         """
         async with self._database.reading() as connection:
             found = await outcomes.test_records(connection, team_id, test_id)
@@ -208,14 +213,14 @@ class Scores:
 
     @shielded
     async def recalculate(self, team_id: str, subject: Subject | None = None) -> Recalculated:
-        """Compute scores again from the raw rows: of one agent version, or of the whole team."""
+        """Recompute scores from the raw rows: of one agent version, or of the whole team."""
         async with self._database.writing() as connection:
             done = await recalculation.recalculate(connection, team_id, subject)
         return Recalculated(recalculated=[str(one) for one in done], count=len(done))
 
     @asynccontextmanager
     async def _reading_intervals(self, team_id: str) -> AsyncGenerator[AsyncConnection]:
-        """Read where intervals matter, as rank ranges do: missing ones are computed first."""
+        """A connection for reads that need intervals (rank ranges do): computes missing ones."""
         async with self._database.reading() as connection:
             if not await board.has_missing_intervals(connection, team_id):
                 yield connection

@@ -1,7 +1,7 @@
-"""Is one agent better than another on the same tests: exact tests and the difference's interval.
+"""Whether one agent is better than another on the same tests: exact tests and an interval.
 
-Two agents that answer the same tests are compared test by test, which takes out how hard each test
-is. Nothing here draws random numbers: the same results always give the same p-value.
+Two agents that answer the same tests are compared test by test, which removes the difficulty of
+each test. Nothing here is random: the same results always give the same p-value.
 """
 
 import math
@@ -12,16 +12,16 @@ from arena.scoring.components import Share
 from arena.scoring.intervals import CONFIDENCE, Interval, share_interval
 
 EXACT_WORK_BITS = 5_000_000_000
-"""Bits an exact sign-flip count may touch, a fraction of a second; beyond, the normal curve."""
+"""Work limit of the exact sign-flip count, a fraction of a second; above, the normal curve."""
 EXACT_PAIRS = 10_000
-"""Discordant pairs up to which McNemar's test is counted out; beyond, the normal curve."""
+"""Discordant pairs up to which McNemar's test is exact; above, the normal curve."""
 
 
 def mcnemar_p_value(only_first: int, only_second: int) -> float:
     """McNemar's exact test, two-sided: 1 if no test separates the two.
 
     `only_first` tests were passed by the first alone, `only_second` by the second alone; under the
-    null hypothesis each of them was a coin toss. Exact and not mid-p: it can only be too careful,
+    null hypothesis each of them was a coin toss. Exact, not mid-p: it can only be too conservative,
     and a false "better" costs more here than a missed one.
     McNemar, Psychometrika 12 (1947) 153-157; Fagerland, Lydersen & Laake, BMC Medical Research
     Methodology 13:91 (2013).
@@ -41,8 +41,8 @@ def mcnemar_p_value(only_first: int, only_second: int) -> float:
 def sign_flip_p_value(differences: Sequence[int]) -> float:
     """The exact paired permutation test of "mean difference 0", two-sided.
 
-    If the two agents were the same, each difference could as well have had the other sign. The
-    p-value is the share of all sign patterns whose sum lies as far from 0 as the observed one. For
+    If the two agents were equal, each difference could equally have had the other sign. The p-value
+    is the share of all sign patterns whose sum is at least as far from 0 as the observed one. For
     differences of −1, 0 and 1 this *is* McNemar's exact test. Differences are whole numbers: give
     rates over a common denominator. Fisher, The Design of Experiments (1935), section 21.
     """
@@ -88,7 +88,7 @@ def paired_difference_interval(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted for their number, in the order given: the chance of any false alarm holds.
+    """P-values adjusted for multiple tests, in the given order: bounds the family-wise error.
 
     Holm, Scandinavian Journal of Statistics 6 (1979) 65-70.
     """
@@ -112,10 +112,10 @@ def _unit_variance(share: Share) -> float:
 
 
 def _count_sign_patterns(sizes: list[int], observed: int) -> float:
-    """The share of sign patterns with |sum| >= observed, counted out by subset sums.
+    """The share of sign patterns with |sum| >= observed, counted by subset sums.
 
-    One big whole number holds all the counts side by side, `width` bits each: adding it to itself
-    shifted by a size is one step of the usual table, at the speed of the machine's own arithmetic.
+    One big integer holds all the counts side by side, `width` bits each: adding it to itself
+    shifted by a size is one step of the usual table, at the speed of native arithmetic.
     """
     if not observed:
         return 1.0
@@ -123,14 +123,14 @@ def _count_sign_patterns(sizes: list[int], observed: int) -> float:
     counts = 1
     for size in sizes:
         counts += counts << (size * width)
-    # A sum of +sizes is `observed` or more exactly where the positive ones reach this much.
+    # The signed sum is `observed` or more exactly if the positive sizes sum to this much.
     reach = (sum(sizes) + observed) // 2
-    # Modulo 2^width − 1 adds the counts up: their sum is below that.
+    # Modulo 2^width − 1 adds up the counts, whose sum is smaller than that.
     tail = (counts >> (reach * width)) % ((1 << width) - 1)
     return min(1.0, 2 * tail / 2 ** len(sizes))
 
 
 def _normal_p_value(observed: int, squares: int) -> float:
     """The normal curve for a sum of random signs; the sum moves in steps of 2, hence the 1."""
-    # One division of whole numbers, before any of them is made a float that may not hold it.
+    # One division of integers, because a float may not hold either of them.
     return math.erfc(math.sqrt(max(0, observed - 1) ** 2 / (2 * squares)))

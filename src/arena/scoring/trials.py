@@ -1,7 +1,7 @@
 """Repeated trials: pass@k, pass^k and flaky tests.
 
-With n trials of a test of which c passed, two questions have an unbiased answer: would at least
-one of k trials pass (pass@k: the best of k), and would all k (pass^k: can it be relied on)?
+From n trials of a test, c of them passed, two probabilities can be estimated without bias: that at
+least one of k trials passes (pass@k: the best of k), and that all k pass (pass^k: reliability).
 """
 
 import math
@@ -14,7 +14,7 @@ from arena.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialCounts:
-    """All trials of one test, counted."""
+    """The counts of all trials of one test."""
 
     test_id: str
     digest: str = ""
@@ -49,7 +49,7 @@ class TestTrials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """Repeats of a run's tests, with unbiased estimators; every test counts the same."""
+    """Repeats of a run's tests, with unbiased estimators; every test has equal weight."""
 
     k: int
     """The trials that every test has."""
@@ -90,7 +90,7 @@ def summarise(tests: Sequence[TrialCounts]) -> Trials:
 def pass_at_k(trials: int, passed: int, k: int) -> float | None:
     """1 − C(n−c, k) / C(n, k): the chance that k trials drawn from the n hold a pass.
 
-    None for k above n: what was not tried cannot be estimated without bias.
+    None for k above n: there is no unbiased estimate.
     Chen et al., Evaluating Large Language Models Trained on Code, arXiv 2107.03374 (2021).
     """
     _check(trials, passed, k)

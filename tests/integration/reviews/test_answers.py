@@ -121,7 +121,7 @@ async def test_the_same_answer_again_changes_nothing(reviews: Reviews):
 async def test_a_review_that_is_done_takes_no_other_answer(reviews: Reviews, desk: Desk):
     review = await opened(reviews)
     await reviews.answer(review.id, TEAM, "mia", said(*[True] * 5))
-    with pytest.raises(Conflict, match="is done, it takes no more answers"):
+    with pytest.raises(Conflict, match="is done, it accepts no more answers"):
         await reviews.answer(review.id, TEAM, "mia", said(False))
     with pytest.raises(Conflict):
         await reviews.answer(review.id, TEAM, "bob", said(True))
@@ -184,7 +184,7 @@ async def test_a_kind_that_nobody_takes_stays_answered_and_says_so(reviews: Revi
     (review,) = await reviews.list(TEAM)
     left = await reviews.answer(review.id, TEAM, "mia", said(*[True] * 5))
     assert left.status is ReviewStatus.ANSWERED
-    assert "nothing here takes verdicts" in (left.trouble or "")
+    assert "no handler for verdicts" in (left.trouble or "")
 
 
 BOTH = {

@@ -176,7 +176,7 @@ async def test_a_cancelled_run_closes_its_reviews(house: Arena):
     first, _ = await reviews_of(house)
     await house.executor.cancel(run.id, TEAM)
     assert {review.status for review in await reviews_of(house)} == {"cancelled"}
-    with pytest.raises(Conflict, match="is cancelled, it takes no more answers"):
+    with pytest.raises(Conflict, match="is cancelled, it accepts no more answers"):
         await answer(house, first.id, True, True, True)
     assert (await stands(house, run)).status == "cancelled"
 

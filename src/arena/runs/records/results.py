@@ -1,4 +1,4 @@
-"""Results of a run, written under its lease and counted in the same transaction."""
+"""Writes results of a run under its lease, and counts them in the same transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -23,7 +23,7 @@ from arena.store.database import Database, shielded
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
 PAGE = 500
-"""Tests of a run that are in memory at once."""
+"""Tests of a run in memory at once."""
 RESULT_COLUMNS = tuple(name for name in Result.__dataclass_fields__ if name in Results.__table__.c)
 FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
 
@@ -32,9 +32,9 @@ FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
 async def pending_page(
     database: Database, run_id: UUID, after: int, known: Mapping[str, Test]
 ) -> tuple[list[Item], int | None]:
-    """Items without a result, in order, and where this page ended; None if it was the last.
+    """Items without a result, in order, and the position of the last; None after the last page.
 
-    A page starts behind the position `after`; `known` are tests by their digest.
+    A page starts after the position `after`; `known` has tests by their digest.
     """
     query = (
         select(RunTests.position, RunTests.test_id, RunTests.trials, RunTests.digest)
@@ -57,7 +57,7 @@ async def pending_page(
         )
         done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
         tests = known
-        # A run that was created in this process is spared the reading of its tests.
+        # Tests of a run created in this process need not be read.
         if missing := {row.digest for row in page if row.digest not in known}:
             bodies = select(FrozenTests.__table__).where(FrozenTests.digest.in_(missing))
             read = {r.digest: Test.from_json(r.body) for r in await connection.execute(bodies)}
@@ -81,7 +81,7 @@ async def add_results(
 ) -> None:
     """Record results and count them, in one transaction and only under the lease.
 
-    Those that people have to judge get their reviews in the same one.
+    Results that people have to judge get their reviews in the same transaction.
     """
     results = [executed.result for executed in batch]
     async with database.writing() as connection:
@@ -139,7 +139,7 @@ def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
 
 
 def _sum(before: float | None, added: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None while nothing is."""
+    """The sum of the known values; None if there are none."""
     known = [value for value in (before, *added) if value is not None]
     return sum(known) if known else None
 
@@ -153,7 +153,7 @@ def _result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, ob
 
 
 def findings_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
-    """Findings as the database keeps them."""
+    """Findings as stored in the database."""
     return [{name: getattr(finding, name) for name in FINDING_FIELDS} for finding in findings]
 
 

@@ -1,5 +1,5 @@
-"""Scores in the database: this room's one door to the tables.
+"""Scores in the database: the only code of this room that uses the tables.
 
-Every change of the evidence (`evidence.py`) and the scores that follow from it are written in the
-same transaction, from running sums: the cost of a change does not grow with the history.
+Every change of the evidence (`evidence.py`) and the resulting scores are written in the same
+transaction, from running sums: the cost of a change does not grow with the history.
 """

@@ -1,4 +1,4 @@
-"""Reading the leaderboard: a page of it as stored, or a filtered view with ranks of its own."""
+"""Reads the leaderboard: a stored page, or a filtered view with its own ranks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,18 +22,18 @@ IS_SCORED = OTHER.c.overall_score.is_not(None)
 
 
 async def read_board(
-    connection: AsyncConnection, team_id: str, wanted: BoardFilter, limit: int, offset: int = 0
+    connection: AsyncConnection, team_id: str, selection: BoardFilter, limit: int, offset: int = 0
 ) -> Leaderboard:
-    """A page of the team's leaderboard; what a filter leaves is ranked among itself."""
+    """A page of the team's leaderboard; a filtered view gets its own ranks."""
     weights = await stored_weights(connection)
-    agent_id = wanted.agent_id
-    if wanted.keeps_ranks:
+    agent_id = selection.agent_id
+    if selection.keeps_ranks:
         page = await _stored_page(connection, team_id, weights, agent_id, limit, offset)
         of_agent = () if agent_id is None else (OTHER.c.agent_id == agent_id,)
         counting = select(_count(team_id, IS_SCORED, *of_agent))
         total = (await connection.execute(counting)).scalar_one()
     else:
-        entries = await _filtered(connection, team_id, weights, wanted)
+        entries = await _filtered(connection, team_id, weights, selection)
         if agent_id is not None:
             entries = [entry for entry in entries if entry.agent_id == agent_id]
         page, total = entries[offset : offset + limit], len(entries)
@@ -41,7 +41,7 @@ async def read_board(
 
 
 async def board_entry(connection: AsyncConnection, subject: Subject) -> BoardEntry | None:
-    """One agent version as it stands; None if there is no evidence about it."""
+    """The entry of one agent version; None if there is no evidence about it."""
     query = _placed(subject.team_id).where(*is_about(Scores, subject))
     row = (await connection.execute(query)).one_or_none()
     if row is None or not Sums.of_row(row).has_evidence:
@@ -64,13 +64,13 @@ async def last_change(connection: AsyncConnection, team_id: str) -> datetime | N
 
 
 async def has_missing_intervals(connection: AsyncConnection, team_id: str) -> bool:
-    """Whether the SQL function, which knows scores only, has left an interval to compute."""
+    """Whether intervals are missing: the SQL function computes only scores."""
     query = select(Scores.id).where(_lacks_interval(team_id)).limit(1)
     return (await connection.execute(query)).first() is not None
 
 
 async def fill_intervals(connection: AsyncConnection, team_id: str) -> None:
-    """Compute the intervals that the SQL function has left open."""
+    """Compute the intervals that the SQL function left out."""
     await lock_team(connection, team_id)
     weights = await stored_weights(connection)
     query = select(Scores.__table__).where(_lacks_interval(team_id))
@@ -88,11 +88,11 @@ async def _stored_page(
     limit: int,
     offset: int,
 ) -> list[BoardEntry]:
-    # Ranks are stored and their ranges are counted by index: a page costs about the same whether
-    # the board has ten entries or thousands.
+    # Ranks are stored and their ranges are counted by index: a page costs about the same for ten
+    # entries as for thousands.
     names: tuple[Any, ...] = (Scores.agent_id, Scores.agent_version)
     if connection.dialect.name == "postgresql":
-        # By code point, as SQLite and Python sort, not by the database's collation.
+        # By code point, like SQLite and Python, not by the database collation.
         names = tuple(collate(name, "C") for name in names)
     query = (
         _placed(team_id)
@@ -107,11 +107,11 @@ async def _stored_page(
 
 
 async def _filtered(
-    connection: AsyncConnection, team_id: str, weights: Weights, wanted: BoardFilter
+    connection: AsyncConnection, team_id: str, weights: Weights, selection: BoardFilter
 ) -> list[BoardEntry]:
     query = select(Scores.__table__).where(Scores.team_id == team_id)
-    if wanted.group:
-        kind, name = wanted.group
+    if selection.group:
+        kind, name = selection.group
         shares = RunGroups.benchmark_share.label("b"), RunGroups.cost_share.label("c")
         query = (
             query.add_columns(*shares)
@@ -122,11 +122,11 @@ async def _filtered(
     candidates: list[Candidate] = []
     for row in await connection.execute(query):
         sums = Sums.of_row(row)
-        if wanted.group:
+        if selection.group:
             shares = Share.from_list(row.b), Share.from_list(row.c)
             sums = replace(sums, benchmark_share=shares[0], cost_share=shares[1])
         card = scorecard(sums.evidence, weights)
-        if float(card.overall.coverage) < wanted.min_coverage or card.overall.score is None:
+        if float(card.overall.coverage) < selection.min_coverage or card.overall.score is None:
             continue
         entry = _entry(row, sums, card)
         entries[entry.name] = entry
@@ -142,13 +142,13 @@ async def _filtered(
         )
         for one in rank(candidates)
     ]
-    # Equals by agent, then version, as a stored page has them; by `agent:version`, `a-b` would
-    # come before `a`.
+    # Equal scores by agent, then version, like a stored page; sorted by `agent:version`, `a-b`
+    # would come before `a`.
     return sorted(ranked, key=lambda entry: (entry.rank or 0, entry.agent_id, entry.agent_version))
 
 
 def _placed(team_id: str) -> Select[Any]:
-    """Rows of scores, each with how many of the team lie wholly above and below it."""
+    """Rows of scores, each with how many of the team's intervals are wholly above and below."""
     return select(
         Scores.__table__,
         _count(team_id, IS_SCORED).label("total"),

@@ -1,4 +1,4 @@
-"""New evidence: recorded, added to the sums, and scored, all in the caller's transaction."""
+"""Records new evidence and updates sums and scores, all in the caller's transaction."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -58,9 +58,9 @@ async def add_run_executions(
     sequences: tuple[int, int],
     completed: int,
 ) -> None:
-    """Record the results of a run from the first to the last of these numbers as executions.
+    """Record a run's results with these sequence numbers (first, last) as executions.
 
-    The database copies them: a row made in Python costs as much as the result itself.
+    The database copies them: a row made in Python would cost as much as the result itself.
     """
     first, last = sequences
     shared = ("id", "status", *USAGE_COLUMNS, "duration_seconds", "created_at")
@@ -79,13 +79,13 @@ async def add_run_executions(
 async def report_executions(
     connection: AsyncConnection, team_id: str, batch: Sequence[tuple[Subject, Execution]]
 ) -> ExecutionsReported:
-    """Record what is new of a batch, all of it or nothing; a key counts once."""
+    """Record the new executions of a batch, all or nothing; a key counts once."""
     await lock_team(connection, team_id)
     keys = [one.idempotency_key for _, one in batch if one.idempotency_key is not None]
     query = select(Executions.__table__).where(
         Executions.team_id == team_id, Executions.idempotency_key.in_(keys)
     )
-    # Without time and price: if the caller left them out, they differ each time it is sent.
+    # Without time and price: if the caller left them out, they differ on each repetition.
     known = {
         row.idempotency_key: (
             row.agent_id,
@@ -162,7 +162,7 @@ async def list_feedback(
     limit: int = 20,
     before: tuple[datetime, UUID] | None = None,
 ) -> list[history.Feedback]:
-    """A team's ratings, newest first; with their history also those that were replaced."""
+    """A team's ratings, newest first; `with_history` includes replaced ones."""
     columns = [column for column in Feedback.__table__.c if column.name != "team_id"]
     query = select(*columns).where(Feedback.team_id == team_id)
     if agent_id:
@@ -184,7 +184,7 @@ async def list_feedback(
 
 
 async def set_benchmark(connection: AsyncConnection, subject: Subject, run_id: UUID) -> None:
-    """Let a full run that has just completed count for the agent, unless a later one does."""
+    """Make a completed full run the agent's benchmark, unless there is a later one."""
     outcomes = await outcomes_of_run(connection, run_id)
     await store_groups(connection, run_id, outcomes)
     await lock_team(connection, subject.team_id)
@@ -202,7 +202,7 @@ async def set_benchmark(connection: AsyncConnection, subject: Subject, run_id: U
 
 
 async def latest_full_run(connection: AsyncConnection, subject: Subject) -> UUID | None:
-    """The run that counts for the agent: the last one completed over its whole applicable set."""
+    """The run that counts for the agent: its last completed full run."""
     query = (
         select(Runs.id)
         .where(*is_about(Runs, subject), Runs.status == "completed", Runs.is_full.is_(True))
@@ -230,7 +230,7 @@ async def store_sums(
 ) -> tuple[UUID, float | None]:
     """Write the sums and their scores into a row, a new one if there is none.
 
-    Ranks are left to the caller: one change moves a few, a recalculation sets them all.
+    The caller updates ranks: one change moves a few, a recalculation sets them all.
     """
     columns: dict[str, Any] = sums.columns(await stored_weights(connection))
     columns["updated_at"] = clock.now()

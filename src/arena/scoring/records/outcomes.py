@@ -1,4 +1,4 @@
-"""How a run's tests went: counted per test, and added up in all, per category and per tag."""
+"""The outcomes of a run: counted per test, and summed in total, per category and per tag."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from arena.store.tables.runs import FrozenTests, Results, RunGroups, Runs, RunTe
 from arena.store.tables.scores import Scores
 
 PAGE = 500
-"""Rows of a run that are read at once."""
+"""Rows of a run read at once."""
 MOST_ROWS = 1000
-"""At most this many agent versions of one test, the first by name: enough for any statistic."""
+"""Agent versions of one test, the first by name: enough for any statistic."""
 
 TRIALS = func.count().label("trials")
 PASSED = func.sum(cast(Results.passed, Integer)).label("passed")
-WORTH_A_LOOK = func.coalesce(
+TRIAL_TO_SHOW = func.coalesce(
     func.min(case((Results.passed.is_(False), Results.sequence))), func.min(Results.sequence)
 ).label("sequence")
 """The first trial that failed, else the first."""
@@ -30,7 +30,7 @@ WORTH_A_LOOK = func.coalesce(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What some tests of a run add up to."""
+    """The sums of some tests of a run."""
 
     benchmark: Share = field(default_factory=Share)
     cost: Share = field(default_factory=Share)
@@ -45,7 +45,7 @@ class Outcomes:
 
 
 async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes:
-    """Add up a run's results. The cost grows with the run, not with the history."""
+    """Sum a run's results. The cost grows with the run, not with the history."""
     body = FrozenTests.body
     query = (
         _per_test(run_id)
@@ -56,7 +56,7 @@ async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes
     whole: tuple[str, str] = ("", "")
     counts: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
     rows = await connection.stream(query)
-    async for page in rows.partitions(PAGE):  # row by row each would be a task of its own
+    async for page in rows.partitions(PAGE):  # row by row, each would be a task switch
         for row in page:
             numbers = int(row.passed), int(row.trials), int(row.earned or 0), int(row.possible or 0)
             keys = (whole, ("category", row.category), *(("tag", tag) for tag in set(row.tags)))
@@ -73,7 +73,7 @@ async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes
 
 
 async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outcomes) -> None:
-    """Write a run's groups, replacing what was there."""
+    """Replace a run's stored groups."""
     await connection.execute(delete(RunGroups).where(RunGroups.run_id == run_id))
     rows = [
         {
@@ -96,20 +96,20 @@ async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
 
 
 async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[TrialCounts]:
-    """Every test of a run that has results, with how its trials went."""
+    """The trial counts of every test of a run that has results."""
     counted = [
         TrialCounts(
             test_id=row.test_id, digest=row.digest, trials=row.trials, passed=int(row.passed)
         )
         for row in await connection.execute(_per_test(run_id))
     ]
-    # Sorted here: databases disagree about the order of texts.
+    # Sorted here: database collations differ.
     return sorted(counted, key=lambda counts: counts.test_id)
 
 
 async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestOutcome]:
-    """Every test of a run that has results, with the trial that is worth a look."""
-    counted = _per_test(run_id).add_columns(WORTH_A_LOOK).subquery()
+    """Every test of a run that has results, with the trial to look at."""
+    counted = _per_test(run_id).add_columns(TRIAL_TO_SHOW).subquery()
     body = FrozenTests.body
     query = (
         select(
@@ -128,13 +128,13 @@ async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestO
 
 
 async def test_records(connection: AsyncConnection, team_id: str, test_id: str) -> list[TestRecord]:
-    """How a test went in each run that counts for an agent version of the team."""
+    """The results of a test in the benchmark run of each agent version of the team."""
     of_run = (Scores.agent_id, Scores.agent_version, Runs.completed_tests, Runs.passed_tests)
     counted = (
-        select(*of_run, Runs.id.label("run_id"), TRIALS, PASSED, WORTH_A_LOOK)
+        select(*of_run, Runs.id.label("run_id"), TRIALS, PASSED, TRIAL_TO_SHOW)
         .join(Runs, Runs.id == Scores.benchmark_run_id)
         .join(Results, (Results.run_id == Runs.id) & (Results.test_id == test_id))
-        # Results that people have not judged yet say nothing.
+        # Results that reviewers have not judged yet do not count.
         .where(Scores.team_id == team_id, Results.passed.is_not(None))
         .group_by(*of_run, Runs.id)
         .subquery()
@@ -164,7 +164,7 @@ async def test_records(connection: AsyncConnection, team_id: str, test_id: str) 
 
 
 async def cost_points(connection: AsyncConnection, team_id: str) -> list[ParetoPoint]:
-    """Accuracy and cost of each agent version, from the run that counts for it."""
+    """Accuracy and cost of each agent version, from its benchmark run."""
     query = (
         select(Runs.__table__)
         .join(Scores, Scores.benchmark_run_id == Runs.id)
@@ -197,7 +197,7 @@ def _per_test(run_id: UUID) -> Any:
             func.sum(Results.possible_micropoints).label("possible"),
         )
         .join(Results, (Results.run_id == RunTests.run_id) & (Results.test_id == RunTests.test_id))
-        # Results that people have not judged yet say nothing.
+        # Results that reviewers have not judged yet do not count.
         .where(RunTests.run_id == run_id, Results.passed.is_not(None))
         .group_by(RunTests.test_id, RunTests.digest)
     )

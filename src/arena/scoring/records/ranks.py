@@ -1,7 +1,7 @@
-"""The stored ranks of a team, kept up to date by moving only those that change.
+"""The stored ranks of a team, updated by changing only those that move.
 
-A rank is one more than the number of better scores. When a score moves, only the entries between
-its old and its new place change, by one.
+A rank is one more than the number of better scores. When a score changes, only the entries between
+its old and its new place move, by one.
 """
 
 from uuid import UUID
@@ -11,13 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.store.tables.scores import Scores
 
-# On SQLite a writing transaction is alone anyway, so both locks are PostgreSQL's. Whoever changes
-# scores shares the lock of the weights (5109002) and then takes that of the team; the function
-# recalculate_agent_score takes the same two in the same order.
+# Only for PostgreSQL: SQLite has one writing transaction at a time anyway. A change of scores
+# takes the lock of the weights (5109002) shared and then that of the team; the SQL function
+# recalculate_agent_score takes both in the same order, or the two could deadlock.
 
 
 async def lock_team(connection: AsyncConnection, team_id: str) -> None:
-    """One change of a team's scores at a time: each may move the ranks of all the others."""
+    """Serialise changes of a team's scores: each may move the ranks of all others."""
     if connection.dialect.name == "postgresql":
         shared = "pg_advisory_xact_lock_shared(5109002)"
         lock = text(f"SELECT {shared}, pg_advisory_xact_lock(5109, hashtext(:team))")
@@ -60,7 +60,7 @@ async def move_ranks(
 
 
 async def rank_all(connection: AsyncConnection, team_id: str) -> None:
-    """Rank the whole team again, whatever the stored ranks were."""
+    """Recompute all ranks of the team, whatever is stored."""
     is_scored = and_(Scores.team_id == team_id, Scores.overall_score.is_not(None))
     place = func.rank().over(order_by=Scores.overall_score.desc()).label("place")
     ranked = select(Scores.id, place).where(is_scored).subquery()

@@ -1,4 +1,4 @@
-"""Scores computed again: from the raw rows, or with new weights."""
+"""Recomputes scores from the raw rows, or with new weights."""
 
 from sqlalchemy import Integer, cast, func, select, union, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -17,7 +17,7 @@ from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
 async def recalculate(
     connection: AsyncConnection, team_id: str, subject: Subject | None = None
 ) -> list[Subject]:
-    """Compute scores again from the raw rows: of one agent version, or all with any evidence."""
+    """Recompute scores from the raw rows: of one agent version, or of all with evidence."""
     subjects = [subject] if subject else await _subjects(connection, team_id)
     await lock_team(connection, team_id)
     for one in subjects:
@@ -27,7 +27,7 @@ async def recalculate(
 
 
 async def store_weights(connection: AsyncConnection, weights: Weights) -> None:
-    """Store the weights; where they are new, compute every stored score again with them."""
+    """Store the weights; if they changed, recompute every stored score."""
     await lock_weights(connection)
     if await stored_weights(connection) == weights:
         return
@@ -42,7 +42,7 @@ async def store_weights(connection: AsyncConnection, weights: Weights) -> None:
 
 
 async def _add_up(connection: AsyncConnection, subject: Subject) -> None:
-    # The row is overwritten unread: what is stored in it may be the very thing that is wrong.
+    # The row is overwritten unread: its content may be what is wrong.
     query = select(Scores.id).where(*is_about(Scores, subject))
     score_id = (await connection.execute(query)).scalar_one_or_none()
     await store_sums(connection, subject, score_id, await _raw_sums(connection, subject))
@@ -81,6 +81,6 @@ async def _subjects(connection: AsyncConnection, team_id: str) -> list[Subject]:
     ]
     full = select(Runs.agent_id, Runs.agent_version).where(Runs.team_id == team_id)
     found.append(full.where(Runs.status == "completed", Runs.is_full.is_(True)))
-    # A union leaves each agent version once.
+    # A union (not UNION ALL) leaves each agent version once.
     rows = await connection.execute(union(*found).order_by("agent_id", "agent_version"))
     return [Subject(team_id=team_id, agent_id=agent, version=version) for agent, version in rows]

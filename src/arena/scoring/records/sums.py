@@ -1,4 +1,4 @@
-"""The running sums of one agent version, and the row of scores that they give."""
+"""The running sums of one agent version, and its row of scores."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -17,7 +17,7 @@ SHARES = ("benchmark_share", "cost_share")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """All evidence about an agent version, added up; by the names of the columns."""
+    """The sums of all evidence about an agent version, named like the columns."""
 
     rating_count: int = 0
     rating_sum: int = 0
@@ -53,7 +53,7 @@ class Sums:
         )
 
     def with_rating(self, rating: int, count: int = 1) -> "Sums":
-        """With one more rating, or with `count` -1 one less."""
+        """With one more rating; with `count` -1, one less."""
         return replace(
             self,
             rating_count=self.rating_count + count,
@@ -70,7 +70,7 @@ class Sums:
         )
 
     def columns(self, weights: Weights) -> dict[str, Any]:
-        """The columns that the sums give: themselves and every score that follows from them."""
+        """The columns of the row: the sums and the scores computed from them."""
         card = scorecard(self.evidence, weights)
         interval = card.overall_interval
         return {
@@ -84,11 +84,11 @@ class Sums:
 
 
 async def stored_weights(connection: AsyncConnection) -> Weights:
-    """The weights that the stored scores were made with."""
+    """The weights of the stored scores."""
     row = (await connection.execute(select(ScoreWeights.__table__))).one()
     return Weights.from_parts(**{name: getattr(row, name) for name in COMPONENT_NAMES})
 
 
 def is_about(table: Any, subject: Subject) -> list[Any]:
-    """The conditions that pick a table's rows about the subject."""
+    """The conditions that select a table's rows about the subject."""
     return [getattr(table, name) == value for name, value in subject.columns.items()]
