@@ -1663,7 +1663,7 @@ export interface components {
         };
         /**
          * ComparedPair
-         * @description Two agents on the tests that both ran, each test counting the same.
+         * @description Two agents on the tests that both ran, each test with equal weight.
          */
         ComparedPair: {
             /**
@@ -1723,7 +1723,7 @@ export interface components {
             comparison: components["schemas"]["BoardEntry"][];
             /**
              * Unknown
-             * @description Agents without any evidence; they take no part.
+             * @description Agents without any evidence; they are left out.
              */
             unknown: string[];
             /**
@@ -1736,7 +1736,7 @@ export interface components {
             winner_version: string | null;
             /**
              * Significant
-             * @description Whether the winner is ahead of every other one beyond luck on the tests both ran.
+             * @description Whether the winner is significantly ahead of every other one on the tests both ran.
              */
             significant: boolean;
             /** Pairs */
@@ -1920,7 +1920,7 @@ export interface components {
             accepted: number;
             /**
              * Duplicates
-             * @description Executions that were already known by their key.
+             * @description Executions whose key was already known.
              */
             duplicates: number;
         };
@@ -1948,7 +1948,7 @@ export interface components {
             user_id: string;
             /**
              * Execution Id
-             * @description The execution it is about; a user has one standing rating for each, and one without.
+             * @description The execution it is about; a user has one current rating for each, and one without.
              */
             execution_id: string | null;
             /**
@@ -1962,7 +1962,7 @@ export interface components {
             task_description: string | null;
             /**
              * Is Standing
-             * @description False if the user has replaced it since.
+             * @description False if the user has replaced it.
              */
             is_standing: boolean;
             /**
@@ -2591,13 +2591,13 @@ export interface components {
             /**
              * Run Id
              * Format: uuid
-             * @description Its latest full run, which is what is compared.
+             * @description Its latest full run, which is compared.
              */
             run_id: string;
         };
         /**
          * MatrixCell
-         * @description How a test went with an agent.
+         * @description The results of a test with an agent.
          */
         MatrixCell: {
             /** Trials */
@@ -2613,7 +2613,7 @@ export interface components {
         };
         /**
          * MatrixRow
-         * @description A test and how it went with each agent, in the order of `agents`.
+         * @description A test and its results with each agent, in the order of `agents`.
          */
         MatrixRow: {
             /**
@@ -2696,7 +2696,7 @@ export interface components {
             run_id: string;
             /**
              * Accuracy
-             * @description score_percent of the run.
+             * @description The `score_percent` of the run.
              */
             accuracy: number;
             /**
@@ -2731,7 +2731,7 @@ export interface components {
             run_id: string;
             /**
              * Accuracy
-             * @description score_percent of the run.
+             * @description The `score_percent` of the run.
              */
             accuracy: number;
             /**
@@ -2782,7 +2782,7 @@ export interface components {
         };
         /**
          * Recalculated
-         * @description The agent versions whose scores were computed again.
+         * @description The agent versions whose scores were recomputed.
          */
         Recalculated: {
             /** Recalculated */
@@ -3010,7 +3010,7 @@ export interface components {
         };
         /**
          * Review
-         * @description A submission that waits for people, or that they have judged.
+         * @description A submission that waits for reviewers, or that they have judged.
          */
         Review: {
             /**
@@ -3024,37 +3024,37 @@ export interface components {
             /** Title */
             title: string;
             /**
-             * @description `answered`: every item has its answers, the verdict is still to be made. `cancelled`: nobody
-             *     needs an answer any more.
+             * @description `answered`: every item has enough answers, there is no verdict yet. `cancelled`: no answer is
+             *     needed any more.
              */
             status: components["schemas"]["ReviewStatus"];
             /** Reviewers Needed */
             reviewers_needed: number;
             /**
              * Rule
-             * @description How several answers to an item become one.
+             * @description How several answers to an item are combined.
              */
             rule: string;
             /** Item Count */
             item_count: number;
             /**
              * Answered Count
-             * @description Items that have as many answers as are needed.
+             * @description Items that have enough answers.
              */
             answered_count: number;
             /**
              * Revision
-             * @description Grows with every answer: a verdict made from older answers is not taken.
+             * @description Incremented with every answer: a verdict made from older answers is dropped.
              */
             revision: number;
             /**
              * Trouble
-             * @description Why there is no verdict yet, or why the answers did not count.
+             * @description Why the verdict failed, or why the answers did not count.
              */
             trouble: string | null;
             /**
              * Due At
-             * @description Until when an answer counts; null: at any time.
+             * @description Answers count until then; null: no limit.
              */
             due_at: string | null;
             /**
@@ -3067,14 +3067,14 @@ export interface components {
         };
         /**
          * ReviewAgreement
-         * @description How far the reviewers agree, over the items that two or more have answered.
+         * @description The agreement of reviewers on the items that two or more have answered.
          */
         ReviewAgreement: {
             /** Shared Items */
             shared_items: number;
             /**
              * Agreed Items
-             * @description Items on which all of their reviewers gave the same answer.
+             * @description Items on which all their reviewers gave the same answer.
              */
             agreed_items: number;
             /**
@@ -3092,14 +3092,14 @@ export interface components {
         ReviewAnswer: {
             /**
              * Place
-             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty where the checklist is all of it.
+             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty if the checklist is all of it.
              * @default []
              * @example []
              */
             place: number[];
             /**
              * Item
-             * @description 0 is the first item of the checklist.
+             * @description Its index in the checklist, from 0.
              */
             item: number;
             /** Passed */
@@ -3123,7 +3123,7 @@ export interface components {
         };
         /**
          * ReviewDetails
-         * @description A review with all that a reviewer needs.
+         * @description A review with everything a reviewer needs.
          */
         ReviewDetails: {
             review: components["schemas"]["Review"];
@@ -3135,7 +3135,7 @@ export interface components {
             language: string | null;
             /**
              * Truncated
-             * @description Whether the agent's output was longer than what was kept.
+             * @description Whether the agent's output was truncated.
              */
             truncated: boolean;
             /** Items */
@@ -3149,7 +3149,7 @@ export interface components {
         ReviewItem: {
             /**
              * Place
-             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty where the checklist is all of it.
+             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty if the checklist is all of it.
              * @example []
              */
             place: number[];
@@ -3161,7 +3161,7 @@ export interface components {
             answers: components["schemas"]["StandingAnswer"][];
             /**
              * Passed
-             * @description The answers as one, by the review's rule.
+             * @description The combined answer, by the review's rule.
              */
             passed: boolean | null;
         };
@@ -3179,13 +3179,13 @@ export interface components {
         };
         /**
          * ReviewStatus
-         * @description Where a review stands.
+         * @description The state of a review.
          * @enum {string}
          */
         ReviewStatus: "open" | "answered" | "done" | "cancelled";
         /**
          * ReviewSubject
-         * @description What a review is about; a subject has one review at most.
+         * @description What a review is about; a subject has at most one review.
          */
         ReviewSubject: {
             kind: components["schemas"]["SubjectKind"];
@@ -3209,7 +3209,7 @@ export interface components {
         ReviewSuggestion: {
             /**
              * Place
-             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty where the checklist is all of it.
+             * @description Which part of a composite standard: `[1, 0]` is the first part of its second one. Empty if the checklist is all of it.
              * @example []
              */
             place: number[];
@@ -3259,14 +3259,14 @@ export interface components {
         };
         /**
          * ReviewsSettled
-         * @description What became of the reviews that were answered but had no verdict.
+         * @description The outcome of settling the reviews that were answered but had no verdict.
          */
         ReviewsSettled: {
             /** Settled */
             settled: string[];
             /**
              * Waiting
-             * @description Those that still have none; `trouble` says why.
+             * @description Those that still have no verdict; `trouble` says why.
              */
             waiting: components["schemas"]["Review"][];
         };
@@ -3517,7 +3517,7 @@ export interface components {
         RunStatus: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
         /**
          * Standing
-         * @description What is known of a test: how hard it is, and whether it tells agents apart.
+         * @description Statistics of a test: its difficulty and its discrimination between agents.
          */
         Standing: {
             /** Test Id */
@@ -3542,7 +3542,7 @@ export interface components {
         };
         /**
          * StandingAnswer
-         * @description An answer to an item, as it is recorded.
+         * @description A recorded answer to an item.
          */
         StandingAnswer: {
             /** Reviewer */
@@ -3553,7 +3553,7 @@ export interface components {
             note: string;
             /**
              * Is Standing
-             * @description False if the reviewer has replaced it since.
+             * @description False if the reviewer has replaced it.
              */
             is_standing: boolean;
             /**
@@ -3564,7 +3564,7 @@ export interface components {
         };
         /**
          * StandingRow
-         * @description How a test went with one agent version in its latest full run.
+         * @description The results of a test in the latest full run of one agent version.
          */
         StandingRow: {
             /** Agent Id */
@@ -3588,7 +3588,7 @@ export interface components {
             passed: number;
             /**
              * Rest Percent
-             * @description What it passed of the run's other tests.
+             * @description The pass rate of the run's other tests.
              */
             rest_percent: number | null;
             /**
@@ -4327,7 +4327,7 @@ export interface components {
         TimeoutPolicy: "refund" | "split";
         /**
          * Trials
-         * @description Repeats of a run's tests, with unbiased estimators; every test counts the same.
+         * @description Repeats of a run's tests, with unbiased estimators; every test has equal weight.
          */
         Trials: {
             /**
@@ -4530,7 +4530,7 @@ export interface components {
         };
         /**
          * Weights
-         * @description What each component counts for; together 1.
+         * @description The weight of each component; they add up to 1.
          */
         Weights: {
             /** Benchmark */
