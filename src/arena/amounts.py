@@ -1,4 +1,4 @@
-"""Amounts of money: whole minor units inside Arena, exact decimal text for people and on the wire.
+"""Amounts of money: integer minor units inside Arena, exact decimal text outside.
 
     Amount(50_000)  <->  "0.05"
 
@@ -13,14 +13,14 @@ from pydantic_core import CoreSchema, core_schema
 
 CURRENCY = "TEST"
 DECIMALS = 6
-"""One unit of the currency is 10 to the 6 minor units."""
+"""One unit of the currency is 10**6 minor units."""
 MAX_AMOUNT = 10**15
-"""Minor units. Sums of such amounts stay exact even for readers that keep numbers as doubles."""
+"""In minor units. Sums of such amounts stay exact even for parsers that use doubles."""
 WHOLE_DIGITS = 10
-"""As many as the largest amount has before its point."""
+"""Digits of the largest amount before the point."""
 
 MAX_DIGITS = 20
-"""Of the whole part of any amount that is read; a text may have a million digits."""
+"""Of the integer part when parsing; a text may have a million digits."""
 
 PATTERN = rf"^[0-9]{{1,{WHOLE_DIGITS}}}(\.[0-9]{{1,{DECIMALS}}})?$"
 SCHEMA: dict[str, Any] = {
@@ -32,18 +32,18 @@ _TEXT = re.compile(rf"(-?)([0-9]+)(?:\.([0-9]{{1,{DECIMALS}}}))?")
 
 
 class Amount(int):
-    """Minor units that calculate as a whole number and print as decimal text."""
+    """Minor units, which calculate as an int and print as decimal text."""
 
     __slots__ = ()
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The amount that somebody asks for; `ValueError` if the text names none."""
+        """A requested amount; `ValueError` if the text is not a valid one."""
         amount = cls._read(text)
         if text.startswith("-"):
-            raise ValueError(f"it must be a decimal number that is not below zero, not {text}")
+            raise ValueError(f"it must be a decimal number of 0 or more, not {text}")
         if amount > MAX_AMOUNT:
-            raise ValueError(f"it is too large, the most is {cls(MAX_AMOUNT)}")
+            raise ValueError(f"it is too large, the maximum is {cls(MAX_AMOUNT)}")
         return amount
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Amount(int):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """On the wire an amount is text.
 
-        A JSON number is refused: most readers make a float of it, and a float is not an amount.
+        A JSON number is refused: most parsers turn it into a float, which is not exact.
         """
         return core_schema.no_info_plain_validator_function(
             cls._read,
@@ -69,7 +69,7 @@ class Amount(int):
 
     @classmethod
     def _read(cls, value: object) -> Self:
-        # Wider than `parse`: a balance may be larger than any one amount, and below zero.
+        # More permissive than `parse`: a balance may exceed any single amount, and be negative.
         if isinstance(value, cls):
             return value
         found = _TEXT.fullmatch(value) if isinstance(value, str) else None
@@ -79,7 +79,7 @@ class Amount(int):
             )
         sign, whole, part = found.groups()
         if len(whole) > MAX_DIGITS:
-            raise ValueError(f"it is too large, the most is {cls(MAX_AMOUNT)}")
+            raise ValueError(f"it is too large, the maximum is {cls(MAX_AMOUNT)}")
         amount = int(whole) * 10**DECIMALS + int((part or "").ljust(DECIMALS, "0"))
         return cls(-amount if sign else amount)
 
@@ -96,4 +96,4 @@ def _checked(text: str) -> str:
 AmountText = Annotated[
     str, AfterValidator(_checked), Field(json_schema_extra={**SCHEMA, "pattern": PATTERN})
 ]
-"""An amount that a caller names, as text."""
+"""An amount in a request, as text."""

@@ -1,7 +1,7 @@
-"""Puts the rooms together: each is imported and opened when it is first used, and closed in order.
+"""Assembles the rooms: each is imported and opened on first use, and closed in order.
 
 A command that lists runs must not pay for the sandbox, the judge or the market: importing all of
-them takes longer than the command itself. So the imports stand in the properties below.
+them takes longer than the command itself. So the imports are in the properties below.
 """
 
 from collections.abc import AsyncGenerator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
-    """The rooms, until the block ends."""
+    """The rooms, closed when the block ends."""
     if settings.languages:
         # Imported here, like every room: most processes do not need it.
         from arena.sandbox.languages import add_languages
@@ -56,11 +56,11 @@ class Arena:
     def __init__(self, settings: Settings, closing: AsyncExitStack) -> None:
         self.settings = settings
         self._closing = closing
-        """Closes what was opened, the last first."""
+        """Closes opened rooms, the last first."""
 
     @cached_property
     def database(self) -> "Database":
-        """Where everything is kept; it connects with its first transaction."""
+        """The database; it connects with its first transaction."""
         from arena.store.database import Database
 
         database = Database(self.settings.database)
@@ -69,7 +69,7 @@ class Arena:
 
     @cached_property
     def scores(self) -> "Scores":
-        """What it adds up to."""
+        """Scores and the leaderboard."""
         from arena.scoring.scorecard import Weights
         from arena.scoring.scores import Scores
 
@@ -78,35 +78,35 @@ class Arena:
 
     @cached_property
     def catalog(self) -> "LiveCatalog":
-        """What is asked."""
+        """The tests."""
         from arena.catalog.live import LiveCatalog
 
         return LiveCatalog(self.settings.tests, home=self.settings.home / "benchmarks")
 
     @cached_property
     def audits(self) -> "Audits":
-        """Which tests an agent that does nothing passes."""
+        """Audits of the tests with null agents."""
         from arena.catalog.audit import Audits
 
         return Audits(self.resources)
 
     @cached_property
     def registry(self) -> "Registry":
-        """Who answers."""
+        """The agents."""
         from arena.agents.registry import Registry
 
         return Registry([self.settings.home / "agents", *self.settings.agents])
 
     @cached_property
     def content(self) -> "LocalStore":
-        """Bytes by CID."""
+        """Content by CID."""
         from arena.content.store import LocalStore
 
         return LocalStore(self.settings.content_folder)
 
     @cached_property
     def sandbox(self) -> "SandboxProvider":
-        """Where untrusted code runs. Nothing is started before the first submission."""
+        """Runs untrusted code. Nothing is started before the first submission."""
         sandbox = open_sandbox(self.settings)
         self._closing.push_async_callback(sandbox.close)
         return sandbox
@@ -122,7 +122,7 @@ class Arena:
 
     @cached_property
     def resources(self) -> "Resources":
-        """What judging needs."""
+        """The resources of judging."""
         from arena.evaluation.resources import Resources
         from arena.evaluation.sealed import SealedFolder
 
@@ -132,7 +132,7 @@ class Arena:
     async def _judged(
         self, standard: "JudgePrompt", submission: "Submission", *, fresh: bool = False
     ) -> "Verdict":
-        # The judge brings an HTTP library along: it is opened by the first standard that needs it.
+        # The judge loads an HTTP library, so it is opened by the first standard that needs it.
         return await self.judge.judge(standard, submission, fresh=fresh)
 
     @cached_property
@@ -145,28 +145,28 @@ class Arena:
 
     @cached_property
     def feed(self) -> "Feed":
-        """What changes, for those who watch."""
+        """Notifies watchers of changes."""
         from arena.feed import Feed
 
         return Feed()
 
     @cached_property
     def runs(self) -> "RunReader":
-        """Benchmark runs, to be read."""
+        """Reads benchmark runs."""
         from arena.runs.records.reader import RunReader
 
         return RunReader(self.database)
 
     @cached_property
     def watcher(self) -> "RunWatcher":
-        """Benchmark runs, to be followed."""
+        """Follows benchmark runs."""
         from arena.runs.watcher import RunWatcher
 
         return RunWatcher(self.runs, self.feed)
 
     @cached_property
     def executor(self) -> "RunExecutor":
-        """Benchmark runs, to be executed."""
+        """Executes benchmark runs."""
         from arena.runs.engine import Engine
         from arena.runs.executor import RunExecutor
         from arena.runs.owner import Owner
@@ -191,14 +191,14 @@ class Arena:
 
     @cached_property
     def market(self) -> "Market":
-        """Who pays whom."""
+        """The task market."""
         from arena.market.market import Market
 
         return Market(self.database, self.content, self.feed)
 
     @cached_property
     def task_reviews(self) -> "TaskReviews":
-        """Paid tasks that people judge."""
+        """Reviews of paid tasks."""
         from arena.market.judging import TaskReviews
 
         return TaskReviews(
@@ -210,11 +210,11 @@ class Arena:
 
     @cached_property
     def reviews(self) -> "Reviews":
-        """What people have to judge."""
+        """Reviews by people."""
         from arena.reviews.review import SubjectKind
         from arena.reviews.reviews import Reviews
 
-        # Looked up when a review is settled: a list of reviews needs neither runs nor market.
+        # Lambdas, so that listing reviews opens neither runs nor market.
         settlers: dict[SubjectKind, Settler] = {
             SubjectKind.RUN: lambda case, verdict: self.executor.settle(case, verdict),
             SubjectKind.TASK: lambda case, verdict: self.task_reviews.settle(case, verdict),
@@ -228,10 +228,10 @@ class Arena:
         )
 
     def _sealed_for(self, review: "Review") -> "SealedFolder":
-        """The private parts that a review may open: its verdict shows the hidden cases to its team.
+        """The private parts that a review may use: its verdict shows the hidden cases to its team.
 
-        A team with a token chooses the standard of its task, so it gets only what was left for it;
-        the tests of a run are the server's own.
+        A team with a token chooses the standard of its task, so it may use only its own folder;
+        the tests of a run belong to the server.
         """
         from arena.evaluation.sealed import SealedFolder
         from arena.reviews.review import SubjectKind
@@ -242,7 +242,7 @@ class Arena:
 
 
 def open_sandbox(settings: Settings) -> "SandboxProvider":
-    """The provider that the settings name."""
+    """The configured sandbox provider."""
     from arena.sandbox.providers import provider_named
 
     options: dict[str, object] = {}

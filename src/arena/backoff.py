@@ -1,11 +1,11 @@
-"""How long to wait after failures: twice as long after each, up to a limit."""
+"""Exponential back-off: the wait doubles after each failure, up to a limit."""
 
 import random
 import time
 from dataclasses import dataclass
 
 MAX_DOUBLINGS = 30
-"""Keeps the power small: a server may be away for days, and a float overflows at 2**1024."""
+"""Limits the exponent: a server may be down for days, and a float overflows at 2**1024."""
 MAX_COOLDOWN_SECONDS = 600.0
 
 
@@ -14,8 +14,8 @@ def backoff_seconds(
 ) -> float:
     """The wait after `failures` in a row (at least 1), doubling with each.
 
-    With `jitter` it is a random share of that, from half to the whole, so that callers who failed
-    together do not all come back together.
+    With `jitter` it is a random part of that, from half to all of it, so that callers that failed
+    together do not retry together.
     """
     seconds = min(first_seconds * 2 ** min(failures - 1, MAX_DOUBLINGS), most_seconds)
     return seconds * random.uniform(0.5, 1.0) if jitter else seconds
@@ -23,16 +23,16 @@ def backoff_seconds(
 
 @dataclass(slots=True)
 class Cooldown:
-    """A pause after failures that grows while they go on. It is kept in memory only."""
+    """A pause that grows with consecutive failures; kept in memory only."""
 
     first_seconds: float
     failures: int = 0
-    """In a row."""
+    """Consecutive failures."""
     _until: float = 0.0
 
     @property
     def is_active(self) -> bool:
-        """Whether the pause is not over."""
+        """Whether the pause is still running."""
         return time.monotonic() < self._until
 
     def failed(self) -> float:

@@ -1,4 +1,4 @@
-"""What time it is, and how a moment is written: always in UTC."""
+"""The current time, and times in requests: always in UTC."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import AfterValidator, AwareDatetime
 
 
 def now() -> datetime:
-    """The present moment, in UTC."""
+    """The current time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -19,4 +19,4 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-"""A moment that a caller names: it has a time zone, and is kept in UTC."""
+"""A time in a request: it must have a time zone, and is converted to UTC."""

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, sorted by whose fault it is.
+"""The errors of Arena, by whose fault they are.
 
     ArenaError
     ├── CallerError               the caller can fix it               exit 2, HTTP 4xx
@@ -11,7 +11,7 @@
     │   ├── AgentCrashed
     │   ├── AgentTimedOut
     │   └── AgentSaidNothing
-    └── InfrastructureError       neither of them; may be tried again   exit 3, HTTP 503
+    └── InfrastructureError       neither of them; may be retried       exit 3, HTTP 503
         └── AgentUnavailable
 
 The class docstring is the default message. `code` is stable: programs may rely on it.
@@ -104,7 +104,7 @@ class InfrastructureError(ArenaError):
     def __init__(self, message: str | None = None, *, retryable: bool = True) -> None:
         super().__init__(message)
         self.retryable = retryable
-        """False if trying again cannot help: a program that is not installed."""
+        """False if a retry cannot help: a program that is not installed."""
 
 
 class AgentUnavailable(InfrastructureError):
@@ -114,7 +114,7 @@ class AgentUnavailable(InfrastructureError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint for an error message: the known name closest to `name`, or all of a few."""
+    """A hint for an error message: the closest known name, or all names if there are few."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:

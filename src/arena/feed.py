@@ -1,8 +1,8 @@
-"""One feed for all that can be watched: runs, a team, its market, its reviews.
+"""One feed for everything that can be watched: runs, a team, its market, its reviews.
 
-Other processes write to the database too, so it must be polled. Of all who watch a topic one looks
-at a time and the others get what it saw, so that a hundred watchers cost as much as one. A change
-made in this process is looked at right away.
+Other processes write to the database too, so it must be polled. Only one watcher of a topic polls
+at a time and the others share what it read, so that a hundred watchers cost as much as one. A
+change made in this process is read right away.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 GAP_SECONDS = 0.05
-"""Between two looks at one topic, however many changes there are."""
+"""The minimum time between two reads of a topic, however many changes there are."""
 
 State = TypeVar("State")
 Look = Callable[[State | None], Awaitable[State]]
-"""Reads the state of a topic; it is given the state as it was seen last."""
+"""Reads the state of a topic, given the previously read state."""
 
 
 class _Topic:
@@ -30,14 +30,14 @@ class _Topic:
 
 
 class Feed:
-    """The topics that somebody watches."""
+    """The watched topics."""
 
     def __init__(self) -> None:
-        # Weak: a topic is gone with its last watcher, and the next one starts with a fresh look.
+        # Weak: a topic is dropped with its last watcher, and the next one starts with a fresh read.
         self._topics: WeakValueDictionary[Hashable, _Topic] = WeakValueDictionary()
 
     def notify(self, *topics: Hashable) -> None:
-        """Something about these topics has been written."""
+        """Wake the watchers of these topics: something was written."""
         for key in topics:
             if topic := self._topics.get(key):
                 topic.changed.set()
@@ -45,7 +45,7 @@ class Feed:
     async def watch(
         self, key: Hashable, look: Look[State], *, poll_seconds: float
     ) -> AsyncGenerator[State]:
-        """The state of a topic now and after every look, changed or not, without end."""
+        """The state of a topic now and after every read, changed or not, without end."""
         topic = self._topics.setdefault(key, _Topic())
         seen = 0
         while True:
@@ -56,7 +56,7 @@ class Feed:
                             async with asyncio.timeout(poll_seconds):
                                 await topic.changed.wait()
                         await asyncio.sleep(topic.looked_at + GAP_SECONDS - time.monotonic())
-                    # Cleared before the look, or a change during it would be missed.
+                    # Cleared before the read, or a change during it would be missed.
                     topic.changed.clear()
                     topic.looked_at = time.monotonic()
                     topic.state = await look(topic.state)

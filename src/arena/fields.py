@@ -1,4 +1,4 @@
-"""Field types that several rooms share: what pydantic checks wherever a value has such a field."""
+"""Pydantic field types that several rooms share."""
 
 from typing import Annotated
 
@@ -16,4 +16,4 @@ NonBlank = Annotated[
     Field(min_length=1, json_schema_extra={"pattern": r"\S"}),
     AfterValidator(_not_blank),
 ]
-"""A text that a person is going to read."""
+"""A text that is not blank."""

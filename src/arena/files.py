@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a crash, never sees half of one."""
+"""Atomic writes: neither a reader nor a crash ever sees half a file."""
 
 import os
 from collections.abc import Generator
@@ -16,16 +16,16 @@ def atomic_file(
     durable: bool = True,
     partial_folder: Path | None = None,
 ) -> Generator[BinaryIO]:
-    """A new file that appears at `path` when the block ends, and not at all if it raises.
+    """A new file that appears at `path` when the block ends, or not at all if it raises.
 
-    Without `overwrite` an existing file stays and `FileExistsError` is raised. `durable` makes the
+    Without `overwrite`, raises `FileExistsError` if there is a file. `durable` makes the
     file survive a power failure, at the cost of waiting for the disk. The file is written in
     `partial_folder` (the folder of `path` by default), which must be on the same file system.
     """
-    # A short random name of its own: `path` may already have the longest name allowed.
+    # A short random name, not a suffix: `path` may already have the longest allowed name.
     partial = (partial_folder or path.parent) / f".{os.urandom(8).hex()}"
     try:
-        # The umask applies, as to any new file; tempfile would make it readable by its owner only.
+        # The umask applies, as for any new file; tempfile would always use mode 0600.
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "w+b") as file:
             yield file
@@ -52,7 +52,7 @@ def write_atomically(
     durable: bool = True,
     partial_folder: Path | None = None,
 ) -> None:
-    """Put `data` at `path`, whole or not at all; see `atomic_file`."""
+    """Write `data` to `path` atomically; see `atomic_file`."""
     with atomic_file(
         path, mode=mode, overwrite=overwrite, durable=durable, partial_folder=partial_folder
     ) as file:
@@ -60,7 +60,7 @@ def write_atomically(
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new names in `folder` survive a power failure."""
+    """Make new directory entries survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

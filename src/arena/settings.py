@@ -268,7 +268,7 @@ def _split(value: object, separator: str) -> object:
 
 
 def address_problem(url: str) -> str | None:
-    """Why `url` cannot be the address of a model's endpoint; None if it can."""
+    """Why `url` cannot be the address of a model's endpoint; None where it can."""
     try:
         parts = urlsplit(url)
         host, credentials = parts.hostname, parts.username or parts.password

@@ -6,7 +6,7 @@ NOT_UNICODE = "is not valid Unicode text: it contains a lone surrogate"
 
 
 def is_unicode(text: str) -> bool:
-    """Whether UTF-8 can hold `text`: JSON and YAML can spell half of a surrogate pair."""
+    """Whether `text` can be UTF-8: JSON and YAML escapes can give half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -15,7 +15,7 @@ def is_unicode(text: str) -> bool:
 
 
 def text_problem(text: str) -> str | None:
-    """Why `text` cannot be stored, to follow its name in a message; None if it can be."""
+    """Why `text` cannot be stored, phrased to follow its name; None if it can."""
     # PostgreSQL cannot store NUL in a text column.
     if "\0" in text:
         return "must not contain NUL"
@@ -23,19 +23,19 @@ def text_problem(text: str) -> str | None:
 
 
 def to_unicode(text: str) -> str:
-    """`text` with each lone surrogate replaced by U+FFFD; halves that form a pair are joined."""
+    """`text` with lone surrogates replaced by U+FFFD, and pairs of surrogates joined."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def storable(text: str) -> str:
-    """`text` with whatever cannot be stored replaced by U+FFFD."""
+    """`text` with everything that cannot be stored replaced by U+FFFD."""
     return to_unicode(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def utf8(text: str, name: str) -> bytes:
-    """`text` as UTF-8; if that is impossible, an error that calls it `name`."""
+    """`text` as UTF-8; InvalidInput with `name` if that is impossible."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:

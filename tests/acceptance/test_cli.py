@@ -157,7 +157,7 @@ def test_settings_that_are_wrong_are_told(shell):
     )
     done = away.arena("runs", "list")
     assert done.returncode == 3
-    assert done.stderr.startswith("error: the database does not answer")
+    assert done.stderr.startswith("error: the database does not respond")
     assert "Traceback" not in done.stderr
     assert "pw1234" not in done.stderr
 

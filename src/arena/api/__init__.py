@@ -1,4 +1,4 @@
-"""Door 1: HTTP on port 5109. Routes translate; what they do lives in the rooms."""
+"""The HTTP API on port 5109. Routes only translate; the rooms do the work."""
 
 from arena.api.app import create_app
 

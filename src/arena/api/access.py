@@ -1,8 +1,8 @@
-"""Who may come in, and for which team.
+"""Access control: who may send requests, and for which team.
 
-Without tokens Arena is open, but only to this machine: requests whose Host or Origin names another
-place are refused, so that a page in the user's browser cannot drive it. With tokens every request
-needs one, and a token opens its own team only.
+Without tokens Arena is open, but only to this machine: requests with another Host or Origin are
+refused, so that a page in the user's browser cannot control it. With tokens every request needs
+one, and a token is valid for its own team only.
 """
 
 import hmac
@@ -28,7 +28,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(settings: Settings) -> None:
-    """Refuse to listen where strangers can reach us while nobody needs a token."""
+    """Refuse to listen on a public address without tokens."""
     if not settings.tokens and not is_loopback(settings.host):
         raise InvalidInput(
             f"refusing to listen on {settings.host} without tokens: set ARENA_TOKENS="
@@ -37,7 +37,7 @@ def check_address(settings: Settings) -> None:
 
 
 class Access:
-    """Decides about requests by the tokens that are set."""
+    """Authorises requests by the configured tokens."""
 
     def __init__(self, team_by_token: Mapping[str, str]) -> None:
         self._team_by_token = team_by_token
@@ -48,22 +48,22 @@ class Access:
         return not self._team_by_token
 
     def team_of(self, authorization: str | None) -> str:
-        """The team a request's token stands for."""
-        scheme, _, given = (authorization or "").partition(" ")
+        """The team of a request's token."""
+        scheme, _, sent = (authorization or "").partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthorized
         found = None
         for token, team in self._team_by_token.items():
-            # Every token is compared, each in constant time: the answer's time tells nothing.
-            if hmac.compare_digest(token.encode(), given.strip().encode()):
+            # All tokens are compared, each in constant time, so that timing reveals nothing.
+            if hmac.compare_digest(token.encode(), sent.strip().encode()):
                 found = team
         if found is None:
-            raise Unauthorized("the token is not known")
+            raise Unauthorized("unknown token")
         return found
 
 
 def authorize(request: Request) -> str | None:
-    """Let the request in or not; the token's team, or None in local mode."""
+    """Authorise the request; returns the token's team, or None in local mode."""
     _refuse_nul(request)
     access: Access = request.app.state.access
     if not access.is_local:
@@ -71,13 +71,14 @@ def authorize(request: Request) -> str | None:
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
     for name, place in (("Host", f"//{host}"), ("Origin", origin)):
         if place is not None and not is_loopback(_host_of(place)):
-            told = f"without tokens Arena serves this machine only: {name} {place.strip('/')!r}"
-            raise Forbidden(f"{told} is another place")
+            raise Forbidden(
+                f"without tokens Arena serves only this machine, not {name} {place.strip('/')!r}"
+            )
     return None
 
 
 def _host_of(place: str) -> str:
-    """The host an address names; nothing if it is no address at all."""
+    """The host of an address; empty if it is not valid."""
     try:
         return urlsplit(place).hostname or ""
     except ValueError:
@@ -85,7 +86,7 @@ def _host_of(place: str) -> str:
 
 
 def _refuse_nul(request: Request) -> None:
-    """No name in Arena holds NUL, and PostgreSQL cannot even be asked for one."""
+    """Refuse NUL: no name contains it, and PostgreSQL rejects even a query with it."""
     for name, value in (*request.query_params.multi_items(), *request.path_params.items()):
         if "\0" in name or "\0" in str(value):
             raise InvalidInput(f"{name!r} must not contain NUL")
@@ -103,5 +104,5 @@ def named_team(
     """The team the request names, by query, header or token; None if it names none."""
     team = team_id or x_team_id or token_team
     if token_team is not None and team != token_team:
-        raise Forbidden(f"the token is not of team {team!r}")
+        raise Forbidden(f"the token does not belong to team {team!r}")
     return team

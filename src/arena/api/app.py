@@ -1,4 +1,4 @@
-"""The HTTP app: routes, errors and access put together."""
+"""The HTTP app: routes, errors and access control."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,18 +19,18 @@ from arena.settings import Settings
 
 
 def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
-    """The app. One that `serves` also reloads files and resumes what was interrupted."""
+    """Create the app. With `serves` it also reloads files and resumes interrupted runs."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         async with AsyncExitStack() as closing:
-            house = await closing.enter_async_context(open_arena(settings))
-            await house.database.open()  # a server without its database must not start
-            app.state.arena = house
+            opened = await closing.enter_async_context(open_arena(settings))
+            await opened.database.open()  # a server without its database must not start
+            app.state.arena = opened
             if serves:
-                await closing.enter_async_context(house.catalog.watching())
-                await closing.enter_async_context(house.executor.resuming())
-                await closing.enter_async_context(house.reviews.settling())
+                await closing.enter_async_context(opened.catalog.watching())
+                await closing.enter_async_context(opened.executor.resuming())
+                await closing.enter_async_context(opened.reviews.settling())
             yield
 
     app = FastAPI(
@@ -38,11 +38,11 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         summary="Measures AI agents and lets them earn.",
         version=arena.__version__,
         openapi_url="/api/openapi.json",
-        # Their pages load scripts from other people's servers; the JSON is enough for tools.
+        # These pages load scripts from third-party servers; the JSON is enough for tools.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        # So that a response's schema has what is computed when it is written.
+        # So that a response's schema includes computed fields.
         separate_input_output_schemas=True,
         routes=[route(operation) for operation in operations_of(Operations)],
     )

@@ -1,4 +1,4 @@
-"""No request may be larger than any honest one."""
+"""Limits the size of request bodies."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,14 +14,15 @@ class BodyLimit:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, unless its body says or turns out to be too large."""
+        """Pass the request on, unless its declared or actual body is too large."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        told = dict(scope["headers"]).get(b"content-length", b"0")
-        if told.isdigit() and int(told) > MAX_BODY_BYTES:
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
             await _refuse(scope, receive, send)
             return
+        # A body without a length (chunked) is only known to be too large while it is read.
         body = await _read(receive)
         if body is None:
             await _refuse(scope, receive, send)
@@ -29,14 +30,14 @@ class BodyLimit:
         messages = iter(body)
 
         async def replay() -> Message:
-            # After the body whatever comes is news, such as that the client has gone.
+            # After the body come other messages, such as a disconnect.
             return next(messages, None) or await receive()
 
         await self._app(scope, replay, send)
 
 
 async def _read(receive: Receive) -> list[Message] | None:
-    """The messages of the body; None if there are too many bytes of it."""
+    """The messages of the body; None if it is too large."""
     messages: list[Message] = []
     size = 0
     while True:

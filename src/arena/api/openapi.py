@@ -1,4 +1,4 @@
-"""The description of the API: what the routes cannot tell by themselves is added here."""
+"""The OpenAPI document: adds what FastAPI cannot derive from the routes."""
 
 import ast
 import inspect
@@ -23,16 +23,16 @@ REFERENCE = "#/components/schemas/{model}"
 JSON = "application/json"
 
 TAGS = {
-    "tests": "What is asked: the tests and the state of their files.",
-    "agents": "Who answers.",
+    "tests": "The tests and the state of their files.",
+    "agents": "The agents.",
     "runs": "Benchmark runs: create, execute, watch, read.",
-    "reviews": "What people have to judge: checklists and their answers.",
-    "evaluation": "Is it good: a submission held against a standard.",
-    "scores": "What it adds up to: ratings, executions, leaderboard, comparisons.",
-    "verdicts": "Verdict records, and whether they hold.",
-    "content": "Bytes by CID, and archives to carry them elsewhere.",
+    "reviews": "Reviews by people: checklists and their answers.",
+    "evaluation": "Judge a submission by a standard.",
+    "scores": "Ratings, executions, leaderboard, comparisons.",
+    "verdicts": "Verdict records and their verification.",
+    "content": "Content by CID, and archives to transfer it.",
     "tasks": "Paid tasks: post, apply, submit, judge, dispute, end.",
-    "market": "The market: its agents and what happens in it.",
+    "market": "The market: its agents and events.",
     "ledger": "Test money: balances, history, audit.",
     "server": "The server itself.",
 }
@@ -40,12 +40,12 @@ TAGS = {
 TOKEN = {
     "type": "http",
     "scheme": "bearer",
-    "description": "Needed where the server has tokens; it stands for a team.",
+    "description": "Required if the server has tokens; it identifies a team.",
 }
 
 
 def complete_openapi(app: FastAPI) -> None:
-    """Make the app describe its errors, its tokens and its parts, and show an example of each."""
+    """Add errors, tokens, tags and examples to the app's OpenAPI document."""
     made = app.openapi
     done: dict[str, Any] = {}
 
@@ -62,25 +62,25 @@ def _complete(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     operations = operations_of(Operations)
     events = {kind for one in operations for kind in (one.wire.events or {}).values()}
-    # Routes name problems by reference and send events as text: FastAPI does not list these.
+    # Routes refer to problems and send events as text: FastAPI does not list their schemas.
     for kind in (Problem, *sorted(events, key=lambda kind: kind.__name__)):
         described = TypeAdapter(kind).json_schema(ref_template=REFERENCE, mode="serialization")
         schemas.update(described.pop("$defs", {}))
         schemas[kind.__name__] = described
     for replaced in ("HTTPValidationError", "ValidationError"):
         schemas.pop(replaced, None)
-    # By address: an operation that moves to another file must not move here.
+    # Sorted by path: moving an operation to another file must not change the document.
     document["paths"] = dict(sorted(document["paths"].items()))
     answers = (one.result for one in operations if one.wire.events is None)
     results = _values((*answers, *events, Problem))
     requests = _values(one.body for one in operations if one.body)
     _describe_fields(schemas, results | requests)
     for kind in results - requests:
-        # Every field of a result is always there, whatever the value's own defaults.
+        # Every field of a result is always present, even one with a default.
         schemas[kind.__name__]["required"] = list(schemas[kind.__name__]["properties"])
     document["components"]["securitySchemes"] = {"token": TOKEN}
     document["security"] = [{}, {"token": []}]
-    document["tags"] = [{"name": name, "description": told} for name, told in TAGS.items()]
+    document["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     examples = json.loads(files("arena.api").joinpath("examples.json").read_text())
     for methods in document["paths"].values():
         for operation in methods.values():
@@ -88,7 +88,7 @@ def _complete(document: dict[str, Any]) -> None:
 
 
 def _describe_fields(schemas: dict[str, Any], kinds: Iterable[type]) -> None:
-    """Describe each field by the string that stands under it."""
+    """Describe each field by the string under it."""
     for kind in kinds:
         properties = schemas.get(kind.__name__, {}).get("properties", {})
         names = {name: _alias(hint) or name for name, hint in _hints(kind).items()}
@@ -98,7 +98,7 @@ def _describe_fields(schemas: dict[str, Any], kinds: Iterable[type]) -> None:
 
 
 def _values(kinds: Iterable[Any]) -> set[type]:
-    """Every dataclass and model that these types are made of."""
+    """Every dataclass and model within these types."""
     found: set[type] = set()
     waiting = list(kinds)
     while waiting:
@@ -116,12 +116,12 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _alias(hint: Any) -> str | None:
-    """What a field is called on the wire, where that is another name."""
+    """The wire name of a field, if it differs."""
     return next((one.alias for one in get_args(hint) if isinstance(one, FieldInfo)), None)
 
 
 def _field_texts(kind: type) -> dict[str, str]:
-    """The string under each field of a class, also of those it inherits."""
+    """The string under each field of a class, including inherited fields."""
     texts: dict[str, str] = {}
     for owner in reversed(kind.__mro__):
         body = _classes(owner.__module__).get(owner.__qualname__)
@@ -147,7 +147,7 @@ def _classes(module: str) -> dict[str, list[ast.stmt]]:
 
 
 def _illustrate(operation: dict[str, Any], example: dict[str, Any]) -> None:
-    """Show what a request and its answer look like, and what a body may be refused with."""
+    """Add examples of the request and the response, and the error for a bad body."""
     if "request" in example:
         operation["requestBody"]["content"][JSON]["example"] = example["request"]
     for status in ("200", "202"):

@@ -1,4 +1,4 @@
-"""Every error as problem+json, decided in one table."""
+"""Errors as problem+json; one table maps them to status codes."""
 
 import http
 import logging
@@ -39,16 +39,16 @@ STATUS: tuple[tuple[type[ArenaError], int], ...] = (
     (AgentFault, 502),
     (InfrastructureError, 503),
 )
-"""The first class that fits decides."""
+"""The first matching class decides."""
 
 EXAMPLES = {
     400: "the body cannot be read as JSON",
-    403: "the token is not of team 'mine'",
+    403: "the token does not belong to team 'mine'",
     404: "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
     409: "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
     413: "the body is larger than 8 MiB",
     422: "body.trials: Input should be greater than or equal to 1",
-    503: "the database does not answer: connection refused",
+    503: "the database does not respond: connection refused",
 }
 
 
@@ -65,18 +65,18 @@ class Problem:
         str, Field(examples=["no agent is called 'qa-web'; did you mean 'qa-web-manager'?"])
     ]
     errors: list[Misfit] = field(default_factory=list[Misfit])
-    """Each place where a request did not fit."""
+    """Each invalid part of the request."""
 
 
 def problem(
     status: int, code: str, detail: str, errors: list[Misfit] | None = None
 ) -> JSONResponse:
-    """The answer that tells what went wrong."""
+    """The response for an error."""
     body = Problem(
         title=http.HTTPStatus(status).phrase,
         status=status,
         code=code,
-        # The message may quote the very text that was refused for its lone surrogate.
+        # The message may quote the text that was refused for its lone surrogate.
         detail=to_unicode(detail),
         errors=errors or [],
     )
@@ -85,7 +85,7 @@ def problem(
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a route may answer besides success, for OpenAPI."""
+    """The error responses of a route, for OpenAPI."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         status: {
@@ -112,23 +112,23 @@ def _code_of(status: int) -> str:
 
 
 def add_problems(app: FastAPI) -> None:
-    """Make the app answer every error in this form."""
+    """Make the app return every error in this form."""
     app.add_exception_handler(ArenaError, _arena_error)
-    app.add_exception_handler(RequestValidationError, _did_not_fit)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unforeseen)
+    app.add_exception_handler(Exception, _internal_error)
 
 
 async def _arena_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ArenaError)
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    # Without a server the one who asked sits in front of it and is told anyway.
+    # An app without a server runs in the caller's process: the caller sees the error anyway.
     if status >= 500 and request.app.state.serves:
         log.error("%s", error.message)
     return problem(status, error.code, error.message)
 
 
-async def _did_not_fit(_request: Request, error: Exception) -> JSONResponse:
+async def _invalid_request(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     faults = misfits(error.errors())
     message = "; ".join(f"{fault.at}: {fault.message}" for fault in faults)
@@ -140,18 +140,18 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     phrase = http.HTTPStatus(error.status_code).phrase
     detail = str(error.detail)
     if error.status_code == 404 and detail == phrase:
-        detail = f"there is nothing at {request.url.path}; /api/openapi.json tells what there is"
+        detail = f"there is nothing at {request.url.path}; see /api/openapi.json"
     if error.status_code == 400:
-        # Only the reading of a body ends here: nested too deep, or a number beyond all measure.
+        # Only parsing a body fails like this: nested too deep, or a number with too many digits.
         detail = "the body cannot be read as JSON"
     if error.status_code == 405:
-        detail = f"{request.url.path} does not take {request.method}"
+        detail = f"{request.url.path} does not support {request.method}"
     answer = problem(error.status_code, _code_of(error.status_code), detail)
     answer.headers.update(error.headers or {})
     return answer
 
 
-async def _unforeseen(request: Request, error: Exception) -> JSONResponse:
-    # The edge of the house: a mistake of ours is logged here and never shown to a stranger.
+async def _internal_error(request: Request, error: Exception) -> JSONResponse:
+    # The edge of the API: a bug is logged here and never shown to the client.
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem(500, "internal_error", "an error of Arena itself; its log tells more")
+    return problem(500, "internal_error", "internal error; see the server's log")

@@ -1,4 +1,4 @@
-"""Routes, made from operations: a route reads a request, calls the operation, writes its result."""
+"""Routes from operations: a route parses a request, calls the operation, writes its result."""
 
 import inspect
 from collections.abc import AsyncGenerator, Callable
@@ -65,11 +65,11 @@ def _responses(operation: Operation) -> dict[int | str, dict[str, Any]]:
 
 
 def _endpoint(operation: Operation) -> Callable[..., Any]:
-    """The function FastAPI calls, with a signature that tells it where each parameter is."""
+    """The function FastAPI calls, with a signature that says where each parameter is."""
 
-    async def endpoint(**given: Any) -> Response:
-        operations: Operations = given.pop("operations_")
-        arguments = _arguments(operation, given)
+    async def endpoint(**values: Any) -> Response:
+        operations: Operations = values.pop("operations_")
+        arguments = _arguments(operation, values)
         return _respond(operation, arguments, await operation.function(operations, **arguments))
 
     parameters = [
@@ -87,7 +87,7 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
 
 
 def _caller(operation: Operation) -> Callable[..., Operations]:
-    """Who asks, as FastAPI finds it out."""
+    """The dependency that gives the operations for the caller."""
     if operation.wire.public:
         return _anyone
     return _for_team if operation.wire.team else _without_team
@@ -141,12 +141,12 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
     )
 
 
-def _arguments(operation: Operation, given: dict[str, Any]) -> dict[str, Any]:
-    """What the operation takes, by its names."""
-    body = given.pop("body_", None)
+def _arguments(operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the operation, by name."""
+    body = values.pop("body_", None)
     if body is None:
-        return given
-    return given | {
+        return values
+    return values | {
         one.name: getattr(body, one.name) for one in operation.parameters if one.place == "field"
     }
 
@@ -155,17 +155,17 @@ def _respond(operation: Operation, arguments: dict[str, Any], result: Any) -> Re
     wire = operation.wire
     headers = dict(wire.response_headers or {})
     if wire.events is not None:
-        return streaming.stream(_written(result))
+        return streaming.stream(_as_sse(result))
     if wire.media_type is not None:
         return Response(result, media_type=wire.media_type, headers=headers)
     is_accepted = wire.accepted_unless is not None and not arguments[wire.accepted_unless]
-    # Not by FastAPI: it would copy every value into dictionaries and check them again first.
+    # Not by FastAPI: it would first copy every value into dictionaries and validate them again.
     content = operation.adapter.dump_json(result, by_alias=True)
     return Response(content, 202 if is_accepted else 200, headers, media_type=JSON)
 
 
-async def _written(events: Events) -> AsyncGenerator[str]:
-    """Events in the form of the wire."""
+async def _as_sse(events: Events) -> AsyncGenerator[str]:
+    """Events as server-sent events."""
     async with aclosing(events):
         async for event in events:
             head = "" if event.id is None else f"id: {event.id}\n"

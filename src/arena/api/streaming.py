@@ -1,4 +1,4 @@
-"""Server-sent events: their form, and a keep-alive comment while nothing happens."""
+"""Streams of server-sent events, with a keep-alive comment while nothing happens."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator
 from fastapi.responses import StreamingResponse
 
 SILENCE_SECONDS = 15.0
-"""After so long without an event a comment is sent, so that proxies keep the line open."""
+"""A comment is sent after this time without events, so that proxies keep the connection."""
 
 
 def stream(events: AsyncGenerator[str]) -> StreamingResponse:
-    """The answer that sends these events."""
+    """The response that sends these events."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_alive(events), media_type="text/event-stream", headers=headers)
 
@@ -29,7 +29,7 @@ async def _alive(events: AsyncGenerator[str]) -> AsyncGenerator[str]:
             yield text
             coming = asyncio.ensure_future(anext(events, None))
     finally:
-        # Whoever watched has gone or has seen all: nothing may go on looking for them.
+        # The watcher has disconnected or the stream has ended: stop the polling behind it.
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
         await events.aclose()

@@ -1,11 +1,10 @@
-"""What is asked: the tests, read from YAML files.
+"""The tests, read from YAML files.
 
-A *test* is a prompt with a standard. A *source* is a file of tests; whatever is wrong with it is a
-*problem* with a line and a column. The *catalog* is an immutable snapshot of all tests, and the
-*live catalog* swaps one snapshot for the next while files are edited. The *audit* asks whether the
-tests are any good: agents that do nothing must not pass them. `builtin/` holds the tests that ship
-with Arena.
+A *test* is a prompt with a standard. A *source* is a file of tests; a mistake in it is a *problem*
+with a line and a column. The *catalog* is an immutable snapshot of all tests, and the *live
+catalog* replaces it when files are edited. The *audit* checks the tests themselves: agents that do
+nothing must not pass them. `builtin/` holds the tests that ship with Arena.
 
-This room imports `evaluation`, `documents` and what lies below; it knows no agents, no database and
-no web.
+This room imports `evaluation`, `documents` and the modules below them; it uses no agents, no
+database and no web.
 """

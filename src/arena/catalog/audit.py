@@ -1,4 +1,4 @@
-"""Are the tests any good? A test that an agent without understanding passes measures nothing."""
+"""Audits tests: one that an agent without understanding passes measures nothing."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ from arena.evaluation.verdict import Submission
 
 NOBODY = "nobody"
 MAX_ANSWER = 500
-"""How much of a null agent's answer a finding keeps; an echo is as long as its prompt."""
+"""How much of a null agent's answer is kept in a finding; an echo is as long as its prompt."""
 
 WORDINGS: Mapping[str, tuple[str, ...]] = {
     "echo": (
@@ -42,15 +42,15 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
         "does not exist.",
     ),
 }
-"""What each null agent says; `{prompt}` stands for the prompt.
+"""The answers of each null agent; `{prompt}` is replaced by the prompt.
 
-Each stands for a way of answering without understanding, in several wordings: a test that catches
-one apology may let the next one through.
+Each is a way of answering without understanding, in several wordings: a test that catches one
+apology may let the next one through.
 """
 
 
 def null_answers(prompt: str) -> list[tuple[str, str]]:
-    """Every answer that needs no understanding, with the name of the null agent that gives it."""
+    """Every answer of the null agents, with the agent's name."""
     return [
         (name, wording.replace("{prompt}", prompt))
         for name, wordings in WORDINGS.items()
@@ -61,7 +61,7 @@ def null_answers(prompt: str) -> list[tuple[str, str]]:
 async def audit(tests: Iterable[Test], resources: Resources = NO_RESOURCES) -> list[AuditFinding]:
     """A finding for each null agent that passes an active test, and for each impossible test.
 
-    What only a model or a person can judge is left out: that would cost, and decide nothing.
+    Tests that only a model or a person can judge are left out: that would cost money or time.
     """
     findings: list[AuditFinding] = []
     for test in tests:
@@ -79,7 +79,7 @@ async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[Au
     findings: dict[str, AuditFinding] = {}
     for agent, answer in null_answers(test.prompt):
         if agent in findings:
-            continue  # one wording that passes is enough to know
+            continue  # one wording that passes is enough
         try:
             verdict = await evaluate(standard, Submission(output=answer), resources)
         except (NotJudged, ReviewNeeded):
@@ -95,7 +95,7 @@ async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[Au
 
 
 def _contradiction(standard: Standard) -> str | None:
-    """Why no answer can meet the standard, as far as words that exclude each other tell."""
+    """Why no answer can pass: required and forbidden words that exclude each other."""
     if not isinstance(standard, AllOf | AnyOf):
         return None
     inner = [_contradiction(part) for part in standard.parts]
@@ -106,31 +106,31 @@ def _contradiction(standard: Standard) -> str | None:
 
 
 def _excluded_word(standard: AllOf) -> str | None:
-    for wanting in (part for part in standard.parts if isinstance(part, Contains)):
-        for banning in (part for part in standard.parts if isinstance(part, NotContains)):
-            for word in wanting.contains:
-                for banned in banning.contains:
-                    if _excludes(banning, banned, wanting, word):
-                        return f'"{word}" must be there, and "{banned}" must not'
+    for requiring in (part for part in standard.parts if isinstance(part, Contains)):
+        for forbidding in (part for part in standard.parts if isinstance(part, NotContains)):
+            for word in requiring.contains:
+                for forbidden in forbidding.contains:
+                    if _excludes(forbidding, forbidden, requiring, word):
+                        return f'"{word}" must be there, and "{forbidden}" must not'
     return None
 
 
-def _excludes(banning: Keywords, banned: str, wanting: Keywords, word: str) -> bool:
-    """Whether every text with `word` in it has the banned word too."""
-    if banning.case_sensitive and not wanting.case_sensitive:
-        return False  # the word may stand there in another case
-    if banning.whole_word and not wanting.whole_word:
-        return False  # "category" has "cat", and not as a word
-    sensitive = banning.case_sensitive
-    inside = fold(word, case_sensitive=sensitive), fold(banned, case_sensitive=sensitive)
-    return find_keyword(*inside, whole_word=banning.whole_word) is not None
+def _excludes(forbidding: Keywords, forbidden: str, requiring: Keywords, word: str) -> bool:
+    """Whether every text with `word` in it has the forbidden word too."""
+    if forbidding.case_sensitive and not requiring.case_sensitive:
+        return False  # the word may occur in another case
+    if forbidding.whole_word and not requiring.whole_word:
+        return False  # "category" contains "cat", but not as a word
+    sensitive = forbidding.case_sensitive
+    inside = fold(word, case_sensitive=sensitive), fold(forbidden, case_sensitive=sensitive)
+    return find_keyword(*inside, whole_word=forbidding.whole_word) is not None
 
 
 class Audits:
-    """Audits a whole catalog, a part at a time. A test that stays the same is audited once."""
+    """Audits a whole catalog step by step. An unchanged test is audited once."""
 
     def __init__(self, resources: Resources = NO_RESOURCES) -> None:
-        # Without the judge: no model is ever asked.
+        # Without the judge, so that no model is ever called.
         self._resources = Resources(sandbox=resources.sandbox, unseal=resources.unseal)
         self._known: dict[str, list[AuditFinding] | None] = {}
         """By the digest of the test; None if it was left out."""
@@ -138,7 +138,7 @@ class Audits:
         self._working = asyncio.Lock()
 
     async def report(self, catalog: Catalog, *, within_seconds: float) -> TestAudit:
-        """The findings, after about so much work at most; ask again for what is pending."""
+        """The findings after about `within_seconds` of work; call again for pending tests."""
         async with self._working:
             tests = self._active(catalog)
             unable = await self._audit(tests, time.monotonic() + within_seconds)
@@ -153,7 +153,7 @@ class Audits:
         )
 
     def _active(self, catalog: Catalog) -> list[tuple[Test, str]]:
-        """The active tests with their digests; what no longer exists is forgotten."""
+        """The active tests with their digests; findings of removed tests are dropped."""
         if self._digests[0] != catalog.digest:
             tests = [(test, test.digest) for test in catalog.tests if test.active]
             self._digests = (catalog.digest, tests)
@@ -162,7 +162,7 @@ class Audits:
         return self._digests[1]
 
     async def _audit(self, tests: list[tuple[Test, str]], until: float) -> list[str]:
-        """Audit what is not known yet; returns the ids of tests that could not be judged now."""
+        """Audit new tests; returns the ids of those that could not be judged now."""
         unable: list[str] = []
         for test, digest in tests:
             if digest in self._known:
@@ -172,8 +172,8 @@ class Audits:
             try:
                 self._known[digest] = await audit_test(test, self._resources)
             except InfrastructureError:
-                # No sandbox here, or a busy one: not kept, the next attempt may succeed.
+                # No sandbox here, or a busy one: not stored, the next attempt may succeed.
                 unable.append(test.id)
-            # Plain validators never wait: give other tasks their turn between two tests.
+            # Plain validators never await: let other tasks run between two tests.
             await asyncio.sleep(0)
         return unable

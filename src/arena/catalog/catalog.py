@@ -1,4 +1,4 @@
-"""An immutable snapshot of all the tests there are."""
+"""An immutable snapshot of all tests."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from arena.errors import InvalidInput, NotFound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceState(CatalogSource):
-    """A file of the catalog, with what only the catalog itself needs to know."""
+    """A file of the catalog, with its internal fields."""
 
     origin: Origin
     problems: tuple[FileProblem, ...]
@@ -25,7 +25,7 @@ class SourceState(CatalogSource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
-    """All tests at one moment. A change of a file makes a new catalog; this one stays as it is."""
+    """All tests at one time. A changed file makes a new catalog; this one never changes."""
 
     tests: tuple[Test, ...]
     """In the order of the files, and of the tests within each."""
@@ -33,12 +33,12 @@ class Catalog:
     problems: tuple[FileProblem, ...]
     sources: tuple[SourceState, ...]
     digest: str
-    """Changes with the content that is served, and with nothing else."""
+    """Changes only with the served content."""
     loaded_at: datetime
 
     @property
     def state(self) -> CatalogState:
-        """What the API tells about it."""
+        """The catalog as the API returns it."""
         return CatalogState(
             digest=self.digest,
             loaded_at=self.loaded_at,
@@ -52,11 +52,11 @@ class Catalog:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Every category there is, in the order of the tests."""
+        """Every category, in the order of the tests."""
         return tuple(dict.fromkeys(test.category for test in self.tests))
 
     def test(self, test_id: str) -> Test:
-        """The test by that id."""
+        """The test with this id."""
         found = self.by_id.get(test_id)
         if found is None:
             raise NotFound.among("test", test_id, self.by_id)
@@ -68,10 +68,10 @@ class Catalog:
         category: str | None = None,
         test_ids: Collection[str] | None = None,
     ) -> tuple[Test, ...]:
-        """The active tests that are meant for the agent, of these ids and this category.
+        """The active tests for the agent, with these ids and this category.
 
-        An id or a category that does not exist is an error, and so is the id of a test that is not
-        for the agent: a test asked for by name must not be skipped silently.
+        An unknown id or category is an error, and so is the id of a test that is not for the agent:
+        a test requested by name must not be skipped silently.
         """
         if category is not None and category not in self.categories:
             raise NotFound.among("category", category, self.categories)
@@ -104,7 +104,7 @@ def load_catalog(
 
 
 def lint(paths: Iterable[Path]) -> Catalog:
-    """What these files and folders hold, and all that is wrong with it.
+    """The tests in these files and folders, with all their problems.
 
     The ids of the tests that ship with Arena count as taken, as they will when the files are used.
     """
@@ -124,33 +124,33 @@ def compose(
     last_good: Mapping[Path, Source] = MappingProxyType({}),
     folder_problems: Sequence[FileProblem] = (),
 ) -> Catalog:
-    """The catalog that these files make.
+    """The catalog of these files.
 
-    A file with a problem offers what it offered when it was last good, or nothing; the other
-    files stand. An id belongs to the first file that has it: the later file has the problem.
+    A file with a problem keeps its last good tests, or has none; other files are not affected. An
+    id belongs to the first file that has it: the later file has the problem.
     """
     by_id: dict[str, Test] = {}
     chosen: list[Source] = []
     read: list[tuple[FoundFile, Source, Source | None, tuple[FileProblem, ...]]] = []
     for file, source in readings:
         problems = source.problems or _clashes(source, by_id, chosen)
-        offered: Source | None = source
+        served: Source | None = source
         if problems:
-            offered = last_good.get(file.path)
-            if offered is not None and _clashes(offered, by_id, chosen):
-                offered = None
-        if offered is not None:
-            chosen.append(offered)
-            by_id.update((test.id, test) for test in offered.tests)
-        read.append((file, source, offered, problems))
+            served = last_good.get(file.path)
+            if served is not None and _clashes(served, by_id, chosen):
+                served = None
+        if served is not None:
+            chosen.append(served)
+            by_id.update((test.id, test) for test in served.tests)
+        read.append((file, source, served, problems))
     states: list[SourceState] = []
     claimed: dict[str, str] = {}
-    for file, source, offered, problems in read:
+    for file, source, served, problems in read:
         if problems:  # then all of them are reported at once
-            more = _bad_clashes(source, offered, by_id, chosen, claimed)
+            more = _bad_clashes(source, served, by_id, chosen, claimed)
             every = dict.fromkeys((*problems, *more))
             problems = sorted(every, key=lambda one: (one.line, one.column))
-        states.append(_state(file, offered, problems))
+        states.append(_state(file, served, problems))
     return Catalog(
         tests=tuple(test for source in chosen for test in source.tests),
         by_id=MappingProxyType(by_id),
@@ -161,12 +161,12 @@ def compose(
     )
 
 
-def _state(file: FoundFile, offered: Source | None, problems: Sequence[FileProblem]) -> SourceState:
+def _state(file: FoundFile, served: Source | None, problems: Sequence[FileProblem]) -> SourceState:
     return SourceState(
         file=str(file.path),
         origin=file.origin,
-        state="bad" if offered is None else "last_good" if problems else "good",
-        tests=0 if offered is None else len(offered.tests),
+        state="bad" if served is None else "last_good" if problems else "good",
+        tests=0 if served is None else len(served.tests),
         problems=tuple(problems),
     )
 
@@ -174,7 +174,7 @@ def _state(file: FoundFile, offered: Source | None, problems: Sequence[FileProbl
 def _clashes(
     source: Source, taken: Mapping[str, Test], chosen: Sequence[Source]
 ) -> tuple[FileProblem, ...]:
-    """A problem for each test whose id an earlier file has already."""
+    """A problem for each test whose id an earlier file already has."""
     found: list[FileProblem] = []
     for index, test in enumerate(source.tests):
         if test.id in taken:
@@ -187,17 +187,17 @@ def _clashes(
 
 def _bad_clashes(
     source: Source,
-    offered: Source | None,
+    served: Source | None,
     by_id: Mapping[str, Test],
     chosen: Sequence[Source],
     claimed: dict[str, str],
 ) -> tuple[FileProblem, ...]:
-    """The same for a file with problems, whose ids are not served: those of all others count.
+    """The same for a file with problems, whose ids are not served: compared with all others.
 
-    `claimed` collects the places of ids that are in such files only. The other file stays good:
-    a file that is not served cannot claim an id.
+    `claimed` collects the positions of ids that are only in such files. The other file stays good:
+    a file that is not served cannot own an id.
     """
-    own = {test.id for test in offered.tests} if offered else set[str]()
+    own = {test.id for test in served.tests} if served else set[str]()
     ids = source.bad_ids or {test.id: source.places[i] for i, test in enumerate(source.tests)}
     found: list[FileProblem] = []
     for test_id, place in ids.items():
@@ -228,6 +228,6 @@ def _where(test: Test, chosen: Sequence[Source]) -> str:
 
 
 def _digest(sources: Sequence[Source]) -> str:
-    """A hash of what is served: the names and bytes of the files, not their folders."""
+    """A hash of the served content: the names and bytes of the files, not their folders."""
     lines = (f"{source.path.name} {source.content_digest}\n" for source in sources)
     return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()

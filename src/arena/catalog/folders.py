@@ -1,4 +1,4 @@
-"""Where test files are looked for, in which order, and how a change in a folder is noticed."""
+"""The folders of test files, their order, and a watcher for changes."""
 
 import asyncio
 import logging
@@ -16,10 +16,10 @@ log = logging.getLogger(__name__)
 SUFFIXES = (".yaml", ".yml")
 BUILTIN_FOLDER = Path(__file__).parent / "builtin"
 POLL_SECONDS = 0.5
-"""The longest time between two looks. The operating system reports most changes at once, but not
+"""The longest time between two checks. The operating system reports most changes at once, but not
 a folder that appears, the target of a link, or a change on a network drive."""
 SETTLE_MILLISECONDS = 50
-"""Changes that come in one burst, as when an editor saves, are reported once."""
+"""Changes in one burst, as when an editor saves, are reported once."""
 
 Origin = Literal["builtin", "home", "named"]
 Identity = tuple[Path, int, int]
@@ -27,7 +27,7 @@ Identity = tuple[Path, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFile:
-    """A file to read, and whose it is."""
+    """A file to read, and its origin."""
 
     path: Path
     origin: Origin
@@ -35,7 +35,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The places of test files, in the order that decides who owns an id: the first one wins."""
+    """The folders of test files, in the order that decides who owns an id: the first wins."""
 
     builtin: bool = True
     """Whether the tests that ship with Arena are included."""
@@ -45,7 +45,7 @@ class Folders:
     """Folders (or single files) named on the command line or in the settings. They must exist."""
 
     def in_order(self) -> Iterator[tuple[Origin, Path]]:
-        """Every place with its origin."""
+        """Every folder with its origin."""
         if self.builtin:
             yield "builtin", BUILTIN_FOLDER
         if self.home is not None:
@@ -54,7 +54,7 @@ class Folders:
             yield "named", folder
 
     def look(self) -> tuple[list[FoundFile], list[FileProblem]]:
-        """The files there are now, sorted within each folder; and the folders that are unusable."""
+        """The current files, sorted within each folder, and problems of unusable folders."""
         found: list[FoundFile] = []
         problems: list[FileProblem] = []
         seen: set[str] = set()
@@ -70,7 +70,7 @@ class Folders:
                 problems.append(FileProblem(file=str(folder), message=message))
                 continue
             for path in paths:
-                # One file under two names (a folder given twice, a link) is one file.
+                # A file with two names (a folder given twice, a link) counts once.
                 real = os.path.realpath(path)
                 if real not in seen:
                     seen.add(real)
@@ -87,7 +87,7 @@ def _files_in(folder: Path) -> Sequence[Path]:
 
 
 class FolderWatcher:
-    """Calls `look` in a thread of its own whenever one of the folders may have changed."""
+    """Calls `look` in its own thread whenever one of the folders may have changed."""
 
     def __init__(self, folders: Sequence[Path], look: Callable[[], object]) -> None:
         self._folders = folders
@@ -100,7 +100,7 @@ class FolderWatcher:
         self._thread.start()
 
     async def stop(self) -> None:
-        """End the thread and wait until it is gone."""
+        """Stop the thread and wait for it."""
         self._stopping.set()
         while self._thread.is_alive():
             await asyncio.sleep(0.005)
@@ -114,7 +114,7 @@ class FolderWatcher:
                     self._watch(watched)
                     continue
             except (OSError, RuntimeError) as error:
-                # The system has a limited number of watches; polling goes on without them.
+                # The system has a limited number of watches; polling works without them.
                 if not has_warned:
                     log.warning("test folders are polled every %g s: %s", POLL_SECONDS, error)
                 has_warned = True
@@ -122,8 +122,8 @@ class FolderWatcher:
             self._refresh()
 
     def _watch(self, watched: list[Identity]) -> None:
-        """Look at each change, until the folders themselves are replaced."""
-        # Imported on first use: commands that end at once do not watch.
+        """Refresh on each change, until the folders themselves are replaced."""
+        # Imported on first use: short commands do not watch.
         from watchfiles import watch
 
         changes = watch(
@@ -149,7 +149,7 @@ class FolderWatcher:
             log.exception("the test folders could not be read")
 
     def _existing(self) -> list[Identity]:
-        """The folders that exist, each with what distinguishes it from a new one of that name."""
+        """The existing folders, each with its identity: a new one may have the same name."""
         found: list[Identity] = []
         for folder in self._folders:
             try:

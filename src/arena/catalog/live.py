@@ -1,4 +1,4 @@
-"""The catalog that keeps up with its files."""
+"""The live catalog, which follows changes of its files."""
 
 import logging
 import threading
@@ -16,7 +16,7 @@ from arena.documents.problem import FileProblem
 log = logging.getLogger(__name__)
 
 UNSETTLED_SECONDS = 0.1
-"""A file changed so shortly before it was read may change again under the same time stamp."""
+"""A file changed this recently may change again with the same timestamp."""
 
 Signature = tuple[int, int, int, int]
 
@@ -26,12 +26,12 @@ class _Read:
     """A file as it was last read."""
 
     signature: Signature | None
-    """What the file system reported then; None if it must be read again in any case."""
+    """The file's metadata at that time; None if it must be read again in any case."""
     source: Source
 
 
 class LiveCatalog:
-    """Holds the present snapshot, and makes the next one when a file changes.
+    """Holds the current snapshot, and replaces it when a file changes.
 
     A file that has become bad keeps its last good tests in the catalog until it is fixed.
     """
@@ -48,11 +48,11 @@ class LiveCatalog:
 
     @property
     def current(self) -> Catalog:
-        """The present snapshot; it never changes, so hold on to it while one state is needed."""
+        """The current snapshot; it never changes, so keep it while you need one state."""
         return self._current
 
     def refresh(self) -> Catalog:
-        """Look at every file (at its time stamp only) and read again what has changed."""
+        """Check every file by its timestamp, and read those that have changed."""
         with self._refreshing:
             files, problems = self._folders.look()
             before = self._read
@@ -75,14 +75,14 @@ class LiveCatalog:
             await watcher.stop()
 
     def _read_again(self, path: Path) -> _Read:
-        """The file as it is now; what was read before, where it is still the same."""
+        """The file as it is now; the earlier reading if it has not changed."""
         known = self._read.get(path)
         signature = _signature(path)
         if known is not None and signature is not None and signature == known.signature:
             return known
         settled = signature is not None and _age_seconds(signature) > UNSETTLED_SECONDS
         source = read_source(path)
-        if known is not None and _says_the_same(known.source, source):
+        if known is not None and _is_same_source(known.source, source):
             source = known.source
         return _Read(signature=signature if settled else None, source=source)
 
@@ -90,7 +90,7 @@ class LiveCatalog:
         readings = [(file, self._read[file.path].source) for file in files]
         before = self._current
         self._current = compose(readings, last_good=self._last_good, folder_problems=problems)
-        # A file that is gone is forgotten; one of that name which comes later is a new one.
+        # A removed file is dropped; a later file with the same name is a new one.
         kept: dict[Path, Source] = {}
         for (file, source), state in zip(readings, self._current.sources, strict=True):
             if state.state == "good":
@@ -118,7 +118,7 @@ def _age_seconds(signature: Signature) -> float:
     return (time.time_ns() - max(signature[:2])) / 1e9
 
 
-def _says_the_same(one: Source, other: Source) -> bool:
+def _is_same_source(one: Source, other: Source) -> bool:
     return one.content_digest == other.content_digest and one.problems == other.problems
 
 

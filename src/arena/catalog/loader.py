@@ -1,4 +1,4 @@
-"""One YAML file to its tests, or to every problem it has."""
+"""Reads the tests of one YAML file, or all its problems."""
 
 import contextlib
 import hashlib
@@ -36,7 +36,7 @@ PATTERNS = {
     ONE_LINE: "one line of text that is not empty",
     IDENTIFIER: "letters, digits, '_', '.' or '-', the first a letter or digit",
 }
-"""What each pattern means, as a message says it."""
+"""The description of each pattern in messages."""
 
 Text = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
 Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=100)]
@@ -44,7 +44,7 @@ AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=100)]
 
 
 class TestKeys(BaseModel):
-    """The keys of one test. Used to check them; the catalog keeps a `Test`, which is smaller."""
+    """The keys of one test. Only for validation; the catalog keeps a `Test`, which is smaller."""
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -82,7 +82,7 @@ FILE_KEYS = (*FileKeys.model_fields, "tests")
 
 
 class TestPlaces:
-    """Where each test of a file stands, in eight bytes a test: thousands must stay small."""
+    """The positions of a file's tests, in eight bytes per test: there may be thousands."""
 
     __test__: ClassVar[bool] = False
     __slots__ = ("_columns", "_lines")
@@ -105,20 +105,20 @@ class TestPlaces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file's tests; or what is wrong with it, and then it has no tests."""
+    """A file's tests; or its problems, and then no tests."""
 
     path: Path
     tests: tuple[Test, ...] = ()
     places: TestPlaces = field(default_factory=TestPlaces)
     problems: tuple[FileProblem, ...] = ()
     bad_ids: Mapping[str, Place] = field(default_factory=dict[str, Place])
-    """The ids of a file with problems, as far as they can be read, and where each stands."""
+    """The readable ids of a file with problems, and their positions."""
     content_digest: str = ""
     """The SHA-256 of the file's bytes; empty if it could not be read."""
 
 
 def read_source(path: Path) -> Source:
-    """The tests of the file, or all its problems; never raises for what a file may be."""
+    """The tests of the file, or all its problems; never raises because of a file's content."""
     reading = _Reading(path)
     with contextlib.suppress(GivenUp):  # the last problem says why
         reading.read(read_content(path, reading.problems, max_bytes=MAX_FILE_BYTES))
@@ -126,7 +126,7 @@ def read_source(path: Path) -> Source:
 
 
 class _Reading:
-    """One file while it is read."""
+    """The state while one file is read."""
 
     def __init__(self, path: Path) -> None:
         self.problems = ProblemList(str(path))
@@ -139,7 +139,7 @@ class _Reading:
         self._tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def read(self, data: bytes) -> None:
-        """Go through the file from its top to its end."""
+        """Read the file from top to bottom."""
         self._content_digest = hashlib.sha256(data).hexdigest()
         found_tests = False
         for member in YamlReader(data, self.problems).members("tests"):
@@ -154,7 +154,7 @@ class _Reading:
             self.problems.add(TOP, "needs the key 'tests': a list of at least one test")
 
     def result(self) -> Source:
-        """What came of it. A file with a problem gives no tests: half a file would mislead."""
+        """The result. A file with a problem gives no tests: half a file would mislead."""
         if self.problems:
             return Source(
                 path=self._path,
@@ -162,7 +162,7 @@ class _Reading:
                 bad_ids=self._first_places,
                 content_digest=self._content_digest,
             )
-        # The category may stand below the tests.
+        # The category may come after the tests.
         category = sys.intern(self._category or self._path.stem)
         tests = (
             test if test.category == category else replace(test, category=category)
@@ -180,16 +180,16 @@ class _Reading:
         if key.startswith("x-"):
             return  # room for anchors that tests refer to
         try:
-            given = FileKeys.model_validate({key: member.node.value})
+            keys = FileKeys.model_validate({key: member.node.value})
         except ValidationError as error:
             for fault in faults_of(error, lambda _: FILE_KEYS, PATTERNS):
                 place = member.key_place if fault.of_key else member.node.place(fault.path[1:])
                 self.problems.add(place, str(fault))
             return
-        self._category = given.category or self._category
+        self._category = keys.category or self._category
 
     def _read_repeated_tests(self, member: Member) -> None:
-        """`tests` that is not a list written here: an alias of one, or a mistake."""
+        """`tests` that is not a literal list: an alias of one, or a mistake."""
         tests: object = member.node.value
         place = member.node.place()
         if not isinstance(tests, list) or not tests:
@@ -226,13 +226,13 @@ class _Reading:
             self.problems.add(place, f"duplicate id {test_id!r}; first: {first}")
 
     def _check_standard(self, body: dict[str, Any], node: Node) -> bool:
-        """Whether `expected` fits `validation`; each fault is a problem at its own place."""
+        """Whether `expected` fits `validation`; each fault is a problem at its own position."""
         validation, expected = body.get("validation", "contains"), body.get("expected")
         if not isinstance(validation, str) or not isinstance(expected, dict):
             return False
         pass_score = body.get("pass_score")
         if isinstance(pass_score, bool) or not isinstance(pass_score, int | float):
-            pass_score = None  # what is wrong with it the keys' own check says
+            pass_score = None  # the check of the keys reports it
         try:
             read_standard(validation, cast(dict[str, object], expected), pass_score=pass_score)
         except InvalidStandard as error:
@@ -245,7 +245,7 @@ class _Reading:
             self.problems.add(fault.place(node), str(fault))
 
     def _test(self, keys: TestKeys, body: dict[str, Any]) -> Test:
-        """The test to keep; what many tests have in common is shared between them."""
+        """The test to keep; strings and tuples that many tests have in common are shared."""
         return Test(
             id=keys.id,
             name=keys.name,

@@ -1,4 +1,4 @@
-"""One test: a prompt, the standard its answer is held to, and its limits."""
+"""One test: a prompt, its standard and its limits."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.evaluation.standard import Standard
 
 DEFAULT_TOKENS_PER_POINT = 2000
-"""The token budget of a test that names none: this times its points."""
+"""The token budget of a test that sets none: this times its points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class Test:
     trials: int = 1
     budget_tokens: int | None = None
     case_sensitive: bool | None = None
-    """Null leaves it to the validation: `exact` minds case, the others do not."""
+    """Null: the default of the validation; only `exact` is case-sensitive."""
     whole_word: bool = False
     pass_score: float | None = None
-    """The score that is enough; null leaves it to the standard."""
+    """The score to pass; null: that of the standard."""
 
     @property
     def standard(self) -> "Standard":
-        """What an answer is held to. Made on demand: thousands of tests stay small in memory."""
+        """Its standard. Built on demand, so that thousands of tests stay small in memory."""
         # Imported on first use: lists of tests and of agents need no standard.
         from arena.evaluation.reading import read_standard
 
@@ -65,7 +65,7 @@ class Test:
 
     @property
     def document(self) -> dict[str, object]:
-        """The standard as a document of its own, as `read_standard_document` takes it."""
+        """The standard as a document for `read_standard_document`."""
         body = dict(self.expected)
         if self.pass_score is not None and self.validation in GRADED:
             body["pass_score"] = self.pass_score
@@ -78,17 +78,17 @@ class Test:
 
     @property
     def token_budget(self) -> float:
-        """The tokens an answer may take before it counts as wasteful."""
+        """The tokens an answer may use before it loses points for cost."""
         if self.budget_tokens is not None:
             return float(self.budget_tokens)
         return DEFAULT_TOKENS_PER_POINT * self.points
 
     def is_for(self, agent_id: str) -> bool:
-        """Whether this agent is to answer it."""
+        """Whether it is active and for this agent."""
         return self.active and (self.agents is None or agent_id in self.agents)
 
     def as_json(self) -> dict[str, object]:
-        """The test as it is stored with a run, in values JSON can hold."""
+        """The test as stored with a run, in JSON values."""
         body = {name: getattr(self, name) for name in FIELDS}
         body["agents"] = None if self.agents is None else list(self.agents)
         body["tags"] = list(self.tags)
@@ -96,7 +96,7 @@ class Test:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> "Test":
-        """The test that `as_json` wrote."""
+        """The inverse of `as_json`."""
         values = dict(body)
         for name in ("agents", "tags"):
             if values[name] is not None:
@@ -105,18 +105,18 @@ class Test:
 
     @property
     def digest(self) -> str:
-        """A hash of all that the test says: two tests with one digest are one test."""
+        """A hash of the whole test: tests with equal digests are the same test."""
         return digest_of(self.as_json())
 
 
 def digest_of(body: Mapping[str, object]) -> str:
-    """The digest of the test that `as_json` gave this body of."""
+    """The digest of a test, from the body that `as_json` gives."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 GRADED = ("test_cases", "judge_prompt", "checklist", "all_of")
-"""Validations whose body may carry the test's `pass_score`."""
+"""Validations whose body may have a `pass_score`."""
 
 FIELDS = tuple(field.name for field in fields(Test))
 
@@ -142,14 +142,14 @@ class CatalogSource:
 
     file: str
     tests: int
-    """How many tests it offers."""
+    """How many tests it has in the catalog."""
     state: Literal["good", "last_good", "bad"]
-    """last_good: the file is bad now, its last good tests are served. bad: it offers none."""
+    """`last_good`: the file is bad now, its last good tests are served. `bad`: it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogState:
-    """What the catalog holds, and what is wrong with its files."""
+    """The content of the catalog, and the problems in its files."""
 
     digest: str
     loaded_at: datetime
@@ -166,9 +166,9 @@ class AuditFinding:
     agent: Annotated[str, Field(examples=["echo"])]
     """The null agent that passes the test; `nobody` if no answer at all can."""
     answer: str
-    """What the null agent said; at most 500 characters."""
+    """The null agent's answer; at most 500 characters."""
     reason: str
-    """Why that is enough, in the words of the verdict; or why nothing is."""
+    """Why it passes, from the verdict; or why nothing can."""
 
     def __str__(self) -> str:
         return f"{self.test_id}: {self.agent} can pass it: {self.reason}"
@@ -176,7 +176,7 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestAudit:
-    """Which tests can be passed by an agent that does nothing; no model is asked."""
+    """The tests that an agent that does nothing can pass; no model is called."""
 
     __test__: ClassVar[bool] = False
 
@@ -188,4 +188,4 @@ class TestAudit:
     left_out: list[str]
     """Tests that only a model or a person can judge, or that could not be judged here."""
     pending: int
-    """How many are still to be audited: ask again."""
+    """How many are not audited yet: ask again."""

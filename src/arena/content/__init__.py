@@ -1,7 +1,8 @@
-"""Content by CID: put, get (always verified), pin, and archives to carry it elsewhere.
+"""Content by CID: put, get (always verified), pin, and archives to transfer it.
 
-A *CID* names content by its hash, so whoever has the CID can check the bytes. Standards,
-submissions and verdict records are stored here. `store.py` keeps blocks in a folder, `tree.py` cuts
-content into blocks, `cid.py` names them, `archive.py` packs them, `canonical.py` makes equal values
-equal bytes. May import `arena.errors`, `arena.files`, `arena.text` and `arena.clock`.
+A *CID* identifies content by its hash, so anyone with the CID can check the bytes. Standards,
+submissions and verdict records are stored here. `store.py` keeps blocks in a folder, `tree.py`
+splits content into blocks, `cid.py` identifies them, `archive.py` packs them, `canonical.py` turns
+equal values into equal bytes. May import `arena.errors`, `arena.files`, `arena.text` and
+`arena.clock`.
 """

@@ -1,9 +1,9 @@
-"""Content in one file that can be carried elsewhere: a CAR of version 1.
+"""Content in one file for transfer: a CAR of version 1.
 
     header = length, {"roots": [CID…], "version": 1} in CBOR       section = length, CID, block
 
-An archive that Arena accepts is complete: every block matches its CID, and everything that its
-roots refer to is in it. So one changed byte anywhere is detected.
+Arena accepts only complete archives: every block matches its CID, and everything that the roots
+refer to is included. So one changed byte anywhere is detected.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def write_archive(store: LocalStore, cids: Sequence[str]) -> bytes:
 
 
 def read_archive(store: LocalStore, data: bytes) -> list[str]:
-    """Store all that an archive holds, or nothing if any of it is bad; returns its roots."""
+    """Store the content of an archive, or nothing if any of it is bad; returns its roots."""
     try:
         roots, at = _read_header(data)
         blocks = {cid.key: (cid, block) for cid, block in _sections(data, at)}
@@ -70,9 +70,9 @@ def _reached(roots: Sequence[Cid], blocks: dict[Cid, bytes], max_bytes: int) -> 
         for cid, _, _ in walk(root, read, max_bytes=max_bytes):
             reached.add(cid.key)
             visits += 1
-            # Each root by itself may name its parts often; all of them together have a limit.
+            # `walk` limits the visits per root; this limits all roots together.
             if visits > MAX_VISITS_OF_ALL:
-                raise InvalidArchive("the archive names its parts too often")
+                raise InvalidArchive("the archive refers to its parts too often")
     return reached
 
 
@@ -104,10 +104,10 @@ def _read_header(data: bytes) -> tuple[list[Cid], int]:
     roots: list[Cid] = []
     place = header.find(CID_TAG)
     while header.startswith(CID_TAG, place):
-        # After the tag come the head of a byte string, which is two bytes long, and a zero.
+        # After the tag: the head of a byte string, which is two bytes long, and a zero.
         cid, place = read_cid(header, place + len(CID_TAG) + 3)
         roots.append(cid)
-    # There is one way to write a header, so what was read is right if it is written the same.
+    # A header has only one encoding, so it is valid if writing it gives the same bytes.
     if not 0 < len(roots) <= MAX_ROOTS or _write_header(roots) != header or len(header) != length:
         raise ValueError("its header is not valid")
     return roots, at + length

@@ -1,8 +1,8 @@
-"""Canonical JSON: one way to write a value, so that equal values have equal CIDs.
+"""Canonical JSON: one encoding per value, so that equal values have equal CIDs.
 
-UTF-8, keys ordered by code point, no spaces, nothing escaped that need not be. What was written
-reads back unchanged: an int stays an int of any size, a float stays exactly that float (shortest
-digits), so 1 and 1.0 are two values with two CIDs, as are 0.0 and -0.0.
+UTF-8, keys sorted by code point, no spaces, no unnecessary escapes. Values survive a round trip: an
+int of any size stays an int, a float stays exactly that float (shortest digits), so 1 and 1.0 are
+two values with two CIDs, as are 0.0 and -0.0.
 """
 
 import json
@@ -15,14 +15,14 @@ from arena.errors import InvalidInput
 from arena.text import NOT_UNICODE, is_unicode
 
 MAX_DEPTH = 400
-"""How deep lists and objects may nest; Python's own reader stops at about a thousand."""
+"""How deep lists and objects may nest; Python's own parser stops at about a thousand."""
 ATOMS = (str, int, float, bool, type(None))
 
 Steps = tuple[str | int, ...]
 
 
 def canonical(value: object) -> bytes:
-    """The value as canonical JSON; InvalidInput, with the path, for what JSON cannot express."""
+    """The value as canonical JSON; InvalidInput with the path if JSON cannot express it."""
     for at, found in _within(value):
         problem = _problem(found)
         if problem is None and len(at) > MAX_DEPTH:
@@ -34,13 +34,13 @@ def canonical(value: object) -> bytes:
         text = json.dumps(
             value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
         )
-    except ValueError as error:  # an integer with more digits than Python writes
+    except ValueError as error:  # an integer with more digits than Python prints
         raise InvalidInput(f"the value cannot be written as JSON: {error}") from None
     return text.encode()
 
 
 def read_json(data: bytes) -> object:
-    """The value of any unambiguous JSON: UTF-8, no key twice, no NaN."""
+    """The value of any unambiguous JSON: UTF-8, no duplicate keys, no NaN."""
     try:
         value = json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_constant)
         canonical(value)
@@ -50,10 +50,10 @@ def read_json(data: bytes) -> object:
 
 
 def read_canonical(data: bytes) -> object:
-    """The value of canonical JSON; `NotCanonical` for every other spelling of it."""
+    """The value of canonical JSON; `NotCanonical` for any other encoding."""
     value = read_json(data)
     if canonical(value) != data:
-        raise NotCanonical("JSON, but not canonical: keys out of order, spaces, or other spellings")
+        raise NotCanonical("JSON, but not canonical: keys out of order, spaces, or escapes")
     return value
 
 

@@ -1,7 +1,7 @@
-"""CIDs: names of content that are made from its hash, and the varints they are written with.
+"""CIDs: content identifiers made from a hash, and the varints in them.
 
 A CID is a version, a codec (raw bytes, or a dag-pb node of a file's tree) and a sha2-256 digest.
-Two texts can spell one CID, so CIDs are compared as values of `Cid`, never as text.
+Two texts can encode one CID, so CIDs are compared as values of `Cid`, never as text.
 """
 
 import base64
@@ -18,7 +18,7 @@ SHA2_256 = 0x12
 DIGEST_BYTES = 32
 MULTIHASH_HEAD = bytes((SHA2_256, DIGEST_BYTES))
 MAX_TEXT = 128
-"""Longer than any CID of these kinds in any spelling."""
+"""Longer than any CID of these kinds in any encoding."""
 V0_LENGTH = 46
 """The length of a CID of version 0: always a sha2-256 digest in base58btc."""
 MAX_VARINT_BITS = 63
@@ -28,7 +28,7 @@ BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cid:
-    """The name of one block, and of the content whose root it is."""
+    """The identifier of one block, and of the content whose root it is."""
 
     version: int
     codec: int
@@ -41,7 +41,7 @@ class Cid:
 
     @property
     def binary(self) -> bytes:
-        """The form that nodes and archives hold."""
+        """The binary form, as in nodes and archives."""
         multihash = MULTIHASH_HEAD + self.digest
         if self.version == 0:
             return multihash
@@ -49,11 +49,11 @@ class Cid:
 
     @property
     def key(self) -> "Cid":
-        """The CID under which a block is stored: versions 0 and 1 name the same bytes."""
+        """The CID that a block is stored under: versions 0 and 1 identify the same bytes."""
         return Cid(version=1, codec=self.codec, digest=self.digest)
 
     def names(self, block: bytes) -> bool:
-        """Whether `block` has this CID."""
+        """Whether the hash of `block` matches."""
         return hashlib.sha256(block).digest() == self.digest
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Cid:
 
 
 def parse_cid(text: str) -> Cid:
-    """The CID that `text` spells: base58btc (Qm…, z…) or base32 (b…)."""
+    """Parse a CID in base58btc (Qm…, z…) or base32 (b…)."""
     try:
         return _parse(text)
     except ValueError as error:
@@ -117,7 +117,7 @@ def _read_base32(text: str) -> bytes:
         binary = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
     except (binascii.Error, ValueError):
         raise ValueError("it is not base32") from None
-    # The last letter has unused bits; only one spelling is valid.
+    # The last letter has unused bits, which must be zero: only one encoding is valid.
     if base64.b32encode(binary).decode().rstrip("=").lower() != text:
         raise ValueError("it is not canonical base32")
     return binary
@@ -145,7 +145,7 @@ def _write_base58(data: bytes) -> str:
 
 
 def write_varint(number: int) -> bytes:
-    """The number, seven bits a byte, least significant first."""
+    """The number, seven bits per byte, least significant first."""
     written = bytearray()
     while number > 0x7F:
         written.append(number & 0x7F | 0x80)
@@ -164,7 +164,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         at += 1
         number |= (byte & 0x7F) << shift
         if byte < 0x80:
-            # One way to write each number, or the same content could have two CIDs.
+            # Only the shortest encoding, or the same content could have two CIDs.
             if byte == 0 and shift:
                 raise ValueError("a number is written longer than it needs")
             return number, at

@@ -6,8 +6,8 @@
 
 A block is checked against its CID on every read, so content that was lost or changed on the disk is
 an error, never a result. Calls block: on an event loop use `asyncio.to_thread`. Any number of
-threads and processes may use one folder. Arena never deletes content; a pin tells tools that do
-what to keep.
+threads and processes may use one folder. Arena never deletes content; pins tell tools that do what
+to keep.
 """
 
 from collections.abc import Generator, Iterator
@@ -25,7 +25,7 @@ MAX_BYTES = 64 * 1024**2
 MAX_BLOCK_BYTES = 2 * 1024**2
 """The largest block that IPFS tools exchange."""
 ABANDONED_SECONDS = 3600
-"""No write takes an hour: the writer of an older partial file is gone."""
+"""No write takes an hour: the writer of an older partial file has died."""
 
 
 class LocalStore:
@@ -40,18 +40,18 @@ class LocalStore:
         self._is_swept = False
 
     def put(self, data: bytes, *, profile: Profile = V1) -> str:
-        """Store `data` and return its CID; once this returns it is on the disk."""
+        """Store `data` and return its CID; when this returns, it is on the disk."""
         if len(data) > self.max_bytes:
             raise ContentTooLarge(f"{len(data)} bytes are too many; the limit is {self.max_bytes}")
         self._sweep()
-        # The root comes last: whoever finds it finds the rest.
+        # The root comes last: if it is there, all other blocks are.
         root = None
         for root, block in cut(data, profile):
             self.put_block(root, block)
         return str(root)
 
     def get(self, cid: str, *, max_bytes: int | None = None) -> bytes:
-        """The content called `cid`, every block of it verified."""
+        """The content with this CID, every block verified."""
         limit = self.max_bytes if max_bytes is None else min(max_bytes, self.max_bytes)
         walked = walk(parse_cid(cid), self._read, max_bytes=limit)
         return b"".join(own for _, _, own in walked)
@@ -65,7 +65,7 @@ class LocalStore:
                 yield found, block
 
     def pin(self, cid: str) -> None:
-        """Mark content that must be kept; all of it must be here."""
+        """Mark content that must be kept; all of it must be stored here."""
         for _ in self.blocks(cid):
             pass
         self._write(self._pins / str(parse_cid(cid).key), b"")
@@ -76,7 +76,7 @@ class LocalStore:
             raise ContentCorrupt(f"these bytes do not match {cid}")
         path = self._path(cid)
         with _disk(), suppress(FileNotFoundError):
-            # Damaged bytes are repaired by whoever stores the right ones again.
+            # Compared, not only looked for: storing the right bytes repairs a damaged block.
             if path.read_bytes() == block:
                 return
         self._write(path, block)
@@ -95,7 +95,8 @@ class LocalStore:
 
     def _path(self, cid: Cid) -> Path:
         name = str(cid.key)
-        # The last letter has few bits; the two before it spread evenly over 1,024 folders.
+        # Not the last letter, which has few bits: the two before it spread evenly over 1,024
+        # folders.
         return self._blocks / name[-3:-1] / name
 
     def _read(self, cid: Cid) -> bytes:
@@ -128,7 +129,7 @@ def _make(folder: Path, top: Path) -> None:
 
 @contextmanager
 def _disk() -> Generator[None]:
-    """Turn errors of the disk into errors of the infrastructure."""
+    """Raise disk errors as infrastructure errors."""
     try:
         yield
     except OSError as error:

@@ -1,14 +1,14 @@
-"""Files as trees of blocks: how bytes are cut, what a node looks like, and the way back.
+"""Files as trees of blocks: splitting, the encoding of nodes, and reading back.
 
-A *profile* says how bytes are cut: the same bytes under another profile have another CID, so
-different CIDs do not prove different content. Both profiles cut at 262,144 bytes and make balanced
-trees 174 wide. A node is dag-pb on the outside and UnixFS within:
+A *profile* defines how bytes are split: the same bytes under another profile have another CID, so
+different CIDs do not prove different content. Both profiles split at 262,144 bytes and build
+balanced trees 174 wide. A node is UnixFS data inside dag-pb:
 
     node   = links (field 2)*, data (field 1)       link = hash (1), name (2), total size (3)
     data   = type (1), bytes (2), file size (3), size of each part (4)*
 
-What is written here is byte for byte what the IPFS tools write. What is read may come from anybody:
-everything is checked, and no number is trusted that the bytes do not confirm.
+The output is byte for byte that of the IPFS tools. Input is untrusted: everything is checked, and
+no size is trusted that the bytes do not confirm.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +23,9 @@ WIDTH = 174
 MAX_DEPTH = 8
 """Deeper than any file within Arena's limits: 174 ** 4 chunks are 240 TB."""
 MAX_VISITS = 65_536
-"""How many blocks may be read for one content: a small node can name the same part often."""
+"""Blocks read for one content: a small node can refer to the same part many times."""
 MAX_EXTRA_BYTES = 16 * 1024**2
-"""How much larger than their content the blocks may be: a node can hold megabytes for one byte."""
+"""How much larger than their content blocks may be: a node can have megabytes of overhead."""
 
 Profile = Literal["v1-raw-256k-174", "v0-256k-174"]
 V1: Profile = "v1-raw-256k-174"
@@ -44,7 +44,7 @@ and time, which Arena does not use."""
 
 
 def cut(data: bytes, profile: Profile = V1) -> Iterator[Block]:
-    """The blocks of `data`: every part before the node that names it, the root last."""
+    """The blocks of `data`: every part before the node that refers to it, the root last."""
     version = 0 if profile == V0 else 1
     level: list[Link] = []
     for start in range(0, max(len(data), 1), CHUNK_BYTES):
@@ -73,12 +73,12 @@ def cid_of(data: bytes, profile: Profile = V1) -> str:
 
 
 def walk(root: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[tuple[Cid, bytes, bytes]]:
-    """Every block of the content in the order of its bytes: its CID, the block, its own bytes.
+    """Every block of the content in order: its CID, the block, its own content bytes.
 
     Raises before it reads more than `max_bytes` of content, too deep a tree, too many blocks, or
     blocks far larger than their content.
     """
-    # A CID, its depth, and the size its parent says it has.
+    # A CID, its depth, and its size according to its parent.
     pending: list[tuple[Cid, int, int | None]] = [(root, 0, None)]
     visits = 0
     left = max_bytes + MAX_EXTRA_BYTES
@@ -95,7 +95,7 @@ def walk(root: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[tuple[Cid, b
         size = node.content_bytes
         if expected is None and size > max_bytes:
             raise ContentTooLarge(f"{root} has {size} bytes, at most {max_bytes} are allowed here")
-        # This bounds the whole content: no part may hold more than its parent says.
+        # This bounds the whole content: no part may have another size than its parent says.
         if expected not in (None, size):
             raise ContentMalformed(f"{cid} in {root} has another size than {root} says")
         yield cid, block, node.data
@@ -108,14 +108,14 @@ class Link:
 
     cid: Cid
     content_bytes: int
-    """How much of the file the part holds."""
+    """How much of the file is in the part."""
     total_bytes: int
     """The size of all blocks of the part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A part of a file: its own bytes, then its parts, in order."""
+    """A part of a file: its own bytes, then its sub-parts, in order."""
 
     data: bytes
     links: tuple[Link, ...]
@@ -140,7 +140,7 @@ def write_node(data: bytes, links: Sequence[Link]) -> bytes:
 
 
 def read_node(block: bytes, cid: Cid) -> Node:
-    """The node that a block holds; its sizes add up."""
+    """Parse a node; checks that its sizes add up."""
     try:
         return _read_node(block)
     except ValueError as error:

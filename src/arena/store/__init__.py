@@ -1,5 +1,5 @@
-"""Where it is kept: the database, its tables and their migrations, on SQLite and PostgreSQL.
+"""The database, its tables and their migrations, on SQLite and PostgreSQL.
 
-Other rooms open a transaction here (`Database.reading`, `Database.writing`) and reach the tables
-from their `records`. This room imports nothing of the others.
+Other rooms open transactions here (`Database.reading`, `Database.writing`) and use the tables in
+their `records`. This room imports no other.
 """

@@ -27,13 +27,13 @@ T = TypeVar("T")
 MIGRATIONS = Path(__file__).parent / "migrations" / "versions"
 
 OUTAGES = (OperationalError, InterfaceError, DatabaseError)
-"""A database that is unreachable, full, damaged or deadlocked: every driver has classes of its own
-for these, and all of them are raised as one of these three."""
+"""A database that is unreachable, full, damaged or deadlocked: every driver has its own classes for
+these, and SQLAlchemy raises all of them as one of these three."""
 
 BUSY_SECONDS = 30
-"""How long a writer on SQLite waits for another one before it gives up."""
+"""How long a writer on SQLite waits for another one."""
 POOL_SECONDS = 30
-"""How long a transaction waits for a free connection before it gives up."""
+"""How long a transaction waits for a free connection."""
 
 
 class StoreUnavailable(InfrastructureError):
@@ -45,7 +45,7 @@ class StoreUnavailable(InfrastructureError):
 class Database:
     """One database and its pool of connections.
 
-    Making one is cheap. The first transaction connects, and brings the tables up to date.
+    Creating one is cheap. The first transaction connects and migrates the tables.
     """
 
     def __init__(self, url: str) -> None:
@@ -60,7 +60,7 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[AsyncConnection]:
-        """A transaction that sees one moment of the database and changes nothing."""
+        """A read-only transaction on one snapshot of the database."""
         engines = self._engines or await self._open()
         async with _begin(engines.reader) as connection:
             yield connection
@@ -106,15 +106,15 @@ class _Engines:
     def __init__(self, engine: AsyncEngine) -> None:
         self.base = self.reader = engine
         if engine.dialect.name == "postgresql":
-            # As on SQLite: by default PostgreSQL lets each statement see a later moment.
+            # As on SQLite: by default each statement on PostgreSQL sees a newer snapshot.
             self.reader = engine.execution_options(isolation_level="REPEATABLE READ")
         self.writer = engine.execution_options(arena_writes=True)
 
 
 def shielded(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Awaitable[T]]:
-    """Make a cancelled caller wait for the transaction to end before it is cancelled.
+    """Delay the cancellation of a caller until its transaction has ended.
 
-    A statement cannot be taken back once the driver has it. A connection abandoned in the middle of
+    A statement cannot be cancelled once the driver has it. A connection abandoned in the middle of
     one is unusable, and on SQLite it may hold the lock that every other writer waits for.
     """
 
@@ -125,7 +125,7 @@ def shielded(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Await
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             while not task.done():
-                # A second cancellation makes the database no faster.
+                # A second cancellation does not make the database faster.
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.wait({task})
             if not task.cancelled():
@@ -136,7 +136,7 @@ def shielded(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Await
 
 
 def value_from(kind: Callable[..., T], row: Any, **changes: object) -> T:
-    """The dataclass value whose fields are columns of the row by the same names."""
+    """The dataclass value from the columns of the row with the same names."""
     columns: Mapping[str, Any] = row._mapping
     return kind(**{name: columns[name] for name in _fields(kind) if name in columns} | changes)
 
@@ -147,13 +147,13 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def dialect_insert(connection: AsyncConnection, table: Any) -> Any:
-    """An INSERT of the database in use, which knows ON CONFLICT."""
+    """An INSERT for the current database that supports ON CONFLICT."""
     # By name: importing the PostgreSQL dialect would slow every start on SQLite.
     return importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert(table)
 
 
 def insert_or_ignore(connection: AsyncConnection, table: Any) -> Any:
-    """An INSERT that leaves out rows whose key exists already."""
+    """An INSERT that skips rows whose key already exists."""
     return dialect_insert(connection, table).on_conflict_do_nothing()
 
 
@@ -170,10 +170,10 @@ async def _begin(engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
         async with engine.begin() as connection:
             yield connection
     except DBAPIError as error:
-        # The class itself, not its subclasses: a mistake in a statement is a DatabaseError too.
+        # The exact class, not its subclasses: a mistake in a statement is a DatabaseError too.
         if not error.connection_invalidated and type(error) not in OUTAGES:
             raise
-        raise StoreUnavailable(f"the database does not answer: {error.orig}") from error
+        raise StoreUnavailable(f"the database does not respond: {error.orig}") from error
     except PoolTimeout as error:
         raise StoreUnavailable(
             f"no database connection became free within {POOL_SECONDS} s"
@@ -206,10 +206,12 @@ def _create_engine(url: Any) -> AsyncEngine:
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:
-    # The driver must not begin transactions of its own: `_begin_sqlite` does, in the right mode.
+    # The driver must not begin transactions itself: `_begin_sqlite` does, in the right mode.
     connection.isolation_level = None
     cursor = connection.cursor()
+    # So that readers and the one writer do not block each other.
     cursor.execute("PRAGMA journal_mode = WAL")
+    # NORMAL would lose the last commits at a power failure, although the client saw them succeed.
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
@@ -223,7 +225,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _roll_back_sqlite(connection: Any, _record: object, _error: object) -> None:
     # A cancelled transaction ends here. Closing does not end it while a statement is still
-    # referenced: its lock would block every writer until the garbage collector comes by.
+    # referenced: its lock would block every writer until the garbage collector runs.
     with contextlib.suppress(DBAPIError, sqlite3.Error):
         connection.rollback()
 
@@ -236,7 +238,7 @@ def _revision(connection: Connection) -> str | None:
 
 
 async def _migrate(engine: AsyncEngine) -> None:
-    """Bring the tables up to date; of several processes one does it and the others wait."""
+    """Migrate the tables; of several processes one does it and the others wait."""
     from arena.store.migrations import upgrade  # Alembic takes half a second to import
 
     with _only_one(engine):
@@ -255,7 +257,7 @@ async def _migrate(engine: AsyncEngine) -> None:
 
 @contextmanager
 def _only_one(engine: AsyncEngine) -> Generator[None]:
-    """A lock beside the SQLite file; PostgreSQL has locks of its own."""
+    """A lock file next to the SQLite file; PostgreSQL has its own locks."""
     path = engine.url.database
     if engine.dialect.name != "sqlite" or not path or path == ":memory:":
         yield

@@ -27,9 +27,7 @@ def is_problem(answer: httpx2.Response, status: int, code: str) -> None:
 async def test_an_unknown_path_is_not_found(local: httpx2.AsyncClient, path: str):
     answer = await local.get(path)
     is_problem(answer, 404, "not_found")
-    assert answer.json()["detail"] == (
-        f"there is nothing at {path}; /api/openapi.json tells what there is"
-    )
+    assert answer.json()["detail"] == (f"there is nothing at {path}; see /api/openapi.json")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +37,7 @@ async def test_an_unknown_path_is_not_found(local: httpx2.AsyncClient, path: str
 async def test_a_wrong_method_is_told(local: httpx2.AsyncClient, method: str, path: str):
     answer = await local.request(method, path)
     is_problem(answer, 405, "method_not_allowed")
-    assert answer.json()["detail"] == f"{path} does not take {method}"
+    assert answer.json()["detail"] == f"{path} does not support {method}"
     assert answer.headers["allow"]
 
 

@@ -1,4 +1,4 @@
-"""Alembic migrations, run in the process on a connection that is already open."""
+"""Alembic migrations, run in this process on an open connection."""
 
 from pathlib import Path
 
@@ -18,10 +18,10 @@ def configuration(connection: Connection | None = None) -> Config:
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Bring the database up to `revision`, inside the caller's transaction."""
+    """Upgrade the database to `revision`, inside the caller's transaction."""
     command.upgrade(configuration(connection), revision)
 
 
 def downgrade(connection: Connection, revision: str) -> None:
-    """Take the database back to `revision`, inside the caller's transaction."""
+    """Downgrade the database to `revision`, inside the caller's transaction."""
     command.downgrade(configuration(connection), revision)

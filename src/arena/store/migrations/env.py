@@ -7,7 +7,8 @@ from arena.store.tables.metadata import METADATA
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=METADATA,
-    # The caller's transaction decides; SQLite alters a table by making it anew.
+    # One transaction for all, the caller's. Batch mode, because SQLite changes a table by
+    # rebuilding it.
     transactional_ddl=True,
     transaction_per_migration=False,
     render_as_batch=True,
