@@ -5,7 +5,8 @@
 Every figure is measured on `arena run` and `arena evaluate --batch` as a user starts them, in
 processes of their own. CPU counts worker processes too, except for the batch, where it is that of
 the main process alone. Start-up (the same command with one test) is subtracted. Compare figures
-within one output only: machines are noisy.
+within one output only: machines are noisy. The floor (the imports of `start.py`, in turns with the
+runs) says how fast the machine is: 1,000 trivial tests are to cost at most one floor.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from start import FLOOR
 
 from arena.catalog.live import LiveCatalog
 
@@ -37,14 +40,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
 
-    # Taking turns, so that a machine that gets busier meanwhile slows both alike.
-    turns = [(measure(1), measure(options.tests)) for _ in range(options.rounds)]
-    start_cpu = statistics.median(start["cpu"] for start, _ in turns)
-    cpu = statistics.median(run["cpu"] for _, run in turns) - start_cpu
+    # Taking turns, so that a machine that gets busier meanwhile slows all alike.
+    turns = [(floor(), measure(1), measure(options.tests)) for _ in range(options.rounds)]
+    floor_cpu = statistics.median(floor for floor, _, _ in turns)
+    start_cpu = statistics.median(start["cpu"] for _, start, _ in turns)
+    cpu = statistics.median(run["cpu"] for _, _, run in turns) - start_cpu
+    print(f"floor: the imports alone      {floor_cpu:6.2f} s CPU  (0.30 where the goals were set)")
     print(f"start-up                      {start_cpu:6.2f} s CPU")
     print(
         f"{options.tests} tests, above start-up   {cpu:6.2f} s CPU"
-        f"  ({cpu / options.tests * 1000:.2f} ms per test; goal: at most 0.30)"
+        f"  ({cpu / options.tests * 1000:.2f} ms per test; goal: at most 0.30 with that floor,"
+        f" {floor_cpu:.2f} with today's)"
     )
     small, large = measure(2000)["rss"], measure(20000)["rss"]
     print(f"memory, 2,000 tests           {small / 1024:6.1f} MiB")
@@ -81,6 +87,14 @@ async def edit(edits: int = 20) -> float:
                     await asyncio.sleep(0.005)
                 longest = max(longest, time.monotonic() - start)
     return longest
+
+
+def floor() -> float:
+    """CPU seconds of importing the libraries that no command can do without."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", FLOOR], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def measure(tests: int, *options: str) -> dict[str, float]:
