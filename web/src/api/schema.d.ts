@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * Compare Agents
-         * @description Compare agents: who is ahead, where they differ, and whether it could be luck.
+         * @description Compare agents: who is ahead, where they differ, and whether it is significant.
          */
         get: operations["compare_agents"];
         put?: never;
@@ -1736,7 +1736,7 @@ export interface components {
             winner_version: string | null;
             /**
              * Significant
-             * @description Whether the winner is ahead of every other one beyond luck on the tests both ran.
+             * @description Whether the winner is significantly ahead of every other agent on the tests both ran.
              */
             significant: boolean;
             /** Pairs */
