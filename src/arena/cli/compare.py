@@ -1,4 +1,4 @@
-"""`arena compare`: which agent is better, where they differ, and whether the difference is significant."""
+"""`arena compare`: which agent is ahead, where they differ, and whether it is significant."""
 
 from collections.abc import Sequence
 from typing import Annotated

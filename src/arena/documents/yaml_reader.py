@@ -251,9 +251,7 @@ class YamlReader:
             self._merge(values, merged, path, mark)
         return values
 
-    def _merge(
-        self, values: dict[str, object], merged: object, path: KeyPath, mark: Mark
-    ) -> None:
+    def _merge(self, values: dict[str, object], merged: object, path: KeyPath, mark: Mark) -> None:
         """Add the keys that `values` does not have itself; earlier sources win."""
         sources = cast(list[object], merged) if isinstance(merged, list) else [merged]
         for source in sources:
@@ -294,7 +292,9 @@ class YamlReader:
         self._repeated += anchored.weight
         if self._repeated > MAX_REPEATED:
             message = f"the aliases of this file repeat more than {MAX_REPEATED // 1024**2} MiB"
-            raise self._problems.give_up(_place(event.start_mark), f"{message}; write fewer of them")
+            raise self._problems.give_up(
+                _place(event.start_mark), f"{message}; write fewer of them"
+            )
         if depth + anchored.height > MAX_DEPTH:
             message = f"with this alias, values nest more than {MAX_DEPTH} deep"
             raise self._problems.give_up(_place(event.start_mark), message)

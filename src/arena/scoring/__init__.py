@@ -3,8 +3,8 @@
 Evidence about an agent version is kept as one `Share` per component (`components.py`): whole
 numbers that can be added in any order. `scorecard.py` turns shares into scores from 0 to 100, each
 with an interval; `board.py` ranks agents, `comparison.py` tests whether a difference is
-significant, `trials.py` counts repeats and `pareto.py` sets accuracy against cost. A score is a `Decimal`
-with two decimals, a statistic is a `float`, and None always means "no data".
+significant, `trials.py` counts repeats and `pareto.py` sets accuracy against cost. A score is a
+`Decimal` with two decimals, a statistic is a `float`, and None always means "no data".
 
 Those files are pure functions without random numbers, and the values they return are what the API
 sends. `scores.Scores` is the room's door; only `records/` knows the tables. docs/scoring.md
