@@ -190,7 +190,7 @@ class YamlReader:
     def _compose(self, event: Any, path: KeyPath, depth: int) -> object:
         """The value that begins with `event`; consumes the events up to its end."""
         self._node.marks[path] = event.start_mark
-        kind: type[object] = type(event)
+        kind: type[Any] = type(event)
         if kind is ev.AliasEvent:
             return self._alias(event, depth)
         anchor = event.anchor
