@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -25,8 +26,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-IMPORTED = ("arena.api", "arena.store.migrations", "sqlalchemy.dialects.sqlite.aiosqlite")
-"""Beside the commands themselves."""
+import arena
+
+LIBRARIES = (
+    "aiosqlite",
+    "alembic.command",
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "httpx2",
+    "rich.progress",
+    "rich.table",
+    "sqlalchemy.dialects.postgresql.asyncpg",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
+    "uvicorn",
+)
+"""What commands import late, beside all of Arena."""
 
 
 def run(
@@ -192,6 +205,16 @@ def next_command(path: str) -> tuple[dict[str, Any], list[int]]:
     return asked, streams
 
 
+def import_all() -> None:
+    """Import all that a command may need: each imports late what it does not always use."""
+    for module in pkgutil.walk_packages(arena.__path__, "arena."):
+        # Migrations and their environment are run by Alembic, not imported.
+        if not module.name.startswith("arena.store.migrations."):
+            importlib.import_module(module.name)
+    for library in LIBRARIES:
+        importlib.import_module(library)
+
+
 def become(asked: dict[str, Any], streams: Sequence[int]) -> None:
     """All that a shell would have given to the command."""
     for place, stream in enumerate(streams):
@@ -207,10 +230,8 @@ def become(asked: dict[str, Any], streams: Sequence[int]) -> None:
 
 if __name__ == "__main__":
     from arena.__main__ import main
-    from arena.cli.main import COMMANDS
 
-    for module in (*IMPORTED, *(module for module, _ in COMMANDS.values())):
-        importlib.import_module(module)
+    import_all()
     assert threading.active_count() == 1, "a fork would lose the other threads"
     gc.freeze()
     become(*next_command(sys.argv[1]))
