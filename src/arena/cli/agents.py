@@ -8,6 +8,7 @@ from arena.cli import output
 from arena.cli.connection import call, settings_of
 from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
 from arena.cli.tables import print_table, print_values
+from arena.operations.agents import AgentOperations
 
 app = commands("The agents.")
 
@@ -15,7 +16,7 @@ app = commands("The agents.")
 @app.command("list")
 def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json = False) -> None:
     """List the agents."""
-    found = call(context, lambda arena: arena.agents(), agents=agents)
+    found = call(context, AgentOperations, lambda arena: arena.agents(), agents=agents)
     if settings_of(context).server:  # in process, the log has reported the problems
         for problem in found.problems:
             output.console(stderr=True).print(output.plain(problem))
@@ -45,7 +46,9 @@ def show(
 ) -> None:
     """Show one agent."""
     agent_id, version = split_agent(agent)
-    found = call(context, lambda arena: arena.agent(agent_id, version), agents=agents)
+    found = call(
+        context, AgentOperations, lambda arena: arena.agent(agent_id, version), agents=agents
+    )
     if as_json:
         output.print_json(found)
         return
@@ -68,6 +71,7 @@ def check(
     words = {"prompt": prompt} if prompt else {}
     checked = call(
         context,
+        AgentOperations,
         lambda arena: arena.check_agent(
             agent_id, version=version, timeout_seconds=timeout, **words
         ),

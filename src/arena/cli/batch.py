@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from arena.cli.verdict_file import VerdictFile
 from arena.content.canonical import canonical, read_json
 from arena.errors import ArenaError, CallerError, Conflict, InvalidInput, nearest
-from arena.operations.operations import Operations
+from arena.operations.evaluation import EvaluationOperations
 
 PASSED, FAILED, INVALID, NOT_JUDGED = 0, 1, 2, 3
 """Exit codes, by the worst outcome of a line."""
@@ -46,7 +46,7 @@ class Batch:
         self._outcomes: set[int] = set()
         self._seen: set[str] = set()
 
-    async def judge(self, arena: Operations) -> int:
+    async def judge(self, arena: EvaluationOperations) -> int:
         """Judge every line and write a verdict for each; the exit code says how it went."""
         try:
             source = self._source.open("rb")
@@ -59,7 +59,9 @@ class Batch:
                 raise failed.exceptions[0] from None
         return max(self._outcomes, default=PASSED, key=(PASSED, FAILED, NOT_JUDGED, INVALID).index)
 
-    async def _judge_all(self, arena: Operations, source: BinaryIO, verdicts: VerdictFile) -> None:
+    async def _judge_all(
+        self, arena: EvaluationOperations, source: BinaryIO, verdicts: VerdictFile
+    ) -> None:
         with _bar() as bar:
             task = bar.add_task("judged", total=None if bar.disable else self._count(source))
             lines = self._lines(source)
@@ -77,7 +79,7 @@ class Batch:
                     group.create_task(work())
 
     async def _line(
-        self, arena: Operations, number: int, line: bytes | None, verdicts: VerdictFile
+        self, arena: EvaluationOperations, number: int, line: bytes | None, verdicts: VerdictFile
     ) -> None:
         """Judge one line, unless its verdict is already there, and write what came of it."""
         name: str | None = None

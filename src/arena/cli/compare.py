@@ -10,6 +10,7 @@ from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.leaderboard import BAR_CELLS, FEW_CELLS, bar, score
 from arena.cli.options import Json, commands
+from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry
 from arena.scoring.comparison import ComparedPair, Comparison
 
@@ -25,7 +26,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare agents and show the tests on which they differ."""
-    comparison = call(context, lambda arena: arena.compare(agents))
+    comparison = call(context, ScoreOperations, lambda arena: arena.compare(agents))
     if as_json:
         output.print_json(comparison)
         return

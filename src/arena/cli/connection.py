@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import typer
@@ -15,11 +15,11 @@ import typer
 from arena.assembly import open_arena
 from arena.cli.options import Options
 from arena.errors import InvalidInput
-from arena.operations.operation import InProcess
-from arena.operations.operations import Operations
+from arena.operations.operation import InProcess, OperationGroup
 from arena.settings import Settings, read_settings
 
 T = TypeVar("T")
+G = TypeVar("G", bound=OperationGroup)
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
@@ -94,31 +94,38 @@ def resume_hint(
 
 
 @asynccontextmanager
-async def open_operations(settings: Settings) -> AsyncGenerator[Operations]:
-    """The operations of the server that the settings name, or of the rooms in this process."""
+async def open_operations(settings: Settings, group: type[G]) -> AsyncGenerator[G]:
+    """Operations of the server that the settings name, or of the rooms in this process.
+
+    A command names the group it uses, because importing them all takes a quarter of its start.
+    """
     if settings.server:
         from arena.client.client import Client  # an HTTP library, for those who need one
 
         token = settings.token.get_secret_value() if settings.token else None
         async with Client(settings.server, team_id=settings.team, token=token) as client:
-            yield client
+            yield cast(G, client)  # which has the operations of every group
         return
     # Whoever can start this command owns the database: tokens are for callers over the network.
     async with open_arena(settings.model_copy(update={"tokens": ()})) as arena:
-        yield Operations(InProcess(arena=arena, team_id=settings.team))
+        yield group(InProcess(arena=arena, team_id=settings.team))
 
 
 def call(
     context: typer.Context,
-    work: Callable[[Operations], Awaitable[T]],
+    group: type[G],
+    work: Callable[[G], Awaitable[T]],
     *,
     tests: Sequence[Path] | None = None,
     agents: Sequence[Path] | None = None,
 ) -> T:
-    """Do a command's work on Arena, and wait for it; `tests` and `agents` are more folders."""
+    """Do a command's work with the operations of a group, and wait for it.
+
+    `tests` and `agents` are more folders.
+    """
 
     async def opened() -> T:
-        async with open_operations(settings_of(context, tests, agents)) as arena:
+        async with open_operations(settings_of(context, tests, agents), group) as arena:
             return await work(arena)
 
     return wait_for(opened())

@@ -12,6 +12,7 @@ from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
 from arena.content.store import MAX_BYTES
 from arena.errors import InvalidInput
+from arena.operations.content import ContentOperations
 
 app = commands("Content by CID.")
 
@@ -23,7 +24,7 @@ ContentName = Annotated[str, typer.Argument(metavar="CID", help="The name of the
 def put(context: typer.Context, file: FileName, as_json: Json = False) -> None:
     """Keep a file and print its CID."""
     data = read_file(file, max_bytes=MAX_BYTES)
-    kept = call(context, lambda arena: arena.put_content(data))
+    kept = call(context, ContentOperations, lambda arena: arena.put_content(data))
     if as_json:
         output.print_json(kept)
     else:
@@ -39,7 +40,7 @@ def get(
     ] = None,
 ) -> None:
     """Print the content that a CID names, verified."""
-    data = call(context, lambda arena: arena.content(cid))
+    data = call(context, ContentOperations, lambda arena: arena.content(cid))
     if to is not None:
         write_file(to, data)
         return
@@ -64,7 +65,7 @@ def export(
     to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The archive.")],
 ) -> None:
     """Pack contents into one file (CAR); a verdict record brings what it speaks of."""
-    data = call(context, lambda arena: arena.export_content(cids))
+    data = call(context, ContentOperations, lambda arena: arena.export_content(cids))
     write_file(to, data)
     output.line(f"{to}: {len(data)} bytes")
 
@@ -74,7 +75,7 @@ def import_(context: typer.Context, file: FileName, as_json: Json = False) -> No
     """Keep all that an archive holds and print the CIDs it was made for."""
     # An archive carries several contents, and has room for all that a verdict record names.
     data = read_file(file, max_bytes=3 * MAX_BYTES)
-    imported = call(context, lambda arena: arena.import_content(data))
+    imported = call(context, ContentOperations, lambda arena: arena.import_content(data))
     if as_json:
         output.print_json(imported)
     else:

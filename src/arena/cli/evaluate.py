@@ -13,6 +13,7 @@ from arena.cli.judge_words import figures_text
 from arena.cli.options import Json, commands
 from arena.errors import Conflict, InvalidInput
 from arena.evaluation.verdict import Judgement, Verdict
+from arena.operations.evaluation import EvaluationOperations
 
 app = commands()
 
@@ -69,7 +70,9 @@ def evaluate(
     if batch is not None:
         if standard or submission or language or answers or sealed:
             raise InvalidInput("with --batch the lines name everything: give nothing else")
-        raise typer.Exit(call(context, Batch(batch, to, concurrency, fresh=fresh).judge))
+        raise typer.Exit(
+            call(context, EvaluationOperations, Batch(batch, to, concurrency, fresh=fresh).judge)
+        )
     if to is not None:
         raise InvalidInput("--output is for a batch; for one verdict use --json and >")
     if standard is None or submission is None:
@@ -83,6 +86,7 @@ def evaluate(
     try:
         verdict = call(
             context,
+            EvaluationOperations,
             lambda arena: arena.evaluate(
                 standard=document,
                 submission=text,

@@ -8,6 +8,7 @@ import typer
 from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.options import AgentName, commands, split_agent
+from arena.operations.scores import ScoreOperations
 
 app = commands()
 
@@ -30,6 +31,7 @@ def feedback(
     agent_id, version = split_agent(agent)
     created = call(
         context,
+        ScoreOperations,
         lambda arena: arena.submit_feedback(
             agent_id,
             rating,

@@ -22,6 +22,7 @@ from arena.evaluation.judge.corpus import twins
 from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.judge.labels import Label, read_labels
 from arena.evaluation.judge.measure import Attack, Calibration
+from arena.operations.evaluation import EvaluationOperations
 from arena.settings import Settings
 
 app = commands("Judge submitted tasks; see and measure the models that judge.")
@@ -43,7 +44,7 @@ def judge(
 @app.command("show")
 def show(context: typer.Context, as_json: Json = False) -> None:
     """Show the judge that the settings name, and the latest figures about it."""
-    found = call(context, lambda arena: arena.judges())
+    found = call(context, EvaluationOperations, lambda arena: arena.judges())
     if as_json:
         output.print_json(found)
         return

@@ -42,7 +42,7 @@ def judge_tasks(
 
 async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
     async with AsyncExitStack() as closing:
-        operations = await closing.enter_async_context(open_operations(settings))
+        operations = await closing.enter_async_context(open_operations(settings, Operations))
         # Without a server these are the rooms that the operations use, so nothing is opened twice.
         own = (
             await closing.enter_async_context(open_arena(settings))

@@ -14,6 +14,7 @@ from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
+from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry, Leaderboard
 from arena.scoring.intervals import Interval
 
@@ -51,6 +52,7 @@ def leaderboard(
         raise InvalidInput("--json and --csv: give one of them")
     board = call(
         context,
+        ScoreOperations,
         lambda arena: arena.leaderboard(
             category=category, tag=tag, min_coverage=min_coverage, limit=limit, cursor=cursor
         ),

@@ -12,8 +12,7 @@ from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
 from arena.errors import InvalidInput
 from arena.market.money import Audit
-from arena.operations.ledger import Balances, LedgerHistory
-from arena.operations.operations import Operations
+from arena.operations.ledger import Balances, LedgerHistory, LedgerOperations
 
 app = commands("Test money: balances, history, audit.")
 
@@ -33,7 +32,7 @@ def balance(
     as_json: Json = False,
 ) -> None:
     """Show what a party has, or every account that is not empty."""
-    held = call(context, lambda arena: arena.balances(account=account))
+    held = call(context, LedgerOperations, lambda arena: arena.balances(account=account))
     output.show(held, _print_balances, as_json=as_json)
 
 
@@ -57,7 +56,11 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Show what came into an account and went out of it, newest first."""
-    page = call(context, lambda arena: arena.ledger_history(account, limit=limit, cursor=cursor))
+    page = call(
+        context,
+        LedgerOperations,
+        lambda arena: arena.ledger_history(account, limit=limit, cursor=cursor),
+    )
     output.show(page, _print_history, as_json=as_json)
 
 
@@ -85,7 +88,7 @@ def _print_history(page: LedgerHistory) -> None:
 @app.command("audit")
 def audit(context: typer.Context, as_json: Json = False) -> None:
     """Check every invariant from the raw rows; exit 1 where one does not hold."""
-    report = call(context, lambda arena: arena.audit())
+    report = call(context, LedgerOperations, lambda arena: arena.audit())
     output.show(report, _print_audit, as_json=as_json)
     raise typer.Exit(0 if report.is_clean else 1)
 
@@ -116,7 +119,7 @@ def _move(
     context: typer.Context,
     account: str,
     amount: str,
-    operation: Callable[[Operations], Callable[..., Any]],
+    operation: Callable[[LedgerOperations], Callable[..., Any]],
     key: str | None,
 ) -> None:
     try:
@@ -124,9 +127,9 @@ def _move(
     except ValueError as error:
         raise InvalidInput(f"{amount!r} is not an amount: {error}") from None
 
-    async def move(arena: Operations) -> Balances:
+    async def move(arena: LedgerOperations) -> Balances:
         await operation(arena)(account, amount, key=key)
         return await arena.balance(account)
 
-    held = call(context, move).balances[0]
+    held = call(context, LedgerOperations, move).balances[0]
     output.line(f"{account} has {held.amount} {CURRENCY} (test money)")

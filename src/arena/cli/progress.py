@@ -4,11 +4,11 @@ import sys
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from arena.operations.operations import Operations
+from arena.operations.runs import RunOperations
 from arena.runs.run import Progress
 
 
-async def follow(arena: Operations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
+async def follow(arena: RunOperations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
     """Show a run's progress until it has ended."""
     events = arena.watch(run_id)
     if is_quiet or not sys.stderr.isatty():

@@ -47,7 +47,7 @@ def report(
         raise InvalidInput("--category goes with --leaderboard; a run's page can be filtered")
 
     async def fetch(settings: Settings) -> tuple[str, str]:
-        async with open_operations(settings) as arena:
+        async with open_operations(settings, Operations) as arena:
             if run_id is not None:
                 return await _run(arena, run_id)
             return await _board(arena, settings.team, category)

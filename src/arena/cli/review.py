@@ -17,8 +17,7 @@ from arena.cli.options import Json, commands
 from arena.cli.review_session import Ending, Session, Spot
 from arena.cli.tables import print_table
 from arena.errors import Conflict, InvalidInput
-from arena.operations.operations import Operations
-from arena.operations.reviews import ReviewList
+from arena.operations.reviews import ReviewList, ReviewOperations
 from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewsSettled, ReviewStatus
 
 app = commands()
@@ -63,7 +62,7 @@ def review(
     subject = f"run:{run}" if run else None
 
     async def do() -> int:
-        async with open_operations(settings) as arena:
+        async with open_operations(settings, ReviewOperations) as arena:
             if settle:
                 settled = await arena.settle_reviews()
                 output.show(settled, _print_settled, as_json=as_json)
@@ -95,7 +94,7 @@ def _login() -> str:
 
 
 async def _judge(
-    client: Operations,
+    client: ReviewOperations,
     review_id: UUID | None,
     subject: str | None,
     reviewer: str,
@@ -123,7 +122,7 @@ async def _judge(
                 output.line("nothing waits for you")
 
 
-async def _hints(client: Operations, review_id: UUID) -> dict[Spot, str]:
+async def _hints(client: ReviewOperations, review_id: UUID) -> dict[Spot, str]:
     """What a model would answer to each item, in words."""
     made = await client.suggest_answers(review_id)
     return {
@@ -134,7 +133,7 @@ async def _hints(client: Operations, review_id: UUID) -> dict[Spot, str]:
 
 
 async def _waiting(
-    client: Operations, review_id: UUID | None, subject: str | None, reviewer: str
+    client: ReviewOperations, review_id: UUID | None, subject: str | None, reviewer: str
 ) -> AsyncIterator[ReviewDetails]:
     """The one review, or every open one that this reviewer has not answered, oldest first."""
     if review_id is not None:
@@ -164,7 +163,7 @@ def _has_answered(details: ReviewDetails, reviewer: str) -> bool:
 
 
 async def _send(
-    client: Operations, review_id: UUID, reviewer: str, answers: list[ReviewAnswer]
+    client: ReviewOperations, review_id: UUID, reviewer: str, answers: list[ReviewAnswer]
 ) -> None:
     try:
         details = await client.answer_review(review_id, answers, reviewer=reviewer)

@@ -14,10 +14,15 @@ from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, c
 from arena.cli.progress import follow
 from arena.cli.run_report import print_run
 from arena.errors import InvalidInput
-from arena.operations.operations import Operations
+from arena.operations.runs import RunOperations
+from arena.operations.tests import TestOperations
 from arena.runs.run import Run
 
 app = commands()
+
+
+class GatedRunOperations(TestOperations, RunOperations):
+    """What a run with a gate needs: the gate looks for test files that cannot be read."""
 
 
 @app.command()
@@ -47,7 +52,7 @@ def run(
     settings = settings_of(context, tests, agents)
 
     async def finished() -> Run:
-        async with open_operations(settings) as arena:
+        async with open_operations(settings, GatedRunOperations) as arena:
             if fail_under is not None and tests:
                 _refuse_problems(await arena.catalog(), tests)
             created = await arena.create_run(
@@ -76,7 +81,7 @@ def _refuse_problems(catalog: CatalogState, folders: Sequence[Path]) -> None:
             )
 
 
-async def finish(arena: Operations, run_id: UUID, title: str, *, as_json: bool) -> Run:
+async def finish(arena: RunOperations, run_id: UUID, title: str, *, as_json: bool) -> Run:
     """Follow a started run to its end and show how it went."""
     await follow(arena, run_id, title, is_quiet=as_json)
     return await print_run(arena, run_id, as_json=as_json)

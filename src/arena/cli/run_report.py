@@ -8,8 +8,7 @@ from rich.text import Text
 
 from arena.cli import output
 from arena.cli.tables import print_table
-from arena.operations.operations import Operations
-from arena.operations.runs import RunDetails
+from arena.operations.runs import RunDetails, RunOperations
 from arena.runs.run import Result, Run
 from arena.scoring.trials import Trials
 
@@ -17,7 +16,7 @@ FEW = 40
 """No more results than this are shown to a person."""
 
 
-async def print_run(arena: Operations, run_id: UUID, *, as_json: bool) -> Run:
+async def print_run(arena: RunOperations, run_id: UUID, *, as_json: bool) -> Run:
     """Show a run: all of it to a program, what matters of it to a person."""
     details = await arena.run(run_id, limit=1)
     run = details.run
@@ -41,7 +40,7 @@ async def print_run(arena: Operations, run_id: UUID, *, as_json: bool) -> Run:
     return run
 
 
-async def _print_json(arena: Operations, details: RunDetails) -> None:
+async def _print_json(arena: RunOperations, details: RunDetails) -> None:
     """All of a run, written page by page: 20,000 results must not be in memory at once."""
     marker = '"results": []'  # quotes in texts are escaped, so no text can hold this
     empty = replace(details, results=[], count=0, next_cursor=None)

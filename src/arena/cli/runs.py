@@ -11,6 +11,7 @@ from arena.cli.options import AgentsDir, FailUnder, Json, commands
 from arena.cli.run import exit_code, finish
 from arena.cli.run_report import print_run
 from arena.cli.tables import print_table
+from arena.operations.runs import RunOperations
 from arena.runs.run import Run, RunStatus
 from arena.settings import Settings
 
@@ -37,6 +38,7 @@ def list_runs(
     """List the newest runs."""
     runs = call(
         context,
+        RunOperations,
         lambda arena: arena.runs(agent_id=agent, status=status, limit=limit, cursor=cursor),
     )
     if as_json:
@@ -72,7 +74,7 @@ def list_runs(
 @app.command("show")
 def show(context: typer.Context, run_id: RunId, as_json: Json = False) -> None:
     """Show a run and its results."""
-    call(context, lambda arena: print_run(arena, run_id, as_json=as_json))
+    call(context, RunOperations, lambda arena: print_run(arena, run_id, as_json=as_json))
 
 
 @app.command("resume")
@@ -86,7 +88,7 @@ def resume(
     """Continue a run that was interrupted, or that the infrastructure stopped."""
 
     async def resumed(settings: Settings) -> Run:
-        async with open_operations(settings) as arena:
+        async with open_operations(settings, RunOperations) as arena:
             await arena.resume_run(run_id, wait=False)
             with resume_hint(context, settings, run_id, agents):
                 return await finish(arena, run_id, f"run {run_id}", as_json=as_json)
@@ -98,5 +100,5 @@ def resume(
 @app.command("cancel")
 def cancel(context: typer.Context, run_id: RunId) -> None:
     """Stop a run for good; the results it has stay."""
-    run = call(context, lambda arena: arena.cancel_run(run_id))
+    run = call(context, RunOperations, lambda arena: arena.cancel_run(run_id))
     output.line(f"run {run.id} is cancelled; its {run.completed_tests} results stay")

@@ -8,6 +8,7 @@ from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.options import commands, split_agent
 from arena.errors import InvalidInput
+from arena.operations.scores import ScoreOperations
 
 app = commands("The scores.")
 
@@ -29,7 +30,9 @@ def recalculate(
     if (agent is None) is not every:
         raise InvalidInput("name an agent, or give --all")
     agent_id, version = split_agent(agent or "")
-    done = call(context, lambda arena: arena.recalculate(agent_id or None, version))
+    done = call(
+        context, ScoreOperations, lambda arena: arena.recalculate(agent_id or None, version)
+    )
     for name in done.recalculated:
         output.console().print(name)
     output.console().print(f"{done.count} recalculated", style="dim")

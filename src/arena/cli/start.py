@@ -21,6 +21,7 @@ from arena.client.loop import AgentLoop
 from arena.client.loop_options import LoopEvent, LoopOptions
 from arena.errors import InvalidInput
 from arena.market.signing import Signer
+from arena.operations.operations import Operations
 from arena.settings import Settings
 
 app = commands()
@@ -114,7 +115,7 @@ def loop_options(
 
 async def work(settings: Settings, signer: Signer, start: Start) -> None:
     """Work until a signal comes; what is left is in the journal."""
-    async with open_operations(settings) as client:
+    async with open_operations(settings, Operations) as client:
         client.signer = signer
         market = (await client.market()).market
         folder = settings.home / "work" / market / signer.agent

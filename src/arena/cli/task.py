@@ -17,7 +17,7 @@ from arena.errors import InvalidInput, NotFound
 from arena.market.call import TaskStory
 from arena.market.signing import Signer
 from arena.market.task import TaskPost
-from arena.operations.operations import Operations
+from arena.operations.tasks import TaskOperations
 
 app = commands("Paid tasks: post, apply, submit, judge.")
 
@@ -134,12 +134,12 @@ def post(
         **typed,
     )
 
-    async def offer(arena: Operations) -> TaskStory:
+    async def offer(arena: TaskOperations) -> TaskStory:
         receipt = await arena.post_task(new)
         assert receipt.task_id is not None
         return await arena.task(receipt.task_id)
 
-    print_outcome(call(context, offer), as_json=as_json)
+    print_outcome(call(context, TaskOperations, offer), as_json=as_json)
 
 
 def _check_dates(deadline: str, apply_until: str | None) -> None:
@@ -184,6 +184,7 @@ def list_tasks(
     states: Any = state  # as typed: the operation says which are not states
     page = call(
         context,
+        TaskOperations,
         lambda arena: arena.tasks(
             state=states,
             poster=poster,
@@ -201,7 +202,9 @@ def list_tasks(
 @app.command("show")
 def show(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
     """Show a task: its terms, who applied, what happened and where the money went."""
-    output.show(call(context, lambda arena: arena.task(task)), print_story, as_json=as_json)
+    output.show(
+        call(context, TaskOperations, lambda arena: arena.task(task)), print_story, as_json=as_json
+    )
 
 
 @app.command("apply")
@@ -225,7 +228,7 @@ def assign(
 ) -> None:
     """Give a task to one of its applicants."""
 
-    async def give(arena: Operations) -> None:
+    async def give(arena: TaskOperations) -> None:
         chosen = agent
         story = await arena.task(task)
         if chosen is None and story.task.assignment != "best_reputation" and story.applicants:
@@ -273,7 +276,7 @@ def judge(
 ) -> None:
     """Give the verdict by hand; `arena judge --watch` does it by the standard."""
 
-    async def decide(arena: Operations) -> None:
+    async def decide(arena: TaskOperations) -> None:
         found = (await arena.task(task)).task
         if found.agent is None or found.result_hash is None:
             raise InvalidInput(f"task {task} is {found.state}: nothing was submitted")
@@ -299,7 +302,7 @@ def cancel(context: typer.Context, task: TaskNumber, poster: As, as_json: Json =
 def expire(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
     """End a task whose time has run out; anyone may. A verdict nobody disputed is settled."""
 
-    async def end(arena: Operations) -> None:
+    async def end(arena: TaskOperations) -> None:
         is_judged = (await arena.task(task)).task.state.has_verdict
         await (arena.settle if is_judged else arena.expire)(task)
 
@@ -316,7 +319,7 @@ def dispute(
     with suppress(NotFound, InvalidInput):
         signer = signer_of(settings_of(context), by)
 
-    async def contest(arena: Operations) -> None:
+    async def contest(arena: TaskOperations) -> None:
         await arena.dispute(task, by=by, reason_uri=await reason_uri(arena, reason))
 
     _move(context, task, contest, as_json=as_json, signer=signer)
@@ -333,7 +336,7 @@ def resolve(
 ) -> None:
     """Decide a dispute as the arbiter; settles at once."""
 
-    async def decide(arena: Operations) -> None:
+    async def decide(arena: TaskOperations) -> None:
         uri = await reason_uri(arena, reason)
         await arena.resolve(task, by=by, score=score, reason_uri=uri)
 
@@ -343,16 +346,16 @@ def resolve(
 def _move(
     context: typer.Context,
     task: int,
-    work: Callable[[Operations], Awaitable[object]],
+    work: Callable[[TaskOperations], Awaitable[object]],
     *,
     as_json: bool,
     signer: Signer | None = None,
 ) -> None:
     """Do something with a task, then show what became of it."""
 
-    async def move(arena: Operations) -> TaskStory:
+    async def move(arena: TaskOperations) -> TaskStory:
         arena.signer = signer
         await work(arena)
         return await arena.task(task)
 
-    print_outcome(call(context, move), as_json=as_json)
+    print_outcome(call(context, TaskOperations, move), as_json=as_json)

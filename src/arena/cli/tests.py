@@ -13,7 +13,7 @@ from arena.cli.connection import call, settings_of
 from arena.cli.options import Json, TestsDir, commands
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
-from arena.operations.operations import Operations
+from arena.operations.tests import TestOperations
 
 app = commands("The tests.")
 
@@ -32,13 +32,13 @@ def list_tests(
 ) -> None:
     """List the active tests."""
 
-    async def fetch(arena: Operations) -> tuple[list[Test], CatalogState]:
+    async def fetch(arena: TestOperations) -> tuple[list[Test], CatalogState]:
         found = await arena.tests(category=category, agent_id=agent)
         if not found:
             typer.echo(_why_none(category, agent, await arena.tests()), err=True)
         return found, await arena.catalog()
 
-    found, catalog = call(context, fetch, tests=tests)
+    found, catalog = call(context, TestOperations, fetch, tests=tests)
     if settings_of(context).server:  # in process, the log has reported the problems
         for problem in catalog.problems:
             output.console(stderr=True).print(output.plain(str(problem)))
@@ -91,7 +91,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one test: its prompt and what a good answer is."""
-    test = call(context, lambda arena: arena.test(test_id), tests=tests)
+    test = call(context, TestOperations, lambda arena: arena.test(test_id), tests=tests)
     if as_json:
         output.print_json(test)
         return
@@ -132,12 +132,12 @@ def lint_files(
 def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = False) -> None:
     """Report each active test that an agent passes which does nothing; exit with 1 if any."""
 
-    async def audit(arena: Operations) -> TestAudit:
+    async def audit(arena: TestOperations) -> TestAudit:
         while (report := await arena.audit_tests()).pending:
             pass  # each call audits a part
         return report
 
-    report = call(context, audit, tests=tests)
+    report = call(context, TestOperations, audit, tests=tests)
     findings, count = report.findings, report.audited + len(report.left_out)
     if as_json:
         shown = [{"test_id": f.test_id, "agent": f.agent, "reason": f.reason} for f in findings]

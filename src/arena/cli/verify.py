@@ -10,6 +10,7 @@ from arena.cli.connection import call
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
 from arena.evaluation.verdict import Verification
+from arena.operations.evaluation import EvaluationOperations
 
 app = commands()
 
@@ -29,7 +30,7 @@ def verify(
     Every hash is checked, what is deterministic is judged again, and what models and people said is
     added up again.
     """
-    found = call(context, lambda arena: arena.verify(cid))
+    found = call(context, EvaluationOperations, lambda arena: arena.verify(cid))
     if as_json:
         output.print_json(found)
     else:

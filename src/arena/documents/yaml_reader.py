@@ -190,19 +190,20 @@ class YamlReader:
     def _compose(self, event: Any, path: KeyPath, depth: int) -> object:
         """The value that begins with `event`; consumes the events up to its end."""
         self._node.marks[path] = event.start_mark
-        if type(event) is ev.AliasEvent:
+        kind = cast(type[object], type(event))
+        if kind is ev.AliasEvent:
             return self._alias(event, depth)
         anchor = event.anchor
         if anchor is not None:
             self._anchors[anchor] = None  # not usable before it is complete
-        if type(event) is ev.ScalarEvent:
+        if kind is ev.ScalarEvent:
             value = self._scalar(event)
         elif depth > MAX_DEPTH:
             message = f"lists and mappings nest more than {MAX_DEPTH} deep here"
             raise self._problems.give_up(_place(event.start_mark), message)
         else:
             self._refuse_tag(event)
-            is_list = type(event) is ev.SequenceStartEvent
+            is_list = kind is ev.SequenceStartEvent
             value = self._sequence(path, depth) if is_list else self._mapping(path, depth)
         if anchor is not None:
             self._anchors[anchor] = _Anchored(value, *_measure(value))

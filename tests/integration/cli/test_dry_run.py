@@ -12,6 +12,7 @@ from arena.cli.main import app
 from arena.client import AgentLoop, LoopOptions
 from arena.errors import InvalidInput
 from arena.market.signing import KeyFolder
+from arena.operations.operations import Operations
 from arena.settings import Settings, read_settings
 from market_offers import posted
 
@@ -24,7 +25,7 @@ def arena(*words: str) -> str:
 
 def post(count: int) -> None:
     async def offer(settings: Settings) -> None:
-        async with open_operations(settings) as client:
+        async with open_operations(settings, Operations) as client:
             await client.deposit_test_money("alice", "10")
             for _ in range(count):
                 await posted(client)
@@ -38,7 +39,7 @@ def applied(agent: str, count: int) -> None:
     async def ask(settings: Settings) -> None:
         from arena.cli.parties import signer_of
 
-        async with open_operations(settings) as client:
+        async with open_operations(settings, Operations) as client:
             client.signer = signer_of(settings, agent)
             await AgentLoop(client, options=LoopOptions(max_concurrent=count)).step()
 
@@ -57,7 +58,7 @@ def test_a_dry_join_makes_no_key_and_registers_nobody(tmp_path: Path):
 
 def arena_agent(name: str) -> None:
     async def ask(settings: Settings) -> None:
-        async with open_operations(settings) as client:
+        async with open_operations(settings, Operations) as client:
             await client.market_agent(name)
 
     wait_for(ask(read_settings()))

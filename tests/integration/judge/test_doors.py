@@ -11,6 +11,7 @@ import pytest
 import warm
 from arena.cli.connection import open_operations
 from arena.errors import InvalidInput
+from arena.operations.operations import Operations
 from arena.settings import Settings, read_settings
 from factories import write_agent, write_checklist
 from judging import completion, said
@@ -102,13 +103,13 @@ async def test_bad_labels_and_a_far_server_are_the_callers_mistakes(arena, tmp_p
 async def test_the_api_lists_the_judge_without_its_key(tmp_path):
     given = {"home": tmp_path, "judge_base_url": "http://127.0.0.1:9/v1/"}
     settings = Settings(**given, judge_models="a, b", judge_votes=2, judge_api_key=SECRET)
-    async with open_operations(settings) as client:
+    async with open_operations(settings, Operations) as client:
         listed = await client.judges()
     [judge] = listed.judges
     assert (judge.models, judge.votes, judge.base_url) == (("a", "b"), 2, "http://127.0.0.1:9/v1")
     assert (judge.calibration, judge.attack) == (None, None)
     assert SECRET not in str(listed)
-    async with open_operations(Settings(home=tmp_path)) as client:
+    async with open_operations(Settings(home=tmp_path), Operations) as client:
         assert (await client.judges()).count == 0
 
 
