@@ -4829,7 +4829,7 @@ export interface operations {
                      *       ],
                      *       "name": "QA web manager",
                      *       "nickname": "Sherlock",
-                     *       "description": "Looks after the lab's web interfaces: walks them in browsers, executes their test cases and reports what came of them.",
+                     *       "description": "Tests the lab's web interfaces: navigates them in browsers, executes their test cases and reports the results.",
                      *       "tags": [
                      *         "qa",
                      *         "web"
