@@ -35,7 +35,7 @@ check: setup  ## Lint, types and import rules, of Python and of the dashboard.
 	$(BIN)/lint-imports
 	$(if $(ARENA_SKIP_WEB),,scripts/npm run --silent check)
 
-fix: setup  ## Mend what a machine can mend.
+fix: setup  ## Fix what the tools can fix.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	scripts/npm run --silent fix
@@ -44,17 +44,17 @@ bench: setup  ## Measure speed and memory (figures, not tests).
 	$(BIN)/python benchmarks/flow.py
 	$(BIN)/python benchmarks/scores.py --database sqlite
 
-bench-start: setup  ## Measure what starting a command costs, beside the imports none can do without.
+bench-start: setup  ## Measure what starting a command costs, beside its unavoidable imports.
 	$(BIN)/python benchmarks/start.py
 
-bench-sandbox: setup  ## Measure what the sandbox's walls cost.
+bench-sandbox: setup  ## Measure what the sandbox costs.
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	$(BIN)/python benchmarks/sandbox.py
 
-bench-market: setup  ## Lead 10,000 paid tasks through their life: cost per task, money conserved.
+bench-market: setup  ## Take 10,000 paid tasks through their life: cost per task, money conserved.
 	$(BIN)/python benchmarks/market.py
 
-bench-judge: setup  ## Measure what a judge's calls cost beside the waiting.
+bench-judge: setup  ## Measure what a judge's calls cost besides waiting.
 	$(BIN)/python benchmarks/judge.py
 
 bench-web: setup  ## Measure the dashboard's pauses in a browser, with a run of 5,000 results.

@@ -1,4 +1,4 @@
-"""`arena compare`: which agent is better, where they differ, and whether it could be luck."""
+"""`arena compare`: which agent is ahead, where they differ, and whether it is significant."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -38,7 +38,7 @@ def compare(
         output.fitting(screen, _table(entries, wide, BAR_CELLS), _table(entries, narrow, FEW_CELLS))
     )
     for unknown in comparison.unknown:
-        screen.print(output.plain(f"{unknown}: nothing is known of it"), style="yellow")
+        screen.print(output.plain(f"{unknown}: no data"), style="yellow")
     for pair in comparison.pairs:
         screen.print()
         _show_pair(pair)
@@ -74,7 +74,7 @@ def _show_pair(pair: ComparedPair) -> None:
     summary = f"{pair.first} against {pair.second}: {tests} in common, {difference}"
     if pair.adjusted_p_value is not None:
         summary += f", p = {pair.adjusted_p_value:.3f}"
-    screen.print(summary + (", significant" if pair.significant else ", could be luck"))
+    screen.print(summary + (", significant" if pair.significant else ", not significant"))
     if pair.differing:
         lines = output.table("", "they differ on", pair.first, pair.second)
         for test in pair.differing:
@@ -91,5 +91,5 @@ def _verdict(comparison: Comparison) -> str:
         return "no winner: the overall scores are equal, or too few are known"
     name = f"{comparison.winner}:{comparison.winner_version}"
     if comparison.significant:
-        return f"{name} is ahead, and beyond luck"
-    return f"{name} has the higher overall score, but the tests do not show it is better"
+        return f"{name} is ahead, and the difference is significant"
+    return f"{name} has the higher overall score, but the tests do not show that it is better"

@@ -175,7 +175,7 @@ class ScoreOperations(OperationGroup):
 
     @get("/api/benchmarks/compare", tag="scores")
     async def compare_agents(self, agents: AgentNames) -> Comparison:
-        """Compare agents: who is ahead, where they differ, and whether it could be luck."""
+        """Compare agents: who is ahead, where they differ, and whether it is significant."""
         return await self.arena.scores.compare(_subjects(agents, self.team))
 
     async def compare(self, agents: Sequence[str]) -> Comparison:

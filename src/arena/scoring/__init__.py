@@ -2,7 +2,7 @@
 
 Evidence about an agent version is stored as one `Share` per component (`components.py`): integers
 that can be added in any order. `scorecard.py` turns shares into scores from 0 to 100, each with an
-interval; `board.py` ranks agents, `comparison.py` tests whether a difference is more than luck,
+interval; `board.py` ranks agents, `comparison.py` tests whether a difference is significant,
 `trials.py` counts repeats and `pareto.py` plots accuracy against cost. A score is a `Decimal`
 with two decimals, a statistic is a `float`, and None always means "no data".
 

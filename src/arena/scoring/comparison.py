@@ -1,8 +1,8 @@
-"""Compares agents: who is ahead, on which tests they differ, and whether it is more than luck.
+"""Compares agents: who is ahead, on which tests they differ, whether it is significant.
 
-The winner is the one with the highest overall score. Whether that is significant is decided on the
-tests that two agents both ran, test by test: an exact paired test for the p-value, Newcombe's
-interval for the difference of their pass rates.
+The winner is the one with the highest overall score. Whether the lead is significant
+follows from the tests that both agents ran, test by test: an exact paired test gives the p-value,
+Newcombe's interval the range of the difference in pass rates.
 """
 
 import itertools
@@ -78,7 +78,7 @@ class Comparison:
     """The agent with the highest overall score; null on a tie or with fewer than two scores."""
     winner_version: str | None
     significant: bool
-    """Whether the winner is significantly ahead of every other one on the tests both ran."""
+    """Whether the winner is significantly ahead of every other agent on the tests both ran."""
     pairs: list[ComparedPair]
 
 

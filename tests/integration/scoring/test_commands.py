@@ -81,11 +81,11 @@ def test_agents_are_compared_and_the_tests_where_they_differ_are_shown(arena: Co
     arena("run", "parrot")
     arena("run", "mute")
     shown = arena("compare", "parrot:1.0.0", "mute:1.0.0", "nobody:1.0.0")
-    assert "nobody:1.0.0: nothing is known of it" in shown
+    assert "nobody:1.0.0: no data" in shown
     assert "7 tests in common, +100.0 %" in shown
     assert "p = 0.016, significant" in shown
     assert all(f"words_{number:05}" in shown for number in range(1, 8))
-    assert "parrot:1.0.0 is ahead, and beyond luck" in shown
+    assert "parrot:1.0.0 is ahead, and the difference is significant" in shown
     assert json.loads(arena("compare", "parrot:1.0.0", "mute:1.0.0", "--json"))["significant"]
 
 

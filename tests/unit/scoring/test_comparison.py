@@ -60,7 +60,7 @@ def test_a_clear_winner_is_significant() -> None:
     assert pair.adjusted_p_value == pair.p_value == 2 / 2**8
 
 
-def test_a_winner_by_luck_is_not_significant() -> None:
+def test_a_winner_on_too_few_differing_tests_is_not_significant() -> None:
     known = _known(_contender("a:1", "90", "+++-"), _contender("b:1", "80", "++--"))
     comparison = compare(["a:1", "b:1"], known)
     assert (comparison.winner, comparison.winner_version) == ("a", "1")

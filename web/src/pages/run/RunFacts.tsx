@@ -26,8 +26,8 @@ export function RunFacts({ run, details }: RunFactsProps) {
       value: percent(run.points_percent),
       note: `${score(run.points_earned)} of ${score(run.points_possible)}`,
     },
-    { label: "Failed", value: count(run.failed_tests), note: "caused by the agent" },
-    { label: "Not executed", value: count(run.errored_tests), note: "not caused by the agent" },
+    { label: "Failed", value: count(run.failed_tests), note: "failures of the agent" },
+    { label: "Not executed", value: count(run.errored_tests), note: "infrastructure errors" },
     ...(run.awaiting_tests > 0
       ? [
           {
