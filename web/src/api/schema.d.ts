@@ -137,7 +137,7 @@ export interface paths {
         };
         /**
          * Compare Agents
-         * @description Compare agents: who is ahead, where they differ, and whether it could be luck.
+         * @description Compare agents: who is ahead, where they differ, and whether it is significant.
          */
         get: operations["compare_agents"];
         put?: never;
@@ -1461,12 +1461,12 @@ export interface components {
             agent: string;
             /**
              * Answer
-             * @description What the null agent said; at most 500 characters.
+             * @description The null agent's answer; at most 500 characters.
              */
             answer: string;
             /**
              * Reason
-             * @description Why that is enough, in the words of the verdict; or why nothing is.
+             * @description Why it passes, from the verdict; or why nothing can.
              */
             reason: string;
         };
@@ -1596,19 +1596,19 @@ export interface components {
             file: string;
             /**
              * Tests
-             * @description How many tests it offers.
+             * @description How many tests it has in the catalog.
              */
             tests: number;
             /**
              * State
-             * @description last_good: the file is bad now, its last good tests are served. bad: it offers none.
+             * @description `last_good`: the file is bad now, its last good tests are served. `bad`: it has none.
              * @enum {string}
              */
             state: "good" | "last_good" | "bad";
         };
         /**
          * CatalogState
-         * @description What the catalog holds, and what is wrong with its files.
+         * @description The content of the catalog, and the problems in its files.
          */
         CatalogState: {
             /** Digest */
@@ -1736,7 +1736,7 @@ export interface components {
             winner_version: string | null;
             /**
              * Significant
-             * @description Whether the winner is significantly ahead of every other one on the tests both ran.
+             * @description Whether the winner is significantly ahead of every other agent on the tests both ran.
              */
             significant: boolean;
             /** Pairs */
@@ -4206,7 +4206,7 @@ export interface components {
             budget_tokens: number | null;
             /**
              * Case Sensitive
-             * @description Null leaves it to the validation: `exact` minds case, the others do not.
+             * @description Null: the default of the validation; only `exact` is case-sensitive.
              */
             case_sensitive: boolean | null;
             /**
@@ -4216,13 +4216,13 @@ export interface components {
             whole_word: boolean;
             /**
              * Pass Score
-             * @description The score that is enough; null leaves it to the standard.
+             * @description The score to pass; null: that of the standard.
              */
             pass_score: number | null;
         };
         /**
          * TestAudit
-         * @description Which tests can be passed by an agent that does nothing; no model is asked.
+         * @description The tests that an agent that does nothing can pass; no model is called.
          */
         TestAudit: {
             /**
@@ -4244,7 +4244,7 @@ export interface components {
             left_out: string[];
             /**
              * Pending
-             * @description How many are still to be audited: ask again.
+             * @description How many are not audited yet: ask again.
              */
             pending: number;
         };
@@ -4591,7 +4591,7 @@ export interface components {
             detail: string;
             /**
              * Errors
-             * @description Each place where a request did not fit.
+             * @description Each invalid part of the request.
              */
             errors: components["schemas"]["Misfit"][];
         };
@@ -4753,7 +4753,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -4791,7 +4791,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -4829,7 +4829,7 @@ export interface operations {
                      *       ],
                      *       "name": "QA web manager",
                      *       "nickname": "Sherlock",
-                     *       "description": "Looks after the lab's web interfaces: walks them in browsers, executes their test cases and reports what came of them.",
+                     *       "description": "Tests the lab's web interfaces: navigates them in browsers, executes their test cases and reports the results.",
                      *       "tags": [
                      *         "qa",
                      *         "web"
@@ -4876,7 +4876,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -4952,7 +4952,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5055,7 +5055,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5131,7 +5131,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5192,7 +5192,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5249,7 +5249,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5337,7 +5337,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5413,7 +5413,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5487,7 +5487,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5525,7 +5525,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5605,7 +5605,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5643,7 +5643,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5790,7 +5790,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5828,7 +5828,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -5940,7 +5940,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -5978,7 +5978,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -6085,7 +6085,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -6161,7 +6161,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -6253,7 +6253,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -6291,7 +6291,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -6393,7 +6393,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -6469,7 +6469,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -6610,7 +6610,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -6648,7 +6648,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -6729,7 +6729,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -6767,7 +6767,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -6870,7 +6870,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -6946,7 +6946,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -7051,7 +7051,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -7127,7 +7127,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -7235,7 +7235,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -7273,7 +7273,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -7476,7 +7476,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -7533,7 +7533,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -7631,7 +7631,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -7707,7 +7707,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -7776,7 +7776,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -7833,7 +7833,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -7935,7 +7935,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -7992,7 +7992,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -8194,7 +8194,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -8251,7 +8251,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -8356,7 +8356,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -8432,7 +8432,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -8508,7 +8508,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -8584,7 +8584,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -8690,7 +8690,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -8728,7 +8728,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -8819,7 +8819,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -8876,7 +8876,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -8968,7 +8968,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9025,7 +9025,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9112,7 +9112,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9169,7 +9169,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9229,7 +9229,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9286,7 +9286,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9411,7 +9411,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9487,7 +9487,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9551,7 +9551,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9589,7 +9589,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9729,7 +9729,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9767,7 +9767,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9841,7 +9841,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9879,7 +9879,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -9957,7 +9957,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -9995,7 +9995,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10097,7 +10097,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -10154,7 +10154,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10274,7 +10274,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -10312,7 +10312,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10413,7 +10413,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -10470,7 +10470,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10543,7 +10543,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -10581,7 +10581,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10667,7 +10667,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -10705,7 +10705,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10821,7 +10821,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -10897,7 +10897,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -10980,7 +10980,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11037,7 +11037,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11120,7 +11120,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11158,7 +11158,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11257,7 +11257,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11314,7 +11314,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11381,7 +11381,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11419,7 +11419,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11518,7 +11518,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11556,7 +11556,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11620,7 +11620,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11658,7 +11658,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11730,7 +11730,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11768,7 +11768,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -11909,7 +11909,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -11966,7 +11966,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -12148,7 +12148,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -12224,7 +12224,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -12307,7 +12307,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -12364,7 +12364,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -12498,7 +12498,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -12536,7 +12536,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -12653,7 +12653,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -12729,7 +12729,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -12970,7 +12970,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -13027,7 +13027,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -13134,7 +13134,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -13210,7 +13210,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -13313,7 +13313,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -13389,7 +13389,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -13491,7 +13491,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -13567,7 +13567,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -13675,7 +13675,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -13751,7 +13751,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -13859,7 +13859,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -13935,7 +13935,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -14033,7 +14033,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -14109,7 +14109,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -14215,7 +14215,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -14291,7 +14291,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -14395,7 +14395,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -14471,7 +14471,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -14587,7 +14587,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -14663,7 +14663,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -14761,7 +14761,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -14837,7 +14837,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -14945,7 +14945,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -15021,7 +15021,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -15088,7 +15088,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -15126,7 +15126,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
@@ -15213,7 +15213,7 @@ export interface operations {
                      *       "title": "Forbidden",
                      *       "status": 403,
                      *       "code": "forbidden",
-                     *       "detail": "the token is not of team 'mine'",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */
@@ -15270,7 +15270,7 @@ export interface operations {
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "code": "infrastructure_error",
-                     *       "detail": "the database does not answer: connection refused",
+                     *       "detail": "the database does not respond: connection refused",
                      *       "errors": []
                      *     }
                      */
