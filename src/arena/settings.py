@@ -4,24 +4,17 @@ A variable that is empty is not set.
 """
 
 import difflib
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
-from pydantic_settings import TomlConfigSettingsSource as TomlSource
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from arena.errors import InvalidInput, nearest
 
@@ -33,17 +26,10 @@ READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
 """Variables of Arena that are not settings of the running program."""
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Everything an operator may choose."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="ARENA_",
-        # `ARENA_HOME=` is how a shell or a compose file takes a variable back.
-        env_ignore_empty=True,
-        toml_file="arena.toml",
-        extra="forbid",
-        frozen=True,
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("arena")))
     """Holds the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`."""
@@ -57,11 +43,11 @@ class Settings(BaseSettings):
     """What the command line shows to `server`."""
     team: str = Field(default="default", min_length=1, max_length=100)
     """The team the command line works for."""
-    tokens: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    tokens: tuple[SecretStr, ...] = ()
     """Who may use the server, as `team:token`; needed on every address but loopback."""
-    tests: Annotated[tuple[Path, ...], NoDecode] = ()
+    tests: tuple[Path, ...] = ()
     """More folders with tests, besides `home/benchmarks`."""
-    agents: Annotated[tuple[Path, ...], NoDecode] = ()
+    agents: tuple[Path, ...] = ()
     """More folders with agent files, besides `home/agents`."""
     sandbox: str = "namespace"
     """Where submitted code runs: namespace, docker, daytona, or what a package brings."""
@@ -71,7 +57,7 @@ class Settings(BaseSettings):
     judge_base_url: str | None = None
     """The OpenAI-compatible endpoint whose models judge, like https://api.example.com/v1."""
     judge_api_key: SecretStr | None = None
-    judge_models: Annotated[tuple[str, ...], NoDecode] = ()
+    judge_models: tuple[str, ...] = ()
     """The models that judge together."""
     judge_votes: int = Field(default=1, ge=1, le=25)
     """How often each of them votes on one submission."""
@@ -89,9 +75,9 @@ class Settings(BaseSettings):
     """How often a judge is asked again after a fault or an answer that is not valid."""
     judge_cache_entries: int = Field(default=10_000, ge=0)
     """How many answers are kept, so that the same question is not paid for twice."""
-    judge_allowed_models: Annotated[tuple[str, ...], NoDecode] = ()
+    judge_allowed_models: tuple[str, ...] = ()
     """More models that a standard may ask for; `*` for any."""
-    judge_allowed_urls: Annotated[tuple[str, ...], NoDecode] = ()
+    judge_allowed_urls: tuple[str, ...] = ()
     """More endpoints that a standard may ask for; they get no key."""
     retries: int = Field(default=2, ge=0, le=20)
     """How often a test is tried again after a fault of the infrastructure."""
@@ -213,33 +199,45 @@ class Settings(BaseSettings):
             return "sqlite+aiosqlite://" + url.removeprefix("sqlite://")
         return url
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, variables, then the file; no .env and no secrets folder."""
-        return init_settings, env_settings, TomlSource(settings_cls)
-
 
 def read_settings(**given: Any) -> Settings:
     """The settings in force; `given` (from the command line) goes first, None means not given."""
     _refuse_misspelt(os.environ)
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        in_file, in_variables = _from_file(), _from_variables(os.environ)
+        said = in_file | in_variables
+        if isinstance(in_file.get("weights"), dict) and isinstance(said["weights"], dict):
+            # A variable may change one weight of several in the file.
+            said["weights"] = {**in_file["weights"], **said["weights"]}
+        said |= {name: value for name, value in given.items() if value is not None}
+        return Settings.model_validate(said)
     except ValidationError as error:
         raise InvalidInput("; ".join(map(_message, error.errors()))) from None
-    except SettingsError:
-        # The weights are the one setting that a variable holds as JSON.
-        raise InvalidInput(f"ARENA_WEIGHTS is not JSON; write it as {EXAMPLE_WEIGHTS}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"arena.toml: {error}") from None
     except OSError as error:
         raise InvalidInput(f"arena.toml cannot be read: {error.strerror}") from None
+
+
+def _from_file() -> dict[str, Any]:
+    path = Path("arena.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _from_variables(environment: Mapping[str, str]) -> dict[str, Any]:
+    """The settings that variables name; `ARENA_HOME=` takes one back."""
+    given = {name.upper(): value for name, value in environment.items() if value}
+    names = {name: f"ARENA_{name.upper()}" for name in Settings.model_fields}
+    said: dict[str, Any] = {
+        name: given[variable] for name, variable in names.items() if variable in given
+    }
+    if "weights" in said:
+        try:
+            said["weights"] = json.loads(said["weights"])
+        except ValueError:
+            message = f"ARENA_WEIGHTS is not JSON; write it as {EXAMPLE_WEIGHTS}"
+            raise InvalidInput(message) from None
+    return said
 
 
 def _refuse_misspelt(environment: Mapping[str, str]) -> None:
