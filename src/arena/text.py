@@ -1,6 +1,12 @@
-"""Text that can be stored in every database and sent as UTF-8: no NUL and no lone surrogate."""
+"""Text that can be stored in every database and sent as UTF-8; numbers as text for people.
+
+Keep it free of heavy imports: every room uses it, and every command loads it.
+"""
 
 from arena.errors import InvalidInput
+
+UNKNOWN = "–"
+"""Shown for an unknown number, which is not zero."""
 
 NOT_UNICODE = "is not valid Unicode text: it contains a lone surrogate"
 
@@ -40,3 +46,23 @@ def utf8(text: str, name: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise InvalidInput(f"{name} {NOT_UNICODE} (character {error.start})") from None
+
+
+def score_text(value: float | None) -> str:
+    """A score with one decimal, or a dash."""
+    if value is None:
+        return UNKNOWN
+    # Never rounded up to 100: 1,999 of 2,000 misses a gate at 100, and must look like it.
+    return f"{min(value, 99.99):.2f}" if 99.95 <= value < 100 else f"{value:.1f}"
+
+
+def percent_text(value: float | None) -> str:
+    """A percentage, or a dash."""
+    return UNKNOWN if value is None else f"{score_text(value)} %"
+
+
+def seconds_text(value: float | None) -> str:
+    """A duration in ms or s, or a dash."""
+    if value is None:
+        return UNKNOWN
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"

@@ -189,14 +189,14 @@ def test_lint_reports_every_problem_of_every_file_at_its_place(looking, tmp_path
     for place in ("bad.yaml:10:", "bad.yaml:12:", "broken.yml:", "latin.yaml:"):
         assert any(f"{tmp_path}/{place}" in line for line in lines), place
     assert any("did you mean 'name'" in line for line in lines)
-    assert "in 4 files, which offer 2 tests" in lines[-1]
+    assert "in 4 files with 2 tests" in lines[-1]
     told = looking.arena("tests", "lint", str(tmp_path), "--json")
     assert told.returncode == 1
     problems = json.loads(told.stdout)["problems"]
     assert {"file", "line", "column", "message"} == problems[0].keys()
     assert len(problems) == len(lines) - 1
     good = looking.arena("tests", "lint", str(tmp_path / "good.yaml"))
-    assert (good.returncode, good.stdout) == (0, "0 problems in 1 file, which offer 2 tests\n")
+    assert (good.returncode, good.stdout) == (0, "0 problems in 1 file with 2 tests\n")
 
 
 def test_audit_reports_a_test_that_nobody_has_to_answer(looking, tmp_path: Path):

@@ -138,7 +138,7 @@ def test_keys_may_come_through_a_pipe(poets):
     done = poets.arena(*words, input="ssp")
     assert "done, 3 of 3 items answered" in done.stdout
     assert run_of(poets)["status"] == "completed"
-    assert "nothing waits for you" in poets.arena(*words, input="").stdout
+    assert "no reviews are waiting for you" in poets.arena(*words, input="").stdout
 
 
 def test_answers_may_come_from_a_file(poets, tmp_path: Path):

@@ -1,11 +1,19 @@
-"""One rule for text that can be stored and sent."""
+"""Text that can be stored and sent, and numbers as text."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import InvalidInput
-from arena.text import is_unicode, storable, text_problem, to_unicode, utf8
+from arena.text import (
+    is_unicode,
+    percent_text,
+    seconds_text,
+    storable,
+    text_problem,
+    to_unicode,
+    utf8,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None))
 """Lone surrogates and NUL included."""
@@ -49,3 +57,34 @@ def test_nul_is_unicode_but_cannot_be_stored():
 def test_a_lone_surrogate_is_named_with_its_position():
     with pytest.raises(InvalidInput, match=r"the result .* lone surrogate \(character 2\)"):
         utf8("ab\ud800", "the result")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (0.0, "0 ms"),
+        (0.0123, "12 ms"),
+        (0.9994, "999 ms"),
+        (1.0, "1.0 s"),
+        (61, "61.0 s"),
+    ],
+)
+def test_a_duration_has_a_suitable_unit(value: float | None, shown: str):
+    assert seconds_text(value) == shown
+
+
+def test_a_missing_share_is_a_dash():
+    assert (percent_text(None), percent_text(0.0), percent_text(91.666)) == (
+        "–",
+        "0.0 %",
+        "91.7 %",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(99.94, "99.9"), (99.95, "99.95"), (99.98, "99.98"), (99.9999, "99.99"), (100.0, "100.0")],
+)
+def test_a_score_below_100_is_never_shown_as_100(value: float, shown: str):
+    assert percent_text(value) == f"{shown} %"

@@ -1,4 +1,4 @@
-"""`arena agents`: who answers."""
+"""`arena agents`: list, show and check agents."""
 
 from typing import Annotated
 
@@ -9,6 +9,7 @@ from arena.cli.connection import call, settings_of
 from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
 from arena.cli.tables import print_table, print_values
 from arena.operations.agents import AgentOperations
+from arena.text import seconds_text
 
 app = commands("The agents.")
 
@@ -66,7 +67,7 @@ def check(
     agents: AgentsDir = None,
     as_json: Json = False,
 ) -> None:
-    """Ask an agent once, and show what came back and how fast."""
+    """Ask an agent once, and show its answer and how long it took."""
     agent_id, version = split_agent(agent)
     words = {"prompt": prompt} if prompt else {}
     checked = call(
@@ -82,7 +83,7 @@ def check(
     else:
         screen = output.console()
         verb = "answered" if checked.answered else "did not answer"
-        took = output.seconds(checked.duration_seconds)
+        took = seconds_text(checked.duration_seconds)
         screen.print(f"{checked.agent_id} {checked.version} {verb} in {took}:", style="bold")
         screen.print(output.plain(checked.output if checked.answered else checked.reason))
     raise typer.Exit(0 if checked.answered else 3)

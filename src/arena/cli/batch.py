@@ -1,4 +1,4 @@
-"""A file of submissions, judged many at a time; a line that has a verdict is not judged again."""
+"""Judges a file of submissions concurrently; a line that has a verdict is skipped."""
 
 import asyncio
 import hashlib
@@ -21,18 +21,18 @@ PASSED, FAILED, INVALID, NOT_JUDGED = 0, 1, 2, 3
 """Exit codes, by the worst outcome of a line."""
 MAX_LINE = 16 * 1024 * 1024
 KEYS = {"standard", "submission", "language", "answers", "fresh", "sealed", "record"}
-"""What a line may hold beside its id: the parameters of the operation."""
+"""The keys of a line besides its id: the parameters of the operation."""
 
 Line = tuple[int, bytes | None]
-"""The number of a line and its bytes; None if it is too long to be read."""
+"""The number of a line and its bytes; None if it is too long."""
 
 
 class Batch:
-    """The lines of a file, and where their verdicts go.
+    """The lines of a file, and the output for their verdicts.
 
-    It reads and writes line by line, so that its memory does not grow with the file. With an
-    output file an interrupted batch is resumed: lines that have a verdict there are skipped, lines
-    that had an error are tried again.
+    It reads and writes line by line, so that its memory does not grow with the file. With an output
+    file an interrupted batch is resumed: lines that have a verdict there are skipped, lines with an
+    error are retried.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class Batch:
         self._source = source
         self._to = to
         self._concurrency = concurrency
-        # No records unless a line asks for one: each is several files on the disk.
+        # No records unless a line requests one: each is several files on the disk.
         self._defaults: dict[str, Any] = {"fresh": fresh, "record": False}
         self._outcomes: set[int] = set()
         self._seen: set[str] = set()
 
     async def judge(self, arena: EvaluationOperations) -> int:
-        """Judge every line and write a verdict for each; the exit code says how it went."""
+        """Judge every line and write a verdict for each; returns the exit code."""
         try:
             source = self._source.open("rb")
         except OSError as error:
@@ -67,11 +67,11 @@ class Batch:
             lines = self._lines(source)
 
             async def work() -> None:
-                # Workers share the iterator: each takes the next line when it is done with one.
+                # Workers share the iterator: each takes the next line when it has finished one.
                 for number, line in lines:
                     await self._line(arena, number, line, verdicts)
                     bar.advance(task)
-                    # A plain validator never waits, and signals are heard only between steps.
+                    # A plain validator never awaits, and signals are handled only between steps.
                     await asyncio.sleep(0)
 
             async with asyncio.TaskGroup() as group:
@@ -81,7 +81,7 @@ class Batch:
     async def _line(
         self, arena: EvaluationOperations, number: int, line: bytes | None, verdicts: VerdictFile
     ) -> None:
-        """Judge one line, unless its verdict is already there, and write what came of it."""
+        """Judge one line, unless it has a verdict, and write the result."""
         name: str | None = None
         try:
             name, body = _read(line)
@@ -98,8 +98,8 @@ class Batch:
                 passed = known.passed
             else:
                 raise InvalidInput(
-                    f"the verdict on {name!r} in {self._to} is on something else: the line was "
-                    "changed since; remove that verdict, or name another file"
+                    f"the verdict on {name!r} in {self._to} is for another content: the line has "
+                    "changed; remove that verdict, or name another file"
                 )
         except ArenaError as error:
             is_callers = isinstance(error, CallerError) and not isinstance(error, Conflict)
@@ -117,7 +117,7 @@ class Batch:
         return count
 
     def _lines(self, source: BinaryIO) -> Iterator[Line]:
-        """Each line that is not empty, with its number; the rest of one too long is skipped."""
+        """Each line that is not blank, with its number; the rest of a too long one is skipped."""
         try:
             for number, start in enumerate(iter(lambda: source.readline(MAX_LINE), b""), start=1):
                 rest = start
@@ -153,7 +153,7 @@ def _read(line: bytes | None) -> tuple[str, dict[str, Any]]:
 
 
 def _digest(body: dict[str, Any]) -> str:
-    """A hash of what decides the verdict: a line that was changed is another one."""
+    """A hash of everything that decides the verdict: a changed line is a new one."""
     deciding: dict[str, Any] = {"language": None, "answers": (), **body}
     for key in ("fresh", "sealed", "record"):
         deciding.pop(key, None)

@@ -1,4 +1,4 @@
-"""`arena content`: bytes by CID, on this machine or a server."""
+"""`arena content`: content by CID, on this machine or a server."""
 
 import sys
 from pathlib import Path
@@ -17,12 +17,12 @@ from arena.operations.content import ContentOperations
 app = commands("Content by CID.")
 
 FileName = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
-ContentName = Annotated[str, typer.Argument(metavar="CID", help="The name of the content.")]
+ContentName = Annotated[str, typer.Argument(metavar="CID", help="The CID of the content.")]
 
 
 @app.command()
 def put(context: typer.Context, file: FileName, as_json: Json = False) -> None:
-    """Keep a file and print its CID."""
+    """Store a file and print its CID."""
     data = read_file(file, max_bytes=MAX_BYTES)
     kept = call(context, ContentOperations, lambda arena: arena.put_content(data))
     if as_json:
@@ -39,13 +39,15 @@ def get(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")
     ] = None,
 ) -> None:
-    """Print the content that a CID names, verified."""
+    """Print the content with this CID, verified."""
     data = call(context, ContentOperations, lambda arena: arena.content(cid))
     if to is not None:
         write_file(to, data)
         return
     if sys.stdout.isatty() and not _is_harmless(data):
-        raise InvalidInput("not text: it could upset the terminal; write it to a file with -o")
+        raise InvalidInput(
+            "not plain text: it could garble the terminal; write it to a file with -o"
+        )
     sys.stdout.buffer.write(data)
     sys.stdout.flush()
 
@@ -64,7 +66,7 @@ def export(
     cids: Annotated[list[str], typer.Argument(metavar="CID...", help="What to pack.")],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The archive.")],
 ) -> None:
-    """Pack contents into one file (CAR); a verdict record brings what it speaks of."""
+    """Pack contents into one file (CAR); a verdict record includes what it refers to."""
     data = call(context, ContentOperations, lambda arena: arena.export_content(cids))
     write_file(to, data)
     output.line(f"{to}: {len(data)} bytes")
@@ -72,8 +74,8 @@ def export(
 
 @app.command("import")
 def import_(context: typer.Context, file: FileName, as_json: Json = False) -> None:
-    """Keep all that an archive holds and print the CIDs it was made for."""
-    # An archive carries several contents, and has room for all that a verdict record names.
+    """Store the content of an archive and print the CIDs it was created for."""
+    # Larger than one content: an archive has several, such as a record and what it refers to.
     data = read_file(file, max_bytes=3 * MAX_BYTES)
     imported = call(context, ContentOperations, lambda arena: arena.import_content(data))
     if as_json:

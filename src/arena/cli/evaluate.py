@@ -19,7 +19,7 @@ app = commands()
 
 MAX_BYTES = 8 * 1024 * 1024
 MAX_FINDINGS = 40
-"""How many findings are shown; a standard may have thousands of cases."""
+"""How many findings are printed; a standard may have thousands of cases."""
 NOT_JUDGED = 3
 
 
@@ -29,7 +29,7 @@ StandardName = Annotated[
 SubmissionName = Annotated[
     str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
 ]
-Language = Annotated[str | None, typer.Option(metavar="NAME", help="What the code is written in.")]
+Language = Annotated[str | None, typer.Option(metavar="NAME", help="The language of the code.")]
 Answers = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
@@ -69,7 +69,9 @@ def evaluate(
     """Judge a submission: exit 0 if it passes, 1 if it fails, 3 if it could not be judged."""
     if batch is not None:
         if standard or submission or language or answers or sealed:
-            raise InvalidInput("with --batch the lines name everything: give nothing else")
+            raise InvalidInput(
+                "with --batch the lines of the file have everything: leave out the other arguments"
+            )
         raise typer.Exit(
             call(context, EvaluationOperations, Batch(batch, to, concurrency, fresh=fresh).judge)
         )
@@ -133,6 +135,6 @@ def _print(verdict: Verdict) -> None:
 
 
 def _judgements(verdict: Verdict) -> list[Judgement]:
-    """What models said, in the verdict and in its parts."""
+    """The judgements of models, in the verdict and in its parts."""
     own = [verdict.judgement] if verdict.judgement else []
     return [*own, *(one for part in verdict.parts for one in _judgements(part))]

@@ -1,7 +1,7 @@
 """The custom executor: any command as an agent's solver.
 
-The task goes to the command's stdin as JSON, the result comes from its stdout. The command is a
-detached job: it is run once and to its end, even if `arena start` is killed meanwhile.
+The command gets the task as JSON on stdin and prints the result to stdout. It is a detached job: it
+runs once and to its end, even if `arena start` is killed meanwhile.
 """
 
 import asyncio
@@ -25,21 +25,21 @@ class CommandExecutor:
         self._order = Order(words=words, directory=str(Path.cwd()), timeout_seconds=timeout_seconds)
 
     async def __call__(self, task: Task) -> Result:
-        """What the command answers; run now, still running, or run before we were killed."""
+        """The command's result; it is started now, still running, or ran before we were killed."""
         job = self._job(task.id)
         try:
-            said = await job.output(self._order, task_line(task))
+            printed = await job.output(self._order, task_line(task))
         except asyncio.CancelledError:
             job.end()
             raise
         try:
-            return read_output(said)
+            return read_output(printed)
         except AgentFault:
             job.forget()  # the next call runs it again
             raise
 
     def forget(self, task_id: int) -> None:
-        """Remove what the command left; its result is in the journal."""
+        """Remove the files of the command's job; its result is in the journal."""
         self._job(task_id).forget()
 
     def _job(self, task_id: int) -> DetachedJob:
@@ -47,19 +47,19 @@ class CommandExecutor:
 
 
 def solver_words(command: str) -> Sequence[str]:
-    """The words of `--exec`, whose first is a program of this machine."""
+    """The words of `--exec`; an error if the program does not exist here."""
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise InvalidInput(f"--exec {command!r} cannot be read: {error}") from None
     if not words or shutil.which(words[0]) is None:
-        named = words[0] if words else command
-        raise InvalidInput(f"--exec: there is no program {named!r} here; give its full path")
+        program = words[0] if words else command
+        raise InvalidInput(f"--exec: there is no program {program!r} here; give its full path")
     return words
 
 
 def task_line(task: Task) -> bytes:
-    """The task as a command gets it."""
+    """The task as JSON for a command."""
     document = {
         "id": task.id,
         "description": task.description,

@@ -1,4 +1,4 @@
-"""Files that the user names: read with a limit, written whole or not at all."""
+"""Files named by the user: read with a size limit, written atomically."""
 
 import json
 import sys
@@ -38,9 +38,9 @@ def read_text_file(name: str, *, max_bytes: int) -> str:
 
 
 def read_json_file(name: str, *, max_bytes: int) -> Any:
-    """The value of a JSON file, read as strictly as content is: no key twice, no NaN, no inf.
+    """The value of a JSON file, parsed as strictly as content: no duplicate keys, no NaN, no inf.
 
-    So a standard is the same in a file, in a batch and by its CID.
+    So a standard means the same in a file, in a batch and by its CID.
     """
     text = read_text_file(name, max_bytes=max_bytes)
     try:
@@ -49,7 +49,7 @@ def read_json_file(name: str, *, max_bytes: int) -> Any:
         message = f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}"
         raise InvalidInput(message) from None
     except (ValueError, RecursionError):
-        pass  # the strict reader below reports it
+        pass  # the strict parser below reports it
     try:
         return read_json(text.encode())
     except NotCanonical as error:
@@ -57,12 +57,12 @@ def read_json_file(name: str, *, max_bytes: int) -> Any:
 
 
 def standard_named(name: str, *, max_bytes: int) -> dict[str, Any] | str:
-    """The standard in a JSON file; the name itself where it is a CID and not a file."""
+    """The standard in a JSON file; the name itself if it is a CID and not a file."""
     if name != "-" and not Path(name).exists():
         try:
             return str(parse_cid(name))
         except InvalidInput:
-            pass  # a file that does not exist: reading it says so
+            pass  # a missing file: reading it reports that
     document = read_json_file(name, max_bytes=max_bytes)
     if not isinstance(document, dict):
         raise InvalidInput(f"{name} is not a standard: it must be a JSON object with a 'type'")
@@ -70,13 +70,13 @@ def standard_named(name: str, *, max_bytes: int) -> dict[str, Any] | str:
 
 
 def evaluation_of(name: str) -> dict[str, Any]:
-    """How a posted task names its standard: the document, or the CID of one."""
+    """The standard as a field of a task: the document, or its CID."""
     standard = standard_named(name, max_bytes=MAX_TASK_STANDARD_BYTES)
     return {"evaluation_cid" if isinstance(standard, str) else "evaluation": standard}
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Put a whole file at `path`; what was there is replaced only then."""
+    """Write a file atomically; an existing one is replaced."""
     try:
         write_atomically(path, data)
     except OSError as error:
@@ -84,7 +84,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def create_file(path: Path, data: bytes, *, mode: int = 0o666) -> None:
-    """Put a new file at `path`; an existing file is an error and stays as it is."""
+    """Write a new file; an error if it already exists."""
     try:
         write_atomically(path, data, mode=mode, overwrite=False)
     except FileExistsError:

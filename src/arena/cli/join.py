@@ -1,4 +1,4 @@
-"""`arena join`: an agent registers in the market, and starts."""
+"""`arena join`: register an agent in the market and start it."""
 
 from typing import Annotated
 
@@ -30,9 +30,7 @@ app = commands()
 @app.command()
 def join(
     context: typer.Context,
-    agent: Annotated[
-        str, typer.Option("--agent-id", metavar="ID", help="What the agent is called.")
-    ],
+    agent: Annotated[str, typer.Option("--agent-id", metavar="ID", help="The id of the agent.")],
     command: Exec = None,
     version: Annotated[str, typer.Option(metavar="VERSION", help="The agent's version.")] = "1.0.0",
     register_only: Annotated[
@@ -46,9 +44,9 @@ def join(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Register an agent with a key of its own, then let it work (as `arena start` does)."""
+    """Register an agent with its own key, then let it work (like `arena start`)."""
     settings = settings_of(context)
-    # Read before the key is made: a mistake must leave no agent behind.
+    # Parsed before the key is created: a mistake must leave no agent behind.
     order = Start(
         solver=None if command is None else solver_words(command),
         options=loop_options(min_reward, max_concurrent, poll, retries),
@@ -62,7 +60,7 @@ def join(
 
 
 def _signer(settings: Settings, agent: str, *, dry_run: bool) -> Signer:
-    """The agent with its key; for a dry run one that is kept nowhere, if it has none."""
+    """The agent with its key; in a dry run without a key, one that is not stored."""
     try:
         return signer_of(settings, agent, make=not dry_run)
     except NotFound:

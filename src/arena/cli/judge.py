@@ -1,4 +1,4 @@
-"""`arena judge`: who judges, and how far that judge can be trusted."""
+"""`arena judge`: judge tasks, and measure the configured judge."""
 
 import sys
 from collections.abc import Generator
@@ -72,7 +72,7 @@ def calibrate(
         typer.Argument(metavar="LABELS.jsonl", help="Submissions that people have scored."),
     ],
     repeats: Annotated[
-        int, typer.Option(min=2, max=100, metavar="N", help="Judge each item so many times.")
+        int, typer.Option(min=2, max=100, metavar="N", help="Judge each item N times.")
     ] = 3,
     as_json: Json = False,
 ) -> None:
@@ -95,7 +95,7 @@ def calibrate(
 def attack(
     context: typer.Context,
     bare: Annotated[
-        bool, typer.Option("--bare", help="Also measure what the hardening is worth.")
+        bool, typer.Option("--bare", help="Also measure the effect of the hardening.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -116,7 +116,9 @@ def attack(
 def _here(context: typer.Context) -> Settings:
     settings = settings_of(context)
     if settings.server:
-        raise InvalidInput("a judge is measured where it is set up: run this beside the server")
+        raise InvalidInput(
+            "a judge is measured where it is configured: run this on the server's machine"
+        )
     return settings
 
 
@@ -137,7 +139,7 @@ async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
 
 @contextmanager
 def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[measure.Progress]:
-    """A bar on a terminal; nothing elsewhere."""
+    """A progress bar on a terminal; nothing elsewhere."""
     if is_quiet or not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""`arena judge --watch`: judge the tasks that were submitted to a judge."""
+"""`arena judge --watch`: judge the tasks submitted to a judge."""
 
 import asyncio
 import signal
@@ -17,15 +17,15 @@ from arena.market.judging import Bench, JudgeFlow, OwnBench
 from arena.operations.operations import Operations
 from arena.settings import Settings
 
-BREATH_SECONDS = 0.1
-"""Between two steps, however much happens in the market."""
+MIN_STEP_SECONDS = 0.1
+"""The pause between two steps, however many events the market sends."""
 
 JudgeName = Annotated[str | None, typer.Option("--as", metavar="NAME", help="Which judge you are.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Judge submitted tasks until stopped.")]
 Once = Annotated[bool, typer.Option("--once", help="Judge the tasks that wait now, then end.")]
 Poll = Annotated[
     float,
-    typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How often to look, at the least."),
+    typer.Option(min=0.1, max=3600, metavar="SECONDS", help="The longest time between two polls."),
 ]
 
 
@@ -43,7 +43,7 @@ def judge_tasks(
 async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
     async with AsyncExitStack() as closing:
         operations = await closing.enter_async_context(open_operations(settings, Operations))
-        # Without a server these are the rooms that the operations use, so nothing is opened twice.
+        # Without a server, use the rooms of the operations, so that nothing is opened twice.
         own = (
             await closing.enter_async_context(open_arena(settings))
             if settings.server
@@ -73,7 +73,7 @@ def _bench(settings: Settings, operations: Operations, own: Arena) -> Bench:
 
 
 async def _watch(operations: Operations, flow: JudgeFlow, name: str, poll_seconds: float) -> None:
-    """Judge whenever something is submitted, until a signal comes."""
+    """Judge whenever a task is submitted, until a signal arrives."""
     wake, stop = asyncio.Event(), asyncio.Event()
 
     def end() -> None:
@@ -88,13 +88,13 @@ async def _watch(operations: Operations, flow: JudgeFlow, name: str, poll_second
         while not stop.is_set():
             wake.clear()
             try:
-                # It may be cut off anywhere: what was not sent is judged by the next one.
+                # It may be cancelled anywhere: a verdict that was not sent is made again next time.
                 await unless_stopped(stop, flow.step())
             except ArenaError as error:
                 _report(f"nothing can be judged now: {error.message}")
             with suppress(TimeoutError):
                 await asyncio.wait_for(wake.wait(), poll_seconds)
-            await asyncio.sleep(BREATH_SECONDS)
+            await asyncio.sleep(MIN_STEP_SECONDS)
     finally:
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
@@ -102,7 +102,7 @@ async def _watch(operations: Operations, flow: JudgeFlow, name: str, poll_second
 
 async def _listen(operations: Operations, wake: asyncio.Event, poll_seconds: float) -> None:
     while True:
-        # Without the stream the judge still looks every `poll_seconds`.
+        # Without the stream the judge still polls every `poll_seconds`.
         with suppress(ArenaError):
             async for event in operations.watch_market():
                 if event.kind == EventKind.RESULT_SUBMITTED:

@@ -1,4 +1,4 @@
-"""`arena ledger`: who has what. All of it is test money."""
+"""`arena ledger`: balances and history. All of it is test money."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -19,7 +19,8 @@ app = commands("Test money: balances, history, audit.")
 Account = Annotated[str, typer.Argument(metavar="NAME", help="Whose account.")]
 HowMuch = Annotated[str, typer.Argument(metavar="AMOUNT", help="How much, like 0.05.")]
 Key = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Done again under it, it is done once.")
+    str | None,
+    typer.Option(metavar="TEXT", help="Idempotency key: repeated with it, it is done once."),
 ]
 
 
@@ -51,11 +52,11 @@ def history(
     account: Account,
     limit: Annotated[int, typer.Option(min=1, max=500, metavar="N", help="How many.")] = 50,
     cursor: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Go on behind a page (its next_cursor).")
+        str | None, typer.Option(metavar="TEXT", help="The next_cursor of the previous page.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what came into an account and went out of it, newest first."""
+    """Show the postings of an account, newest first."""
     page = call(
         context,
         LedgerOperations,
@@ -87,7 +88,7 @@ def _print_history(page: LedgerHistory) -> None:
 
 @app.command("audit")
 def audit(context: typer.Context, as_json: Json = False) -> None:
-    """Check every invariant from the raw rows; exit 1 where one does not hold."""
+    """Check every invariant on the raw rows; exit 1 if one is violated."""
     report = call(context, LedgerOperations, lambda arena: arena.audit())
     output.show(report, _print_audit, as_json=as_json)
     raise typer.Exit(0 if report.is_clean else 1)
@@ -105,13 +106,13 @@ def _print_audit(report: Audit) -> None:
 
 @app.command("deposit")
 def deposit(context: typer.Context, account: Account, amount: HowMuch, key: Key = None) -> None:
-    """Give somebody test money, which is worth nothing."""
+    """Deposit test money, which is worth nothing."""
     _move(context, account, amount, lambda arena: arena.deposit_test_money, key)
 
 
 @app.command("withdraw")
 def withdraw(context: typer.Context, account: Account, amount: HowMuch, key: Key = None) -> None:
-    """Take test money out of an account."""
+    """Withdraw test money from an account."""
     _move(context, account, amount, lambda arena: arena.withdraw_test_money, key)
 
 

@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(TyperGroup):
-    """A group that imports a command only when it is called, so that `--help` is quick."""
+    """A group that imports a command only when it is called, so that `--help` is fast."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of the table."""
@@ -58,7 +58,7 @@ class LazyGroup(TyperGroup):
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The list of commands, from the table alone."""
+        """The list of commands, from the table only."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
@@ -72,9 +72,9 @@ app = typer.Typer(
 )
 
 
-def print_version(is_wanted: bool) -> None:
+def print_version(is_requested: bool) -> None:
     """Print the version for `--version` anywhere among the options."""
-    if is_wanted:
+    if is_requested:
         print(f"arena {__version__}")
         raise typer.Exit
 
@@ -109,5 +109,5 @@ def run() -> None:
         try:
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader (head, less) has gone; Python must not try again when it ends.
+            # The reader (head, less) has exited; Python must not flush again at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -22,9 +22,7 @@ AgentName = Annotated[
 ]
 FailUnder = Annotated[
     float | None,
-    typer.Option(
-        min=0, max=100, metavar="PERCENT", help="Exit with 1 where the score is below this."
-    ),
+    typer.Option(min=0, max=100, metavar="PERCENT", help="Exit with 1 if the score is below this."),
 ]
 
 
@@ -44,7 +42,7 @@ def commands(summary: str | None = None) -> typer.Typer:
 
 
 def split_agent(name: str) -> tuple[str, str | None]:
-    """The id and the version that `AGENT@VERSION` names."""
+    """Split `AGENT@VERSION` into id and version."""
     agent_id, at, version = name.partition("@")
     if at and not version:
         raise InvalidInput(f"{name!r} has no version after the @; leave the @ out for the newest")

@@ -1,4 +1,4 @@
-"""Who acts, and why: parties by name, agents by the key they have on this machine."""
+"""The acting party: by name, or an agent by its key on this machine."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ TaskNumber = Annotated[int, typer.Argument(metavar="TASK", help="The number of t
 
 
 def signer_of(settings: Settings, agent: str | None, *, make: bool = False) -> Signer:
-    """An agent of this machine; if none is named, the only one there is."""
+    """The signer of an agent on this machine; without a name, of the only one."""
     keys = KeyFolder(settings.home / "keys")
     if agent is None:
         known = keys.agents()
@@ -35,9 +35,9 @@ def signer_of(settings: Settings, agent: str | None, *, make: bool = False) -> S
 
 
 async def reason_uri(arena: ContentOperations, reason: str) -> str:
-    """Where a reason is: the address or CID that was given, or the CID of the text."""
+    """The URI of a reason: the given URL or CID, or the CID of the stored text."""
     if not reason.strip():
-        raise InvalidInput("--reason is empty: give a text, a CID or an address")
+        raise InvalidInput("--reason is empty: give a text, a CID or a URL")
     if "://" in reason or _is_cid(reason):
         return reason
     return (await arena.put_content(reason.encode())).cid

@@ -19,7 +19,7 @@ async def follow(arena: RunOperations, run_id: UUID, title: str, *, is_quiet: bo
 
 
 async def _show(events: AsyncIterator[Progress], title: str) -> None:
-    # Here: only a terminal has a use for it, and it takes as long to load as a table to print.
+    # Imported here: only a terminal needs it, and loading it takes as long as printing a table.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar

@@ -20,7 +20,7 @@ from arena.settings import Settings
 app = commands()
 
 MOST_TESTS = 1000
-"""Only so many tests are fetched with their prompts: the page stays small enough to open."""
+"""Tests fetched with their prompts; more would make the page too large to open."""
 
 BOARD_ROWS = 1000
 

@@ -1,4 +1,4 @@
-"""`arena review`: judge what waits for people."""
+"""`arena review`: answer reviews item by item."""
 
 import getpass
 import sys
@@ -57,7 +57,7 @@ def review(
     settle: Annotated[bool, typer.Option("--settle", help="Retry failed verdicts.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Judge what waits for people, item by item, by single keys: pass or fail."""
+    """Judge waiting reviews item by item, with single keys: pass or fail."""
     settings = settings_of(context)
     subject = f"run:{run}" if run else None
 
@@ -89,7 +89,7 @@ def review(
 def _login() -> str:
     try:
         return getpass.getuser()[:100]
-    except (OSError, KeyError):  # nobody in particular, as in many containers
+    except (OSError, KeyError):  # a user without a name, as in many containers
         return "anonymous"
 
 
@@ -101,7 +101,7 @@ async def _judge(
     *,
     with_hints: bool,
 ) -> None:
-    """Go through what is open until it is done or the reviewer has had enough."""
+    """Go through the open reviews until all are done or the reviewer quits."""
     keys = TerminalKeys() if sys.stdin.isatty() else PipedKeys()
     session = Session(keys, output.console(), reviewer)
     judged = 0
@@ -119,11 +119,11 @@ async def _judge(
                 break
         else:
             if not judged:
-                output.line("nothing waits for you")
+                output.line("no reviews are waiting for you")
 
 
 async def _hints(client: ReviewOperations, review_id: UUID) -> dict[Spot, str]:
-    """What a model would answer to each item, in words."""
+    """A model's suggestion for each item, as text."""
     made = await client.suggest_answers(review_id)
     return {
         (one.place, one.item): f"{'pass' if one.passed else 'fail'}, {one.reason}"
@@ -168,22 +168,22 @@ async def _send(
     try:
         details = await client.answer_review(review_id, answers, reviewer=reviewer)
     except Conflict as error:
-        # Somebody else was faster; the other reviews are still worth the reviewer's time.
-        output.line(f"not taken: {error.message}")
+        # Someone else completed this review; the others can still be answered.
+        output.line(f"not accepted: {error.message}")
         return
     _print_answered(details)
 
 
 def _read_answers(name: str, reviewer: str | None) -> tuple[str, list[ReviewAnswer]]:
-    """Who answers what in a file: a list of answers, or an object with `answers` and `reviewer`."""
+    """The reviewer and answers in a file: a list, or an object with `answers` and `reviewer`."""
     value: object = read_json_file(name, max_bytes=MAX_FILE_BYTES)
-    given = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
-    document: dict[str, Any] = {"reviewer": _login(), **given}
+    entries = cast(dict[str, Any], value) if isinstance(value, dict) else {"answers": value}
+    document: dict[str, Any] = {"reviewer": _login(), **entries}
     if reviewer is not None:
         document["reviewer"] = reviewer
     if unknown := document.keys() - {"reviewer", "answers"}:
         raise InvalidInput(f"{name}: unknown field {min(unknown)!r}")
-    # The operation checks what they hold, and says which does not fit.
+    # The operation validates them, and reports which are invalid.
     return document["reviewer"], document.get("answers", [])
 
 

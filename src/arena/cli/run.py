@@ -22,7 +22,7 @@ app = commands()
 
 
 class GatedRunOperations(TestOperations, RunOperations):
-    """What a run with a gate needs: the gate looks for test files that cannot be read."""
+    """Operations of a gated run: the gate also checks for test files with problems."""
 
 
 @app.command()
@@ -38,7 +38,7 @@ def run(
     tests: TestsDir = None,
     agents: AgentsDir = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, max=1000, metavar="N", help="Ask each test so often.")
+        int | None, typer.Option(min=1, max=1000, metavar="N", help="Trials of each test.")
     ] = None,
     concurrency: Annotated[
         int | None,
@@ -47,7 +47,7 @@ def run(
     fail_under: FailUnder = None,
     as_json: Json = False,
 ) -> None:
-    """Benchmark an agent and show how it did."""
+    """Benchmark an agent and show its results."""
     agent_id, version = split_agent(agent)
     settings = settings_of(context, tests, agents)
 
@@ -72,7 +72,7 @@ def run(
 
 
 def _refuse_problems(catalog: CatalogState, folders: Sequence[Path]) -> None:
-    """A gate means all the tests that were named: one that was left out could not fail it."""
+    """Refuse files with problems: a test that is left out could not fail the gate."""
     for problem in catalog.problems:
         if any(Path(problem.file).is_relative_to(folder) for folder in folders):
             raise InvalidInput(
@@ -82,7 +82,7 @@ def _refuse_problems(catalog: CatalogState, folders: Sequence[Path]) -> None:
 
 
 async def finish(arena: RunOperations, run_id: UUID, title: str, *, as_json: bool) -> Run:
-    """Follow a started run to its end and show how it went."""
+    """Follow a started run to its end and show its results."""
     await follow(arena, run_id, title, is_quiet=as_json)
     return await print_run(arena, run_id, as_json=as_json)
 
@@ -98,7 +98,7 @@ def exit_code(run: Run, fail_under: float | None) -> int:
 
 
 def _undecided(run: Run, fail_under: float | None) -> int:
-    """The gate, as far as it is decided whatever people will say; 3 where it is up to them."""
+    """The exit code of a gate during review; 3 if it depends on the reviewers."""
     if fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under):
         return 0
     best = run.passed_tests + run.awaiting_tests
@@ -106,6 +106,6 @@ def _undecided(run: Run, fail_under: float | None) -> int:
 
 
 def _meets(passed: int, total: int, fail_under: float) -> bool:
-    """Whether so many passes are enough, by the score as the server rounds it; 100 means all."""
+    """Whether the score, rounded as the server does, meets the gate; 100 means all passed."""
     percent = (20_000 * passed + total) // (2 * total) / 100
     return percent >= fail_under and (fail_under < 100 or passed == total)

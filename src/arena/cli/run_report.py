@@ -1,4 +1,4 @@
-"""How a run is shown in a terminal."""
+"""Prints a run."""
 
 from dataclasses import replace
 from textwrap import indent
@@ -11,19 +11,20 @@ from arena.cli.tables import print_table
 from arena.operations.runs import RunDetails, RunOperations
 from arena.runs.run import Result, Run
 from arena.scoring.trials import Trials
+from arena.text import percent_text, seconds_text
 
 FEW = 40
-"""No more results than this are shown to a person."""
+"""Results printed at most, unless as JSON."""
 
 
 async def print_run(arena: RunOperations, run_id: UUID, *, as_json: bool) -> Run:
-    """Show a run: all of it to a program, what matters of it to a person."""
+    """Print a run: all of it as JSON, or a summary for people."""
     details = await arena.run(run_id, limit=1)
     run = details.run
     if as_json:
         await _print_json(arena, details)
         return run
-    # Of a large run only what failed is worth a line.
+    # Of a large run, only the failed results are printed.
     outcome = None if run.total_tests <= FEW else "failed"
     page = await arena.run(run_id, limit=FEW, outcome=outcome)
     _print_results(page)
@@ -41,8 +42,8 @@ async def print_run(arena: RunOperations, run_id: UUID, *, as_json: bool) -> Run
 
 
 async def _print_json(arena: RunOperations, details: RunDetails) -> None:
-    """All of a run, written page by page: 20,000 results must not be in memory at once."""
-    marker = '"results": []'  # quotes in texts are escaped, so no text can hold this
+    """Write a run page by page: 20,000 results must not be in memory at once."""
+    marker = '"results": []'  # quotes in texts are escaped, so no text can contain this
     empty = replace(details, results=[], count=0, next_cursor=None)
     output.line(output.as_json(empty, indent=2).partition(marker)[0] + '"results": [', end="")
     count = 0
@@ -71,7 +72,7 @@ def _print_results(page: RunDetails) -> None:
 
 
 def repeats(trials: Trials) -> str:
-    """What asking more than once has shown."""
+    """The statistics of repeated trials."""
     k = trials.k
     text = f"pass@{k} {share(trials.pass_at_k)}  pass^{k} {share(trials.pass_all_k)}"
     if trials.flaky:
@@ -82,7 +83,7 @@ def repeats(trials: Trials) -> str:
 
 def share(value: float | None) -> str:
     """A share of 1 in per cent."""
-    return output.percent(None if value is None else 100 * value)
+    return percent_text(None if value is None else 100 * value)
 
 
 def _cells(result: Result, columns: tuple[str, ...]) -> list[Text | str]:
@@ -95,7 +96,7 @@ def _cells(result: Result, columns: tuple[str, ...]) -> list[Text | str]:
         "category": result.category,
         "verdict": output.status(verdict),
         "points": f"{result.points_earned:g}/{result.points_possible:g}",
-        "took": output.seconds(result.duration_seconds),
+        "took": seconds_text(result.duration_seconds),
         "why": output.plain(result.failure_reason),
     }
     return [cells[column] for column in columns]
@@ -108,12 +109,12 @@ def summary(run: Run) -> Text:
     )
     line.append(f"{run.passed_tests} of {run.total_tests} passed")
     if run.score_percent is not None:
-        line.append(f"  score {output.percent(run.score_percent)}", "bold")
+        line.append(f"  score {percent_text(run.score_percent)}", "bold")
         line.append(f"  points {run.points_earned:g}/{run.points_possible:g}")
     line.append(f"\nrun {run.id}", "dim")
     if run.started_at and run.completed_at:
         took = (run.completed_at - run.started_at).total_seconds()
-        line.append(f"  took {output.seconds(took)}", "dim")
+        line.append(f"  took {seconds_text(took)}", "dim")
     if run.cost_usd:
         line.append(f"  cost ${run.cost_usd:.4f}", "dim")
     if run.error_message:

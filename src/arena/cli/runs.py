@@ -1,4 +1,4 @@
-"""`arena runs`: what was measured."""
+"""`arena runs`: list, show, resume and cancel runs."""
 
 from typing import Annotated
 from uuid import UUID
@@ -14,6 +14,7 @@ from arena.cli.tables import print_table
 from arena.operations.runs import RunOperations
 from arena.runs.run import Run, RunStatus
 from arena.settings import Settings
+from arena.text import percent_text
 
 app = commands("Benchmark runs.")
 
@@ -31,7 +32,7 @@ def list_runs(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")] = 20,
     cursor: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Go on behind a page (its next_cursor).")
+        str | None, typer.Option(metavar="TEXT", help="The next_cursor of the previous page.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -55,7 +56,7 @@ def list_runs(
             run.agent_version,
             output.status(run.status),
             f"{run.passed_tests}/{run.total_tests}",
-            output.percent(run.score_percent),
+            percent_text(run.score_percent),
             f"{run.points_earned:g}/{run.points_possible:g}",
             output.moment(run.started_at),
         )
@@ -85,7 +86,7 @@ def resume(
     fail_under: FailUnder = None,
     as_json: Json = False,
 ) -> None:
-    """Continue a run that was interrupted, or that the infrastructure stopped."""
+    """Resume a run that was interrupted, or that an infrastructure error stopped."""
 
     async def resumed(settings: Settings) -> Run:
         async with open_operations(settings, RunOperations) as arena:
@@ -99,6 +100,6 @@ def resume(
 
 @app.command("cancel")
 def cancel(context: typer.Context, run_id: RunId) -> None:
-    """Stop a run for good; the results it has stay."""
+    """Stop a run permanently; the results so far are kept."""
     run = call(context, RunOperations, lambda arena: arena.cancel_run(run_id))
-    output.line(f"run {run.id} is cancelled; its {run.completed_tests} results stay")
+    output.line(f"run {run.id} is cancelled; its {run.completed_tests} results are kept")

@@ -1,4 +1,4 @@
-"""`arena sandbox`: what this machine can do to keep untrusted code in."""
+"""`arena sandbox`: whether this machine can isolate untrusted code."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ def main() -> None:
 
 @app.command()
 def check(as_json: Json = False) -> None:
-    """Try every step of the isolation and say what works, and why not where not."""
+    """Try every step of the isolation; report what works, and how to fix what does not."""
     steps = asyncio.run(probe())
     usable = all(step.works for step in steps if step.required)
     if as_json:

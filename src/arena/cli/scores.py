@@ -1,4 +1,4 @@
-"""`arena scores`: compute scores again."""
+"""`arena scores`: recompute scores."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ def recalculate(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every agent of the team.")] = False,
 ) -> None:
-    """Compute scores again from the raw rows."""
+    """Recompute scores from the raw rows."""
     if (agent is None) is not every:
         raise InvalidInput("name an agent, or give --all")
     agent_id, version = split_agent(agent or "")

@@ -22,10 +22,10 @@ from arena.settings import Settings
 app = commands()
 
 SHUTDOWN_SECONDS = 2
-"""How long open requests may finish when the server stops."""
+"""How long open requests may take to finish when the server stops."""
 
 MAX_HEAD_BYTES = 128 * 1024
-"""Of a request's address and headers; an archive of 1,000 CIDs needs half of it."""
+"""For a request's URL and headers; an archive of 1,000 CIDs needs half of it."""
 
 
 @app.command()
@@ -48,7 +48,7 @@ def serve(
     if port is not None:
         settings = settings.model_copy(update={"port": port})
     check_address(settings)
-    # A mistake in the weights stops the server before it starts.
+    # Check the weights before the server starts.
     Weights.from_settings(settings.weights)
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -57,7 +57,7 @@ def serve(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at this address, before anything else is started."""
+    """A listening socket, created before anything else is started."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
@@ -67,7 +67,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
-    """Open Arena, serve until a signal comes, and close it again."""
+    """Open Arena, serve until a signal arrives, and close it."""
     app = create_app(settings, serves=True)
     server = _Server(
         uvicorn.Config(
@@ -79,18 +79,18 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
     )
-    # Here and not in uvicorn, so that an error while opening is one line and no traceback.
+    # Here, not in uvicorn, so that an error while opening is one line without a traceback.
     async with app.router.lifespan_context(app):
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
         host, port = listener.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        typer.echo(f"Arena listens on http://{shown}:{port} (stop with Ctrl-C)")
+        address = f"[{host}]" if ":" in host else host
+        typer.echo(f"Arena listens on http://{address}:{port} (stop with Ctrl-C)")
         await server.serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to Arena, which closes its rooms before the process ends."""
+    """A server that leaves signals to Arena, which closes its rooms before it exits."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -1,4 +1,4 @@
-"""Spans of time and moments, as people type them."""
+"""Parses durations and times from the command line."""
 
 import re
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ _SPAN = re.compile(r"([0-9]{1,9})([smhd]?)")
 
 
 def seconds_in(name: str, text: str) -> int:
-    """The seconds that `90`, `90s`, `10m`, `2h` or `1d` stand for."""
+    """The seconds of `90`, `90s`, `10m`, `2h` or `1d`."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
         raise InvalidInput(f"{name} is {text!r}; write it like 90s, 10m, 2h or 1d")
@@ -19,22 +19,22 @@ def seconds_in(name: str, text: str) -> int:
 
 
 def is_span(text: str) -> bool:
-    """Whether a text is a span of time, as opposed to a date."""
+    """Whether a text is a duration, not a date."""
     return _SPAN.fullmatch(text.strip()) is not None
 
 
 def moment_of(name: str, text: str) -> datetime:
-    """The moment that a span from now, or a date with a time zone, stands for."""
+    """The time of a duration from now, or of a date."""
     try:
         if is_span(text):
             return clock.now() + timedelta(seconds=seconds_in(name, text))
-        # Without a zone it is the reader's own.
+        # Without a zone it is local time.
         return datetime.fromisoformat(text.strip()).astimezone()
-    except (ValueError, OverflowError):  # the second: beyond what a calendar has
-        told = f"{name} is {text!r}; write it like 2h, 1d or {example_moment()}"
-        raise InvalidInput(told) from None
+    except (ValueError, OverflowError):  # OverflowError: after the year 9999
+        message = f"{name} is {text!r}; write it like 2h, 1d or {example_moment()}"
+        raise InvalidInput(message) from None
 
 
 def example_moment() -> str:
-    """A date as it can be typed now: one that is written down here would be past some day."""
+    """An example date in the future; a fixed one would be in the past some day."""
     return f"{clock.now() + timedelta(days=7):%Y-%m-%dT12:00:00Z}"

@@ -1,4 +1,4 @@
-"""`arena standard`: what a good answer is, as files."""
+"""`arena standard`: seal standards."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ PublicFile = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Where the public part goes (default: NAME.public.json beside the file).",
+        help="Where the public part goes (default: NAME.public.json next to the file).",
     ),
 ]
 
@@ -54,9 +54,8 @@ def seal_standard(
 ) -> None:
     """Split a standard: public cases with commitments, and hidden cases in a private file.
 
-    Cases with "hidden": true are hidden. Neither file is overwritten. Whoever judges needs the
-    private part; the verdict reveals its cases, and anybody can check that they are those that were
-    sealed.
+    Cases with "hidden": true are hidden. Neither file is overwritten. The judge needs the private
+    part; the verdict reveals its cases, and anyone can check that they are the sealed ones.
     """
     to = to or _beside(file)
     document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
@@ -71,7 +70,7 @@ def seal_standard(
     try:
         create_file(to, text.encode())
     except BaseException:
-        # Without its public part it is of no use, and it would be in the way of a second try.
+        # It is useless without its public part, and would block a second attempt.
         private.unlink()
         raise
     summary = {
@@ -89,7 +88,7 @@ def seal_standard(
     )
     output.line(f"{private}: the hidden cases; keep it secret until the verdict")
     if not is_at_home:
-        output.line(f"whoever judges puts it at {home.path(commitments)}")
+        output.line(f"the judge must put it at {home.path(commitments)}")
 
 
 def _beside(file: str) -> Path:

@@ -35,7 +35,7 @@ Exec = Annotated[
     ),
 ]
 MinReward = Annotated[
-    str | None, typer.Option(metavar="AMOUNT", help="Leave tasks that pay less alone.")
+    str | None, typer.Option(metavar="AMOUNT", help="Ignore tasks that pay less.")
 ]
 MaxConcurrent = Annotated[
     int,
@@ -45,14 +45,16 @@ MaxConcurrent = Annotated[
 ]
 Poll = Annotated[
     float,
-    typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How often to look, at the least."),
+    typer.Option(min=0.1, max=3600, metavar="SECONDS", help="The longest time between two polls."),
 ]
 Timeout = Annotated[
     float,
-    typer.Option(min=0.1, max=86_400, metavar="SECONDS", help="What the command has for a task."),
+    typer.Option(
+        min=0.1, max=86_400, metavar="SECONDS", help="The time limit of the command per task."
+    ),
 ]
 Retries = Annotated[
-    int, typer.Option(min=0, max=20, metavar="N", help="How often a failed execution is retried.")
+    int, typer.Option(min=0, max=20, metavar="N", help="Retries of a failed execution.")
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what it would apply for, and do nothing.")
@@ -61,7 +63,7 @@ DryRun = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """How an agent is to work."""
+    """How an agent should work."""
 
     solver: Sequence[str] | None
     """The words of the command that does the tasks."""
@@ -70,7 +72,7 @@ class Start:
     dry_run: bool
     as_json: bool
     version: str | None = None
-    """Registered with it first, where it is set."""
+    """If set, the agent is first registered with it."""
     register_only: bool = False
 
 
@@ -87,7 +89,7 @@ def start(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Let an agent that has joined work: apply, execute, submit, see what came of it."""
+    """Let a registered agent work: apply, execute, submit, follow the outcome."""
     settings = settings_of(context)
     order = Start(
         solver=None if command is None else solver_words(command),
@@ -102,7 +104,7 @@ def start(
 def loop_options(
     min_reward: str | None, max_concurrent: int, poll: float, retries: int
 ) -> LoopOptions:
-    """What the agent takes on."""
+    """The options of the loop, checked."""
     if min_reward is not None:
         try:
             Amount.parse(min_reward)
@@ -114,7 +116,7 @@ def loop_options(
 
 
 async def work(settings: Settings, signer: Signer, start: Start) -> None:
-    """Work until a signal comes; what is left is in the journal."""
+    """Work until a signal arrives; unfinished work is in the journal."""
     async with open_operations(settings, Operations) as client:
         client.signer = signer
         market = (await client.market()).market
@@ -140,7 +142,7 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
                 loop.on(kind, lambda event: event.task and execute.forget(event.task.id))
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, loop.stop)
-        _note(f"{signer.agent} looks for tasks (stop with Ctrl-C)")
+        _note(f"{signer.agent} is looking for tasks (stop with Ctrl-C)")
         await loop.run()
 
 
@@ -190,7 +192,7 @@ TEXTS = {
     "refunded": "not paid: the poster was refunded",
     "expired": "expired: {expiry_reason}; paid: {payout} {currency}",
     "failed": "failed: {reason}; submit it yourself: arena task submit {id} FILE",
-    "retrying": "retried soon: {reason}",
+    "retrying": "will be retried: {reason}",
 }
 
 
@@ -202,5 +204,5 @@ def _text(event: LoopEvent) -> str:
 
 
 def _note(text: str) -> None:
-    """To standard error, so that the events on standard output stay a clean stream."""
+    """Print to standard error, so that standard output has only events."""
     typer.echo(text, err=True)

@@ -1,4 +1,4 @@
-"""Tables that fit the screen they are shown on."""
+"""Tables that fit the screen."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -26,10 +26,10 @@ def print_table(
     optional: Sequence[str] = (),
     lines: int = 1,
 ) -> None:
-    """A table as wide as the screen at most.
+    """Print a table at most as wide as the screen.
 
-    Where the screen is too narrow the columns of `optional` go, the first one first. The last
-    column takes what room is left and is cut after so many `lines`.
+    If the screen is too narrow, columns of `optional` are dropped, the first one first. The last
+    column gets the remaining width and is truncated after `lines` lines.
     """
     screen = console()
     cells = [dict(zip(columns, map(_one_line, row), strict=True)) for row in rows]
@@ -47,7 +47,7 @@ def print_table(
 
 
 def _fitting(widths: Mapping[str, int], optional: Sequence[str], width: int) -> list[str]:
-    """The columns that there is room for."""
+    """The columns that fit."""
     kept = list(widths)
     for name in optional:
         fixed = sum(widths[other] + GAP for other in kept[:-1])
@@ -63,7 +63,7 @@ def _one_line(cell: Text | str) -> Text:
 
 
 def _cut(cell: Text, screen: Console, width: int, lines: int) -> Text:
-    """A text on at most so many lines, with an ellipsis where it was cut."""
+    """A text on at most `lines` lines, with an ellipsis if it was truncated."""
     wrapped = cell.wrap(screen, width)
     shown = list(wrapped[:lines])
     if len(wrapped) > lines:
@@ -74,7 +74,7 @@ def _cut(cell: Text, screen: Console, width: int, lines: int) -> Text:
 
 
 def print_values(values: Mapping[str, object]) -> None:
-    """One thing, a key per line; empty values are left out."""
+    """Print one object, a key per line; empty values are left out."""
     made = Table(box=None, show_header=False, pad_edge=False)
     made.add_column(no_wrap=True, style="bold")
     made.add_column(overflow="fold")
@@ -96,7 +96,7 @@ def in_words(value: object) -> str:
         short = json.dumps(value, ensure_ascii=False)
         if len(short) <= LONG:
             return short
-        import yaml  # few values are that long, and it takes a while to load
+        import yaml  # few values are that long, and it is slow to load
 
         return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=60).strip()
     return "–" if value is None else str(value)

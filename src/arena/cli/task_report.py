@@ -1,4 +1,4 @@
-"""Tasks as people see them."""
+"""Prints tasks."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -15,7 +15,7 @@ from arena.operations.tasks import TaskList
 OPEN = {
     "manual": "waiting for applicants: arena task assign {id} --as {poster}",
     "first": "the first agent that applies gets it",
-    "best_reputation": "the best applicant gets it from {apply_until} on",
+    "best_reputation": "the best applicant gets it after {apply_until}",
 }
 NEXT = {
     "assigned": "{agent} has until {deadline} to submit a result",
@@ -26,9 +26,9 @@ NEXT = {
     "paid": "{agent} was paid {payout} {currency} (score {final_score})",
     "refunded": "{reward} {currency} went back to {poster} (score {final_score})",
     "expired": "{why}; {reward} {currency} went back to {poster}",
-    "cancelled": "taken back; {reward} {currency} went back to {poster}",
+    "cancelled": "cancelled; {reward} {currency} went back to {poster}",
 }
-"""What each state means for whoever looks at it."""
+"""What each state means, and what can be done."""
 
 FALLBACK = (
     "{fallback_judge} has until {exit_at} to judge in place of {judge}: "
@@ -43,7 +43,7 @@ EXPIRED = {
 
 
 def print_outcome(story: TaskStory, *, as_json: bool) -> None:
-    """What became of a task after a call."""
+    """Print the state of a task after a call."""
     output.show(story, lambda story: output.line(_headline(story.task)), as_json=as_json)
 
 
@@ -60,13 +60,13 @@ def meaning(task: Task) -> str:
 
 
 def values_of(task: Task) -> dict[str, Any]:
-    """All that is known of a task, by name."""
+    """The values of a task, by name."""
     names = (*(field.name for field in fields(Task)), "judge_until", "exit_at")
     return {name: getattr(task, name) for name in names}
 
 
 def _template(task: Task) -> str:
-    """What the state means at this moment: whose turn it is depends on the time too."""
+    """The text for the state now: whose turn it is depends on the time too."""
     now = clock.now()
     if task.exit_at and now >= task.exit_at:
         return OVERDUE
@@ -82,7 +82,7 @@ def _template(task: Task) -> str:
 def print_tasks(page: TaskList) -> None:
     """A page of tasks as a table."""
     if not page.tasks:
-        output.line("no tasks here; offer one with: arena task post")
+        output.line("no tasks here; post one with: arena task post")
         return
     columns = ("task", "state", "reward", "poster", "agent", "judge", "score", "until", "what")
     rows = [
@@ -116,7 +116,7 @@ def _score(task: Task) -> str:
 
 
 def print_story(story: TaskStory) -> None:
-    """A task with all that happened to it."""
+    """Print a task with its whole history."""
     task = story.task
     output.line(_headline(task))
     output.line("")
@@ -170,7 +170,7 @@ def _terms(task: Task) -> dict[str, object]:
         "disputed by": task.disputed_by,
         "disputeReasonURI": task.dispute_reason_uri,
         "resolutionURI": task.resolution_uri,
-        "anyone may end it": task.exit_at and f"from {output.moment(task.exit_at)} on",
+        "anyone may end it": task.exit_at and f"after {output.moment(task.exit_at)}",
     }
 
 

@@ -1,4 +1,4 @@
-"""`arena tests`: what is asked."""
+"""`arena tests`: list, show, lint and audit tests."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -68,7 +68,7 @@ def list_tests(
 
 
 def _why_none(category: str | None, agent: str | None, every: Sequence[Test]) -> str:
-    """Why no test fits the filters."""
+    """Why no test matches the filters."""
     categories = {test.category for test in every}
     if category is not None and category not in categories:
         return f"no test is of the category {category!r}{nearest(category, categories)}"
@@ -107,8 +107,8 @@ def lint_files(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Report every problem of every test file; exit with 1 if there is one."""
-    # Imported here: the other commands may talk to a server.
+    """Report every problem in test files; exit with 1 if there is one."""
+    # Imported here: the other commands may use a server.
     from arena.catalog.catalog import lint, load_catalog
 
     settings = settings_of(context)
@@ -124,13 +124,13 @@ def lint_files(
             output.line(output.plain(str(problem)).plain)
         counts = (("problem", report.problems), ("file", report.sources), ("test", report.tests))
         problems, files, good = (output.counted(len(found), word) for word, found in counts)
-        output.line(f"{problems} in {files}, which offer {good}")
+        output.line(f"{problems} in {files} with {good}")
     raise typer.Exit(1 if report.problems else 0)
 
 
 @app.command("audit")
 def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = False) -> None:
-    """Report each active test that an agent passes which does nothing; exit with 1 if any."""
+    """Report each active test that an agent that does nothing passes; exit with 1 if any."""
 
     async def audit(arena: TestOperations) -> TestAudit:
         while (report := await arena.audit_tests()).pending:
@@ -150,5 +150,5 @@ def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = 
         output.line(f"{weak} of {count} tests can be passed without doing anything")
         if report.left_out:
             names = ", ".join(report.left_out)
-            output.line(f"not audited, a model, a person or a sandbox would have to judge: {names}")
+            output.line(f"not audited, needs a model, a person or a sandbox: {names}")
     raise typer.Exit(1 if findings else 0)

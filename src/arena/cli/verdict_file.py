@@ -1,8 +1,8 @@
-"""Where a batch writes its verdicts: one line each, by one writer at a time.
+"""The output file of a batch: one verdict per line, one writer at a time.
 
-An interrupted batch continues from what the file holds. Lines with an error, and the line that was
-cut off when the writer was killed, are dropped and judged again. A file that holds anything else is
-left alone.
+An interrupted batch continues from the verdicts in the file. Lines with an error, and a line that
+was truncated when the writer was killed, are dropped and judged again. A file with other content is
+not touched.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from arena.errors import ArenaError, Conflict, InfrastructureError, InvalidInput
 from arena.evaluation.verdict import Verdict
 
 BEGINNING = b'{"id": '
-"""How every line of a batch begins; a line that was cut off is recognised by it."""
+"""The start of every line of a batch; a truncated line is recognised by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class VerdictFile:
     """The output of a batch; without a path it is standard output."""
 
     def __init__(self, path: Path | None, *, source: Path) -> None:
-        # A link is followed: what is replaced must be the file, not the link.
+        # Follow links: the file must be replaced, not the link.
         self._path = path.resolve() if path else None
         self._source = source
         self._open = ExitStack()
         self.known: dict[str, KnownVerdict] = {}
-        """The verdicts that were there when it was opened, by the ids of their lines."""
+        """The verdicts in the file when it was opened, by the ids of their lines."""
 
     def __enter__(self) -> Self:
         try:
@@ -61,22 +61,22 @@ class VerdictFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Every line was flushed when it was written; what is left is one that could not be.
+        # Every line was flushed when written; only one that failed can be left.
         with suppress(OSError):
             self._open.close()
 
     def write(self, name: str, verdict: Verdict, digest: str) -> None:
-        """Add the verdict on the line called `name`."""
+        """Add the verdict on the line with this id."""
         document = _verdicts().dump_python(verdict, mode="json")
         self._write({"id": name, **document, "digest": digest})
 
     def write_error(self, name: str | None, error: ArenaError, number: int) -> None:
-        """Add why there is no verdict on a line."""
+        """Add the error of a line without a verdict."""
         fault = {"code": error.code, "message": error.message, "line": number}
         self._write({"id": name, "error": fault})
 
     def _write(self, document: dict[str, Any]) -> None:
-        # A lone surrogate becomes the escape that JSON has for it.
+        # A lone surrogate becomes its JSON escape.
         line = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
         try:
             self._sink.write(line + b"\n")
@@ -91,7 +91,9 @@ class VerdictFile:
         if self._path is None:
             return self._open.enter_context(open(sys.stdout.fileno(), "wb", closefd=False))
         if self._path.exists() and not stat.S_ISREG(self._path.stat().st_mode):
-            return self._open.enter_context(self._path.open("wb"))  # a pipe: nothing stands there
+            return self._open.enter_context(
+                self._path.open("wb")
+            )  # a pipe: it has no earlier verdicts
         if self._path.exists() and self._path.samefile(self._source):
             raise InvalidInput(f"{self._path} is the batch itself: name another file for verdicts")
         file = self._open.enter_context(self._path.open("a+b"))
@@ -112,13 +114,13 @@ class VerdictFile:
             raise Conflict(f"another batch is writing to {self._path}")
 
     def _is_verdict(self, number: int, line: bytes) -> bool:
-        """Whether a line is to be kept; its verdict is then in `known`."""
+        """Whether to keep a line; then adds its verdict to `known`."""
         if not line.endswith(b"\n") and (line.startswith(BEGINNING) or BEGINNING.startswith(line)):
-            return False  # cut off
+            return False  # truncated
         document = _line(line)
         if document is None or not line.endswith(b"\n"):
             raise InvalidInput(
-                f"{self._path}:{number} is not a verdict of a batch: the file is left as it is, "
+                f"{self._path}:{number} is not a verdict of a batch: the file was not changed, "
                 "name another one"
             )
         if not isinstance(document.get("passed"), bool) or "score" not in document:
@@ -127,12 +129,12 @@ class VerdictFile:
         return True
 
     def _replaced(self, file: BinaryIO) -> BinaryIO:
-        """The file with nothing but verdicts; it is replaced as a whole or not at all."""
+        """The file with only verdicts; it is replaced atomically."""
         assert self._path is not None
         partial = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         kept = self._open.enter_context(partial.open("w+b"))
         try:
-            # Not `atomic_file`: the new file must be locked before it has the name.
+            # Not `atomic_file`: the new file must be locked before it gets its name.
             fcntl.flock(kept, fcntl.LOCK_EX)
             file.seek(0)
             kept.writelines(
@@ -153,7 +155,7 @@ def _verdicts() -> TypeAdapter[Verdict]:
 
 
 def _line(line: bytes) -> dict[str, Any] | None:
-    """The verdict or error that a line of a batch holds; None if it holds neither."""
+    """The verdict or error in a line of a batch; None if it is neither."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):

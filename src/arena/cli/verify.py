@@ -1,4 +1,4 @@
-"""`arena verify`: does a verdict record hold."""
+"""`arena verify`: check a verdict record."""
 
 import json
 from typing import Annotated, Any
@@ -22,13 +22,13 @@ MAX_SHOWN = 60
 @app.command()
 def verify(
     context: typer.Context,
-    cid: Annotated[str, typer.Argument(metavar="CID", help="The name of a verdict record.")],
+    cid: Annotated[str, typer.Argument(metavar="CID", help="The CID of a verdict record.")],
     as_json: Json = False,
 ) -> None:
     """Check a verdict record: exit 0 if it holds, 1 if it differs, 3 if it cannot be replayed.
 
-    Every hash is checked, what is deterministic is judged again, and what models and people said is
-    added up again.
+    Every hash is checked, deterministic parts are judged again, and the rest is recomputed from the
+    recorded votes and answers.
     """
     found = call(context, EvaluationOperations, lambda arena: arena.verify(cid))
     if as_json:

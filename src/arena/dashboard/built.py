@@ -10,7 +10,7 @@ DIST = Path(__file__).parent / "dist"
 """Where `hatch_build.py` puts the build of `web/`; not under version control."""
 
 COMPRESSED = {".js", ".css", ".svg", ".json", ".html"}
-"""Worth compressing; images and fonts are compressed already."""
+"""Types that compress well; images and fonts are already compressed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Asset:
     media_type: str
     body: bytes
     gzipped: bytes | None
-    """None if compression does not pay."""
+    """None if compression does not help."""
 
 
 class BuiltPage:

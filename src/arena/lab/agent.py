@@ -21,7 +21,7 @@ KINDS = {
     Intent.LIST_REQUIREMENTS: "requirement",
     Intent.COVERAGE: "requirement",
 }
-"""What an unknown name is taken for; otherwise a test case."""
+"""The assumed kind of an unknown name; otherwise a test case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class LabAgent:
         self.visible = frozenset(self.desk.lab.records())
 
     def answer(self, prompt: str) -> Reply:
-        """Do what a prompt asks for and report it."""
+        """Do what a prompt asks and report it."""
         try:
             answer = self.carry_out(self.names.read(prompt))
         except CannotAnswer as refusal:

@@ -46,7 +46,7 @@ class Intent(StrEnum):
 
 
 TEST = r"(@testcase|@unknown|\btests?\b|\btestcases?\b|\bscenarios?\b|\bregression\b)"
-# The order matters: a specific subject stands before the general words that it is phrased with.
+# The order matters: specific subjects come before the general words they are phrased with.
 RULES = {
     Intent.HELP: r"what can you do|(who|what) are you\b|your (skill|capabilit|job)|^(hello|hi)\b",
     Intent.UNCOVERED: r"uncovered|untested|requirements?\b.*\b(no|not|without|lack|nothing)\b",
@@ -73,7 +73,7 @@ RULES = {
     r"|\bapplications?\b",
 }
 DENIED = r"\b(not|never|without|instead of)( \w+){0,2} (execut|run|perform|start|launch|try)"
-"""Whoever says "do not start any" must never see one started, whatever else the prompt says."""
+"""A prompt that says "do not start any" must never start one, whatever else it says."""
 
 PLATFORM_WORDS = {
     Platform.WEB: r"\b(web|websites?|browsers?)\b",

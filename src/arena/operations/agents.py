@@ -1,4 +1,4 @@
-"""Agents: who can be measured, and whether one answers at all."""
+"""Agents: list them, and check whether one answers."""
 
 import time
 from dataclasses import asdict
@@ -15,7 +15,7 @@ NewestVersion = Annotated[str | None, Field(description="Default: the newest.")]
 
 
 class AgentOperations(OperationGroup):
-    """Who answers."""
+    """The agents."""
 
     @get("/api/agents", id="list_agents", tag="agents", team=False)
     async def agents(self) -> AgentList:
@@ -49,8 +49,8 @@ class AgentOperations(OperationGroup):
         ] = None,
         timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 30,
     ) -> AgentChecked:
-        """Ask an agent once, and report what came back and how fast."""
-        # Imported here: the other operations on agents do not run any.
+        """Ask an agent once, and report its answer and its duration."""
+        # Imported here: the other operations do not run agents.
         from arena.agents.connector import Question
         from arena.agents.connectors import connect
         from arena.runs.session import ask
@@ -79,7 +79,7 @@ class AgentOperations(OperationGroup):
         )
 
     def _described(self, agent: AgentDefinition) -> Agent:
-        """What callers may know of an agent; how its program is started stays inside."""
+        """The public view of an agent; how its program is started is not sent."""
         return Agent(
             id=agent.id,
             version=agent.version,

@@ -1,4 +1,4 @@
-"""Bytes by CID: standards, submissions and verdict records."""
+"""Content by CID: standards, submissions and verdict records."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from arena.operations.operation import OperationGroup, get, post
 BYTES = "application/octet-stream"
 ARCHIVE = "application/vnd.ipld.car"
 
-# Somebody else's bytes: a browser must neither guess what they are nor show or run them.
+# Untrusted bytes: a browser must neither guess their type nor display or run them.
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Disposition": "attachment",
     "Content-Security-Policy": "default-src 'none'; sandbox",
 }
-# What a CID names never changes.
+# The content of a CID never changes.
 IMMUTABLE = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 Cids = Annotated[
     list[str],
-    Field(alias="cid", min_length=1, max_length=1000, description="What to put into it."),
+    Field(alias="cid", min_length=1, max_length=1000, description="The content to include."),
 ]
 
 
@@ -42,7 +42,7 @@ class ContentImported:
     """What an archive contained."""
 
     roots: list[str]
-    """The CIDs it was made for."""
+    """The CIDs it was created for."""
 
 
 class ContentOperations(OperationGroup):
@@ -65,7 +65,7 @@ class ContentOperations(OperationGroup):
         response_headers=HEADERS | IMMUTABLE,
     )
     async def content(self, cid: str) -> bytes:
-        """The content with this CID, every block of it verified."""
+        """The content with this CID, every block verified."""
         return await asyncio.to_thread(self.arena.content.get, cid)
 
     @get(
@@ -78,7 +78,7 @@ class ContentOperations(OperationGroup):
         response_headers=HEADERS,
     )
     async def export_content(self, cids: Cids) -> bytes:
-        """One file (CAR) with these contents; a verdict record brings what it refers to."""
+        """One file (CAR) with these contents; a verdict record includes what it refers to."""
         return await asyncio.to_thread(self._archive, cids)
 
     def _archive(self, cids: list[str]) -> bytes:
@@ -89,7 +89,7 @@ class ContentOperations(OperationGroup):
 
     @post("/api/archive", tag="content", errors=(404, 413), team=False)
     async def import_content(self, archive: bytes) -> ContentImported:
-        """Store everything in an archive, or nothing of it if a byte is wrong."""
+        """Store everything in an archive, or nothing if a byte is wrong."""
         from arena.content.archive import read_archive
 
         roots = await asyncio.to_thread(read_archive, self.arena.content, archive)

@@ -1,4 +1,4 @@
-"""Is it good: a submission held against a standard, verdict records, and who judges."""
+"""Judging: submissions, verdict records, and the judges."""
 
 import asyncio
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from arena.operations.request import Request
 
 
 class ChecklistAnswer(Request):
-    """What a person says to one item of a checklist."""
+    """A person's answer to one item of a checklist."""
 
     passed: bool
     note: str = Field(default="", max_length=10_000)
@@ -21,9 +21,9 @@ class ChecklistAnswer(Request):
 
 Standard = Annotated[
     dict[str, Any] | str,
-    Field(description="The standard itself, or the CID of one that is in the content store."),
+    Field(description="The standard itself, or the CID of a stored one."),
 ]
-Language = Annotated[str | None, Field(max_length=50, description="What its code is written in.")]
+Language = Annotated[str | None, Field(max_length=50, description="The language of its code.")]
 Answers = Annotated[
     list[ChecklistAnswer],
     Field(
@@ -31,18 +31,18 @@ Answers = Annotated[
         description="One for each item of the standard's checklists, in order.",
     ),
 ]
-Fresh = Annotated[
-    bool, Field(description="Ask the judge even where its votes on this are in the cache.")
-]
+Fresh = Annotated[bool, Field(description="Ask the judge even if its votes are in the cache.")]
 Sealed = Annotated[
     dict[str, Any] | None,
-    Field(description="The private part of a sealed standard; without tokens: else the one here."),
+    Field(
+        description="The private part of a sealed standard. Default without tokens: the stored one."
+    ),
 ]
-Record = Annotated[bool, Field(description="Whether a verdict record is kept.")]
+Record = Annotated[bool, Field(description="Whether to keep a verdict record.")]
 
 
 class EvaluationOperations(OperationGroup):
-    """Is it good."""
+    """Judging."""
 
     @post(
         "/api/evaluate",
@@ -65,7 +65,7 @@ class EvaluationOperations(OperationGroup):
     ) -> Verdict:
         """Judge a submission by a standard: 409 if people have to answer a checklist first.
 
-        Where tokens are needed, the caller sends the private part of a sealed standard along.
+        If the server needs tokens, the caller must send the private part of a sealed standard.
         """
         return await self.arena.evaluation.evaluate(
             standard,
@@ -79,10 +79,10 @@ class EvaluationOperations(OperationGroup):
 
     @get("/api/verify/{cid}", id="verify_record", tag="verdicts", errors=(404,), team=False)
     async def verify(self, cid: str) -> Verification:
-        """Check a verdict record: replay what can be, recompute what was derived from the rest."""
+        """Check a verdict record: replay what can be replayed, recompute the rest."""
         return await self.arena.evaluation.verify(cid)
 
     @get("/api/judges", id="list_judges", tag="evaluation", team=False)
     async def judges(self) -> JudgeList:
-        """List the judge that the settings name, with its latest calibration; empty without one."""
+        """List the configured judge with its latest calibration; empty without one."""
         return await asyncio.to_thread(self.arena.evaluation.judges)

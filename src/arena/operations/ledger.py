@@ -1,4 +1,4 @@
-"""Money: balances, history, audit. Deposits and withdrawals are of test money."""
+"""The ledger: balances, history, audit, deposits and withdrawals of test money."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PageLimit = Annotated[int, Field(ge=1, le=500, description="How many at most.")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balances:
-    """What the accounts hold; all together nothing, since all money comes from `outside`."""
+    """The balances of accounts; they sum to zero, because all money comes from `outside`."""
 
     balances: Sequence[Balance]
     count: int
@@ -40,7 +40,7 @@ class LedgerHistory:
 
 
 class LedgerOperations(OperationGroup):
-    """Who has what."""
+    """The ledger."""
 
     @get("/api/ledger/balance", id="get_balance", tag="ledger")
     async def balances(
@@ -50,7 +50,7 @@ class LedgerOperations(OperationGroup):
             str | None, Field(min_length=1, max_length=100, description="A party; default: all.")
         ] = None,
     ) -> Balances:
-        """What a party has, or every account that is not empty."""
+        """The balance of a party, or of every account that is not empty."""
         ledger = self.arena.market.ledger
         if account is None:
             held = await ledger.balances(self.team)
@@ -60,7 +60,7 @@ class LedgerOperations(OperationGroup):
         return Balances(balances=held, count=len(held))
 
     async def balance(self, account: str) -> Balances:
-        """What a party has."""
+        """The balance of a party."""
         return await self.balances(account=account)
 
     @get("/api/ledger/history", id="get_ledger_history", tag="ledger")
@@ -82,14 +82,14 @@ class LedgerOperations(OperationGroup):
 
     @get("/api/ledger/audit", id="audit_ledger", tag="ledger")
     async def audit(self) -> Audit:
-        """Check every invariant of the team's market from the raw rows."""
+        """Check every invariant of the team's market on the raw rows."""
         return await self.arena.market.ledger.audit(self.team)
 
     @post("/api/ledger/deposit", tag="ledger", errors=(409,), body="TestMoney")
     async def deposit_test_money(
         self, account: Party, amount: AmountText, *, key: IdempotencyKey = None
     ) -> Receipt:
-        """Give a party test money; it is worth nothing."""
+        """Deposit test money into a party's account; it is worth nothing."""
         return await self.arena.market.deposit_test_money(
             self.team, account, Amount.parse(amount), key=key
         )
@@ -98,7 +98,7 @@ class LedgerOperations(OperationGroup):
     async def withdraw_test_money(
         self, account: Party, amount: AmountText, *, key: IdempotencyKey = None
     ) -> Receipt:
-        """Take test money out of a party's account."""
+        """Withdraw test money from a party's account."""
         return await self.arena.market.withdraw_test_money(
             self.team, account, Amount.parse(amount), key=key
         )

@@ -1,4 +1,4 @@
-"""The market itself: its id, its agents, what happens in it, and what is due."""
+"""The market: its id, its agents, its events, and closing tasks that are due."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -31,18 +31,18 @@ Since = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarketInfo:
-    """The market of a team, and how to read and sign what it says."""
+    """The market of a team, with what a client needs to sign and to read amounts."""
 
     market: str
-    """Its id, which every signature names."""
+    """Its id, which is part of every signature."""
     currency: str = CURRENCY
     """Test money: it is worth nothing."""
     decimals: int = DECIMALS
-    """How many an amount may have."""
+    """How many decimals an amount may have."""
     min_pass_score: Annotated[int, Field(examples=[60])]
     """This score pays, one less refunds."""
     now: datetime
-    """The time that decides about windows."""
+    """The time that windows are compared with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +60,12 @@ class MarketEventList:
     events: Sequence[MarketEvent]
     count: int
     last_id: int
-    """`since` of the next request."""
+    """The `since` of the next request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TasksClosed:
-    """Which tasks were ended because their time had run out."""
+    """The tasks that were ended because their time had run out."""
 
     closed: Sequence[Receipt]
     count: int
@@ -78,7 +78,7 @@ class MarketOperations(OperationGroup):
     """The agent that registers, applies and submits through this object."""
     _market_id: str | None = None
     _behind = timedelta()
-    """How far this machine's clock is behind the market's, which alone decides."""
+    """How far this machine's clock is behind the market's, which decides about expiry."""
 
     @get("/api/market", id="get_market", tag="market")
     async def market(self) -> MarketInfo:
@@ -117,13 +117,13 @@ class MarketOperations(OperationGroup):
         proof: Proof,
         key: IdempotencyKey = None,
     ) -> MarketAgent:
-        """Admit an agent with its public key; signed with the private one."""
+        """Register an agent with its public key; signed with the private one."""
         return await self.arena.market.register_agent(
             self.team, id, public_key, proof, version=version, key=key
         )
 
     async def register(self, *, version: str = "1.0.0") -> MarketAgent:
-        """Register the signer's agent; again with the same key, its version is renewed."""
+        """Register the signer's agent; again with the same key, its version is updated."""
         public_key = self._agent().public_key
         return await self._signed(
             Act.REGISTER,
@@ -136,7 +136,7 @@ class MarketOperations(OperationGroup):
 
     @post("/api/market/close-due", id="close_due_tasks", tag="market")
     async def close_due(self) -> TasksClosed:
-        """End every task whose time has run out. Anyone may: nothing depends on who does."""
+        """End every task whose time has run out. Anyone may do this."""
         closed = await self.arena.market.close_due(self.team)
         return TasksClosed(closed=closed, count=len(closed))
 
@@ -148,7 +148,7 @@ class MarketOperations(OperationGroup):
         task_id: Annotated[int | None, Field(ge=1, le=MAX_ID)] = None,
         limit: Annotated[int, Field(ge=1, le=1000)] = 100,
     ) -> MarketEventList:
-        """What happened, in order, after the event `since`."""
+        """Events after the event `since`, in order."""
         events = await self.arena.market.ledger.events(
             self.team, since=since or 0, limit=limit, task_id=task_id
         )
@@ -169,15 +169,15 @@ class MarketOperations(OperationGroup):
         since: Since = None,
         last_event_id: Annotated[str | None, Field(max_length=20)] = None,
     ) -> Events:
-        """Watch the market as server-sent events: after `since`, or from now on."""
+        """Watch the market as server-sent events, after `since` or from now on."""
         if last_event_id is not None:
             if not last_event_id.isdecimal() or int(last_event_id) > MAX_ID:
-                raise InvalidInput(f"Last-Event-ID {last_event_id} is not one that Arena gave out")
+                raise InvalidInput(f"Last-Event-ID {last_event_id} is not a valid event id")
             since = int(last_event_id)
         ledger = self.arena.market.ledger
         if since is None:
             since = await ledger.last_event(self.team)
-        return _named(ledger.watch(self.team, since=since))
+        return _as_events(ledger.watch(self.team, since=since))
 
     async def watch_market(self, since: int | None = None) -> AsyncIterator[MarketEvent]:
         """Events as they happen, without end: those after `since`, or from now on."""
@@ -200,7 +200,8 @@ class MarketOperations(OperationGroup):
         except Forbidden as error:
             if is_new or error.code != "bad_signature":
                 raise
-        # A clock was changed since, or another market answers there now. Nothing was done: retry.
+        # The clock was changed, or another market is at this address now. Nothing was done, so
+        # retrying with a fresh id and time is safe.
         self._market_id = None
         return await send(agent, await self._prove(act, task_id, content))
 
@@ -217,6 +218,6 @@ class MarketOperations(OperationGroup):
         return self.signer
 
 
-async def _named(events: AsyncIterator[MarketEvent]) -> Events:
+async def _as_events(events: AsyncIterator[MarketEvent]) -> Events:
     async for event in events:
         yield Event(name=event.kind, data=event, id=event.id)

@@ -1,4 +1,4 @@
-"""What an operation is: its parameters, its result, and where it stands on the wire."""
+"""Operations: their parameters, results, and how they go over HTTP."""
 
 import inspect
 import typing
@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Place = Literal["path", "query", "header", "body", "field", "bytes"]
-"""Where a parameter travels; a `field` is one of the JSON body, a `body` the whole of it."""
+"""Where a parameter is sent; a `field` is part of the JSON body, a `body` is all of it."""
 
 DEFAULT_TEAM = "default"
 
@@ -37,7 +37,7 @@ class Parameter:
 
     @property
     def alias(self) -> str:
-        """What it is called on the wire."""
+        """Its name on the wire."""
         notes = getattr(self.annotation, "__metadata__", ())
         aliases = [note.alias for note in notes if isinstance(note, FieldInfo) and note.alias]
         return aliases[-1] if aliases else self.name
@@ -50,16 +50,16 @@ class Event:
     name: str
     data: Any
     id: int | None = None
-    """Where a reader that lost its connection may go on."""
+    """Where a reader that lost its connection can resume."""
 
 
 Events = AsyncGenerator[Event]
-"""What an operation returns whose result is a stream: checks first, then events as they happen."""
+"""The result of an operation that streams: it checks first, then yields events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """How an operation goes over HTTP, as far as its signature does not say it."""
+    """How an operation goes over HTTP, beyond what its signature says."""
 
     method: Literal["GET", "POST"]
     path: str
@@ -67,9 +67,9 @@ class Wire:
     """The operationId; by default the name of the method."""
     tag: str = ""
     errors: tuple[int, ...] = ()
-    """Statuses it may fail with, beside those that every operation has."""
+    """Error statuses, in addition to those of every operation."""
     team: bool = True
-    """Whether it is done for a team, which the request may name."""
+    """Whether it works for a team, which the request may name."""
     public: bool = False
     """Whether it needs no token."""
     query: tuple[str, ...] = ()
@@ -77,20 +77,20 @@ class Wire:
     headers: tuple[str, ...] = ()
     """Parameters that go into a header."""
     body: str | None = None
-    """What the schema of the body is called, if its fields are parameters."""
+    """The name of the body's schema, if its fields are parameters."""
     accepted_unless: str | None = None
     """The parameter that decides between 200 and 202 Accepted."""
     events: Mapping[str, type] | None = None
-    """For an operation that returns `Events`: each event's name with what it carries."""
+    """For an operation that returns `Events`: each event's name with the type of its data."""
     description: str | None = None
-    """What a successful response is, where it is not JSON."""
+    """The description of a successful response that is not JSON."""
     media_type: str | None = None
     """Of a result that is bytes."""
     response_headers: Mapping[str, str] | None = None
 
 
 class Operation:
-    """A method of an `OperationGroup` with its place on the wire."""
+    """A method of an `OperationGroup` that can go over HTTP."""
 
     def __init__(self, function: Callable[..., Any], wire: Wire) -> None:
         self.function = function
@@ -98,8 +98,8 @@ class Operation:
         self.name = function.__name__
         self.id = wire.id or self.name
 
-    # Types are read when they are first needed: reading those of every operation would take
-    # longer than most commands.
+    # Types are resolved on first use: resolving those of every operation would take longer than
+    # most commands.
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -122,7 +122,7 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """All it takes, without `self`."""
+        """Its parameters, without `self`."""
         return tuple(
             Parameter(
                 name=one.name,
@@ -141,18 +141,18 @@ class Operation:
             return "header"
         if annotation is bytes:
             return "bytes"
-        # Where the body has a name, its fields are parameters, and may be shapes themselves.
-        if _is_shape(annotation) and self.wire.method == "POST" and self.wire.body is None:
+        # If the body has a name, its fields are the parameters, which may be models themselves.
+        if _is_model(annotation) and self.wire.method == "POST" and self.wire.body is None:
             return "body"
         return "query" if self.wire.method == "GET" or name in self.wire.query else "field"
 
     @cached_property
     def body(self) -> type | None:
-        """The shape of its JSON body."""
+        """The type of its JSON body."""
         fields = [one for one in self.parameters if one.place == "field"]
         if fields:
             name = self.wire.body or self.id
-            # Operations that give their bodies one name share one schema.
+            # Operations with the same body name share one schema.
             return _bodies.setdefault(name, _model(name, fields))
         return next((one.annotation for one in self.parameters if one.place == "body"), None)
 
@@ -162,33 +162,33 @@ class Operation:
         return _model(f"{self.id}_arguments", self.parameters)
 
     def bind(self, group: object, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by their names."""
+        """The arguments of a call, by name."""
         bound = self.signature.bind(group, *args, **named).arguments
         bound.pop("self")
         return bound
 
     def checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments as the method takes them, or an error that says which does not fit."""
+        """The validated arguments; an error that says which are invalid."""
         try:
             model = self._arguments.model_validate(arguments)
         except ValidationError as error:
             faults = [{**fault, "loc": self._loc(fault["loc"])} for fault in error.errors()]
-            raise _misfit(faults) from None
+            raise _invalid(faults) from None
         return {name: getattr(model, name) for name in self._arguments.model_fields}
 
     def body_document(self, value: object) -> object:
-        """The JSON document of a body, or an error that says what in it does not fit."""
+        """The JSON document of a body; an error that says what is invalid."""
         adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, self.body))
         try:
-            # A dataclass takes whatever it is made with, so it is checked here.
+            # A dataclass does not validate its arguments, so it is validated here.
             checked = value if isinstance(value, BaseModel) else adapter.validate_python(value)
         except ValidationError as error:
             faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
-            raise _misfit(faults) from None
+            raise _invalid(faults) from None
         return adapter.dump_python(checked, mode="json", exclude_none=True, by_alias=True)
 
     def _loc(self, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        """A place in the arguments as the server would name it."""
+        """A location in the arguments, named as the server would."""
         found = next((one for one in self.parameters if loc[0] in (one.name, one.alias)), None)
         if found is None:
             return ("body", *loc)
@@ -201,14 +201,14 @@ class Operation:
 _bodies: dict[str, type[Request]] = {}
 
 
-def _is_shape(annotation: object) -> bool:
+def _is_model(annotation: object) -> bool:
     """Whether a parameter of this type is a whole body."""
     return inspect.isclass(annotation) and (
         issubclass(annotation, Request) or is_dataclass(annotation)
     )
 
 
-def _misfit(faults: Sequence[Any]) -> InvalidInput:
+def _invalid(faults: Sequence[Any]) -> InvalidInput:
     return InvalidInput("; ".join(f"{one.at}: {one.message}" for one in misfits(faults)))
 
 
@@ -222,10 +222,10 @@ def _model(name: str, parameters: Sequence[Parameter]) -> type[Request]:
 
 
 class Target(Protocol):
-    """Where operations are carried out. Their result is awaited, also where it is a stream."""
+    """Where operations are executed. Their result is awaited, even if it is a stream."""
 
     def call(self, operation: Operation, group: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
-        """Carry an operation out; its result."""
+        """Execute an operation; returns its result."""
         ...
 
 
@@ -235,12 +235,12 @@ class InProcess:
 
     arena: "Arena"
     team_id: str | None = None
-    """The team that the caller names; None if it names none."""
+    """The team in the request; None if there is none."""
     token_team: str | None = None
     """The team of the caller's token; None if no token is needed."""
 
     async def call(self, operation: Operation, group: Any, arguments: dict[str, Any]) -> Any:
-        """Check the arguments as a server would, then call the method."""
+        """Validate the arguments as a server would, then call the method."""
         return await operation.function(group, **operation.checked(arguments))
 
 
@@ -252,7 +252,7 @@ class OperationGroup:
 
     @property
     def _here(self) -> InProcess:
-        assert isinstance(self._target, InProcess), "only a method's body asks for rooms"
+        assert isinstance(self._target, InProcess), "only the body of an operation uses rooms"
         return self._target
 
     @property
@@ -267,7 +267,7 @@ class OperationGroup:
 
     @property
     def named_team(self) -> str | None:
-        """For reading a thing by its own id: if no team is named, the id alone decides."""
+        """For reading by a unique id: without a team in the request, the id alone decides."""
         return self._here.team_id
 
     @property
@@ -277,7 +277,7 @@ class OperationGroup:
 
 
 def operations_of(group: type) -> list[Operation]:
-    """The operations of a group, in the order they were defined, base classes in their order."""
+    """The operations of a group, in order of definition, base classes first."""
     found: dict[str, Operation] = {}
     for kind in reversed(group.__mro__):
         for member in vars(kind).values():
@@ -288,12 +288,12 @@ def operations_of(group: type) -> list[Operation]:
 
 
 def get(path: str, **wire: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make a method an operation that is asked for with GET."""
+    """Make a method an operation with GET."""
     return _operation(Wire(method="GET", path=path, **wire))
 
 
 def post(path: str, **wire: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make a method an operation that is asked for with POST."""
+    """Make a method an operation with POST."""
     return _operation(Wire(method="POST", path=path, **wire))
 
 

@@ -24,4 +24,4 @@ class Operations(
     TaskOperations,
     LedgerOperations,
 ):
-    """All that Arena can do: in this process, or over HTTP."""
+    """All operations: in this process, or over HTTP."""

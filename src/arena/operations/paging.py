@@ -1,4 +1,4 @@
-"""Pages and cursors: a cursor says where a page ended, as a text that clients hand back unread."""
+"""Pages and cursors: a cursor is an opaque text that says where a page ended."""
 
 import base64
 import binascii
@@ -10,9 +10,9 @@ from pydantic import Field
 
 from arena.errors import InvalidInput
 
-Limit = Annotated[int, Field(ge=1, le=1000, description="How many at most.")]
+Limit = Annotated[int, Field(ge=1, le=1000, description="Maximum number.")]
 Cursor = Annotated[
-    str | None, Field(max_length=200, description="`next_cursor` of the page before.")
+    str | None, Field(max_length=200, description="`next_cursor` of the previous page.")
 ]
 
 
@@ -22,7 +22,7 @@ def encode(*parts: object) -> str:
 
 
 def decode_number(cursor: str | None) -> int:
-    """The number a cursor holds; 0 if there is no cursor."""
+    """The number in a cursor; 0 without a cursor."""
     if cursor is None:
         return 0
     try:
@@ -35,7 +35,7 @@ def decode_number(cursor: str | None) -> int:
 
 
 def decode_moment(cursor: str | None) -> tuple[datetime, UUID] | None:
-    """The moment and the id a cursor holds."""
+    """The time and the id in a cursor."""
     if cursor is None:
         return None
     moment, _, ident = _decode(cursor).partition("|")
@@ -55,4 +55,4 @@ def _decode(cursor: str) -> str:
 
 
 def _invalid(cursor: str) -> InvalidInput:
-    return InvalidInput(f"cursor {cursor!r} is not one that Arena gave out")
+    return InvalidInput(f"cursor {cursor!r} is not valid: use next_cursor of the previous page")

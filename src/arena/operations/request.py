@@ -1,17 +1,16 @@
-"""What callers send: its rules, and what is said where it does not fit."""
+"""Request bodies: their rules, and the messages for invalid ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from arena.text import text_problem
 
 MAX_FAULTS = 50
 MAX_PLACE = 200
-"""A key that does not belong is quoted no longer than this."""
+"""An unknown key is quoted up to this length."""
 
 MESSAGES = {
     "extra_forbidden": "unknown field",
@@ -19,24 +18,13 @@ MESSAGES = {
     "missing": "is missing",
     "model_attributes_type": "must be a JSON object, sent as application/json",
 }
-"""Plain words for what the validator says in its own."""
-
-
-def _in_utc(moment: datetime) -> datetime:
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("is outside the years 1 to 9999") from None
-
-
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-"""A time with a zone, in UTC."""
+"""Our messages for some of pydantic's."""
 
 
 class Request(BaseModel):
     """A JSON body: an unknown key is an error."""
 
-    # NaN and the infinities must not become null on the way: another standard would be judged.
+    # NaN and the infinities must not become null in transit: it would be another standard.
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="constants", validate_by_name=True
     )
@@ -50,7 +38,7 @@ class Request(BaseModel):
 
 
 def _unstorable(value: object) -> str | None:
-    """What in a text, in a list or in a value PostgreSQL cannot store or JSON cannot carry."""
+    """Why a value (also inside lists and dataclasses) cannot be stored or sent; None if it can."""
     if isinstance(value, list):
         return next(filter(None, map(_unstorable, cast(list[object], value))), None)
     if is_dataclass(value):
@@ -60,14 +48,14 @@ def _unstorable(value: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfit:
-    """A place where a request did not fit."""
+    """An invalid part of a request."""
 
     at: Annotated[str, Field(examples=["body.trials"])]
     message: Annotated[str, Field(examples=["Input should be greater than or equal to 1"])]
 
 
 def misfits(errors: Sequence[Any]) -> list[Misfit]:
-    """Each place where a request did not fit, by what pydantic says of it.
+    """The invalid parts of a request, from pydantic's errors.
 
     The value itself is left out: it may be long, or a secret.
     """

@@ -1,4 +1,4 @@
-"""The results of a run: listed without the outputs, and each one in full."""
+"""The results of a run: a list without the outputs, and each one in full."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,7 +16,7 @@ TestId = Annotated[str, Field(max_length=50)]
 Category = Annotated[str | None, Field(max_length=100)]
 WhichOutcome = Annotated[
     Outcome | None,
-    Field(description="Only these results; `awaiting` are those that people have to judge."),
+    Field(description="Only these results; `awaiting` means not yet judged by reviewers."),
 ]
 OnlyFlaky = Annotated[
     bool, Field(description="Only tests that passed in some trials and failed in others.")
@@ -30,18 +30,18 @@ class ResultList:
     results: list[ResultRow]
     count: int
     total: int
-    """How many fit the filter in all."""
+    """How many match the filter in total."""
     next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultDetails:
-    """A result with the test it answers, and where it stands in its run."""
+    """A result with its test and its neighbours in the run."""
 
     run: Run
     result: Result
     test: Test
-    """As it was asked; its file may have changed since."""
+    """As it was in the run; its file may have changed since."""
     previous_id: UUID | None
     """The result recorded before."""
     next_id: UUID | None
@@ -69,9 +69,11 @@ class ResultOperations(OperationGroup):
     ) -> ResultList:
         """List the results of a run, in the order they were recorded, without the outputs."""
         await self.arena.runs.get(run_id, self.named_team)
-        wanted = ResultFilter(outcome=outcome, category=category, test_id=test_id, is_flaky=flaky)
+        selection = ResultFilter(
+            outcome=outcome, category=category, test_id=test_id, is_flaky=flaky
+        )
         rows, total = await self.arena.runs.rows(
-            run_id, wanted, after=paging.decode_number(cursor), limit=limit + 1
+            run_id, selection, after=paging.decode_number(cursor), limit=limit + 1
         )
         page = list(rows[:limit])
         return ResultList(
@@ -97,10 +99,12 @@ class ResultOperations(OperationGroup):
         test_id: TestId | None = None,
         flaky: OnlyFlaky = False,
     ) -> ResultDetails:
-        """One result in full, with the test as it was asked, and its neighbours that fit."""
+        """One result in full, with its frozen test and its neighbours that match the filter."""
         run = await self.arena.runs.get(run_id, self.named_team)
-        wanted = ResultFilter(outcome=outcome, category=category, test_id=test_id, is_flaky=flaky)
-        placed = await self.arena.runs.result(run_id, result_id, wanted)
+        selection = ResultFilter(
+            outcome=outcome, category=category, test_id=test_id, is_flaky=flaky
+        )
+        placed = await self.arena.runs.result(run_id, result_id, selection)
         return ResultDetails(
             run=run,
             result=placed.result,

@@ -1,4 +1,4 @@
-"""What people have to judge: reviews are listed, read, answered and watched."""
+"""Reviews by people: list, read, answer and watch them."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -27,7 +27,7 @@ from arena.reviews.review import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewList:
-    """A page of reviews, those that have waited longest first."""
+    """A page of reviews, longest waiting first."""
 
     reviews: Sequence[Review]
     count: int
@@ -36,7 +36,7 @@ class ReviewList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSuggestion:
-    """What a model would answer to one item."""
+    """A model's suggestion for one item."""
 
     place: ItemPlace
     item: int
@@ -44,19 +44,19 @@ class ReviewSuggestion:
     reason: str
     quote: str | None
     mark: str | None
-    """Why it deserves a second look."""
+    """Why it needs a second look."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSuggestions:
-    """What the configured judge would answer. A hint for a person, never a verdict."""
+    """Suggestions of the configured judge: hints for a person, never a verdict."""
 
     models: list[str]
     suggestions: list[ReviewSuggestion]
 
 
 class ReviewOperations(OperationGroup):
-    """What people have to judge."""
+    """Reviews by people."""
 
     @get("/api/reviews", id="list_reviews", tag="reviews")
     async def reviews(
@@ -70,7 +70,7 @@ class ReviewOperations(OperationGroup):
         limit: Limit = 20,
         cursor: Cursor = None,
     ) -> ReviewList:
-        """List the team's reviews, those that have waited longest first."""
+        """List the team's reviews, longest waiting first."""
         reviews = await self.arena.reviews.list(
             self.team,
             status=status,
@@ -83,7 +83,7 @@ class ReviewOperations(OperationGroup):
             more = paging.encode(page[-1].created_at.isoformat(), page[-1].id)
         return ReviewList(reviews=page, count=len(page), next_cursor=more)
 
-    # Before those with an id in their path: `events` and `settle` are no ids.
+    # Before the paths with an id, or `events` and `settle` would be taken for ids.
 
     @get(
         "/api/reviews/events",
@@ -93,18 +93,18 @@ class ReviewOperations(OperationGroup):
         description="Server-sent events: `reviews`, now and at every change.",
     )
     async def _stream_reviews(self) -> Events:
-        """Watch the team's reviews as server-sent events: how many are in each state."""
-        return _named(self.arena.reviews.watch(self.team))
+        """Watch the number of the team's reviews in each state, as server-sent events."""
+        return _as_events(self.arena.reviews.watch(self.team))
 
     async def watch_reviews(self) -> AsyncIterator[ReviewCounts]:
-        """How many of the team's reviews are in each state, now and at every change."""
+        """The number of the team's reviews in each state, now and at every change."""
         async with aclosing(await self._stream_reviews()) as events:
             async for event in events:
                 yield event.data
 
     @post("/api/reviews/settle", tag="reviews")
     async def settle_reviews(self) -> ReviewsSettled:
-        """Retry the verdicts of answered reviews that could not be made."""
+        """Retry the failed verdicts of answered reviews."""
         return await self.arena.reviews.settle_answered(self.team)
 
     @get("/api/reviews/{review_id}", id="get_review", tag="reviews", errors=(404,))
@@ -133,17 +133,17 @@ class ReviewOperations(OperationGroup):
     ) -> ReviewDetails:
         """Answer items of a review; the last answer makes the verdict.
 
-        Where the verdict cannot be made just now the answers are kept, the review stays `answered`
-        and `trouble` says why; it is settled later. From `due_at` on answers are refused; if the
-        time ends while the verdict is made, the review is `cancelled` and `trouble` says so.
+        If the verdict cannot be made now, the answers are kept, the review stays `answered` and
+        `trouble` says why; it is settled later. After `due_at` answers are refused; if the time
+        ends while the verdict is made, the review is `cancelled` and `trouble` says so.
         """
         await self.arena.reviews.answer(review_id, self.team, reviewer, answers)
         return await self.arena.reviews.get(review_id, self.team)
 
     @post("/api/reviews/{review_id}/suggest", tag="reviews", errors=(404,))
     async def suggest_answers(self, review_id: UUID) -> ReviewSuggestions:
-        """What the configured judge would answer: a hint for a person, never a verdict."""
-        from arena.evaluation.judge.suggestion import suggest  # few ask for it
+        """Suggestions of the configured judge: hints for a person, never a verdict."""
+        from arena.evaluation.judge.suggestion import suggest  # rarely needed
         from arena.evaluation.standard import Checklist
         from arena.evaluation.verdict import Submission
 
@@ -161,7 +161,7 @@ class ReviewOperations(OperationGroup):
 
 
 def _subject(text: str | None) -> tuple[SubjectKind, str] | None:
-    """What `run:ID` names."""
+    """Parse `run:ID` or `task:ID`."""
     if text is None:
         return None
     kind, _, ident = text.partition(":")
@@ -170,6 +170,6 @@ def _subject(text: str | None) -> tuple[SubjectKind, str] | None:
     return SubjectKind(kind), ident
 
 
-async def _named(counts: AsyncIterator[ReviewCounts]) -> Events:
+async def _as_events(counts: AsyncIterator[ReviewCounts]) -> Events:
     async for count in counts:
         yield Event(name="reviews", data=count)

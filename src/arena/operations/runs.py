@@ -35,7 +35,9 @@ Version = Annotated[
     str | None, Field(max_length=20, examples=["1.0.0"], description="Default: the newest.")
 ]
 Category = Annotated[str | None, Field(max_length=100, examples=["navigation"])]
-Wait = Annotated[bool, Field(description="Answer when the run is done; false answers 202 at once.")]
+Wait = Annotated[
+    bool, Field(description="Respond when the run has ended; false responds with 202 at once.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class RunCreated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunExecuted:
-    """How a run stands after it was executed or started."""
+    """The state of a run after it was executed or started."""
 
     run_id: UUID
     status: Annotated[str, Field(examples=["completed"])]
@@ -64,7 +66,7 @@ class RunExecuted:
     errored: int
     """Tests that could not be executed."""
     awaiting: int = 0
-    """Results that people have yet to judge."""
+    """Results that reviewers have not judged yet."""
     error_message: str | None
 
 
@@ -87,11 +89,11 @@ class RunDetails:
     next_cursor: str | None = None
     errors: list[RunError]
     categories: list[CategoryCount]
-    """Over all results, whatever the page."""
+    """Over all results, not only this page."""
     trials: Trials | None = None
-    """Only for a run that asked tests more than once."""
+    """Only for a run with repeated tests."""
     cost_usd_per_passed_test: float | None = None
-    """Null if the cost of some result is not known."""
+    """Null if the cost of a result is unknown."""
 
 
 class RunOperations(OperationGroup):
@@ -155,7 +157,7 @@ class RunOperations(OperationGroup):
         accepted_unless="wait",
     )
     async def resume_run(self, run_id: UUID, *, wait: Wait = True) -> RunExecuted:
-        """Continue a run that was interrupted, or that the infrastructure stopped."""
+        """Resume a run that was interrupted, or that an infrastructure error stopped."""
         self.arena.registry.refresh()
         return await self._executed(await self.arena.executor.resume(run_id, self.team), wait)
 
@@ -177,7 +179,7 @@ class RunOperations(OperationGroup):
 
     @post("/api/benchmarks/runs/{run_id}/cancel", tag="runs", errors=(404, 409))
     async def cancel_run(self, run_id: UUID) -> Run:
-        """Stop a run for good; the results it has stay."""
+        """Stop a run permanently; the results so far are kept."""
         return await self.arena.executor.cancel(run_id, self.team)
 
     @get("/api/benchmarks/runs", id="list_runs", tag="runs")
@@ -250,7 +252,7 @@ class RunOperations(OperationGroup):
         await self.arena.runs.get(run_id, self.named_team)
         after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
         if after >= 2**31:
-            raise InvalidInput(f"Last-Event-ID {last_event_id} is not one that Arena gave out")
+            raise InvalidInput(f"Last-Event-ID {last_event_id} is not a valid event id")
         return _events(
             self.arena.watcher.watch(run_id, self.named_team, after=after, with_results=results)
         )
@@ -316,7 +318,7 @@ def _cursor_behind(run: Run) -> str:
 
 
 def _with_trials(results: list[Result], trials: Trials | None) -> list[Result]:
-    """The results with what their tests' trials come to; nothing if no test was repeated."""
+    """The results with pass@k and pass^k of their tests; unchanged without repeated tests."""
     if trials is None:
         return results
     tests = {test.test_id: test for test in trials.tests}

@@ -9,12 +9,13 @@ from uuid import UUID
 from pydantic import Field
 
 from arena import clock
+from arena.clock import Moment
 from arena.errors import InvalidInput, NotFound
 from arena.fields import NonBlank
 from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get, post
-from arena.operations.request import Moment, Request
+from arena.operations.request import Request
 from arena.scoring.board import BoardFilter, Leaderboard, Recalculated
 from arena.scoring.comparison import Comparison
 from arena.scoring.history import (
@@ -56,7 +57,7 @@ class ExecutionReport(Request):
         default=None,
         min_length=1,
         max_length=200,
-        description="Sent again under the same key, an execution is counted once.",
+        description="An execution sent again with the same key is counted once.",
     )
     input_tokens: Tokens = None
     output_tokens: Tokens = None
@@ -82,7 +83,7 @@ class ScoreOperations(OperationGroup):
             NonBlank,
             Field(
                 max_length=100,
-                description="Who rates. A user has one standing rating per agent version and "
+                description="Who rates. A user has one current rating per agent version and "
                 "execution.",
             ),
         ] = "anonymous",
@@ -132,10 +133,10 @@ class ScoreOperations(OperationGroup):
     async def report_executions(
         self, executions: Annotated[list[ExecutionReport], Field(min_length=1, max_length=1000)]
     ) -> ExecutionsReported:
-        """Report executions that happened in your own system; all of them count, or none does."""
+        """Report executions that happened in your own system; all are recorded, or none."""
         names = dict.fromkeys((one.agent_id, one.version) for one in executions)
         subjects = {name: await self._subject(*name) for name in names}
-        # In a thread: the price list takes long to load.
+        # In a thread: the price list takes half a second to load.
         priced = await asyncio.to_thread(lambda: [_execution(one) for one in executions])
         batch = [
             (subjects[one.agent_id, one.version], execution)
@@ -162,13 +163,15 @@ class ScoreOperations(OperationGroup):
         limit: paging.Limit = 20,
         cursor: paging.Cursor = None,
     ) -> Leaderboard:
-        """The team's agents, best first, with the ranks that their intervals allow."""
+        """The team's agents, best first, with the range of ranks that their intervals allow."""
         if category and tag:
             raise InvalidInput("category and tag: give one of them")
         group = ("category", category) if category else ("tag", tag) if tag else None
-        wanted = BoardFilter(group=group, min_coverage=min_coverage, agent_id=agent_id)
+        selection = BoardFilter(group=group, min_coverage=min_coverage, agent_id=agent_id)
         offset = paging.decode_number(cursor)
-        board = await self.arena.scores.leaderboard(self.team, wanted, limit=limit, offset=offset)
+        board = await self.arena.scores.leaderboard(
+            self.team, selection, limit=limit, offset=offset
+        )
         end = offset + board.count
         has_more = board.count and end < board.total
         return replace(board, next_cursor=paging.encode(end) if has_more else None)
@@ -193,7 +196,7 @@ class ScoreOperations(OperationGroup):
         limit: paging.Limit = 500,
         cursor: paging.Cursor = None,
     ) -> Matrix:
-        """Every test of the agents' latest full runs, and how it went with each of them."""
+        """Every test of the agents' latest full runs, with the results of each agent."""
         start = paging.decode_number(cursor)
         matrix = await self.arena.scores.matrix(
             _subjects(agents, self.team), only_differing=differing, limit=limit, offset=start
@@ -215,7 +218,7 @@ class ScoreOperations(OperationGroup):
 
     @get("/api/benchmarks/pareto", id="get_pareto", tag="scores")
     async def pareto(self) -> Pareto:
-        """Accuracy against cost: the agents that nobody beats on both."""
+        """Accuracy against cost: the agents that no other beats on both."""
         return await self.arena.scores.pareto(self.team)
 
     @post(
@@ -230,7 +233,7 @@ class ScoreOperations(OperationGroup):
         agent_id: Annotated[AgentFilter, Field(description="Default: all.")] = None,
         version: VersionFilter = None,
     ) -> Recalculated:
-        """Compute the team's scores again from the raw rows."""
+        """Recompute the team's scores from the raw rows."""
         subject = await self._subject(agent_id, version) if agent_id else None
         return await self.arena.scores.recalculate(self.team, subject)
 
@@ -241,12 +244,12 @@ class ScoreOperations(OperationGroup):
         errors=(404,),
     )
     async def standing(self, test_id: str) -> Standing:
-        """How a test went with each agent in its latest full run, and whether it discriminates."""
+        """The results of a test in the latest full run of each agent, and its discrimination."""
         digest = self.arena.catalog.current.test(test_id).digest
         return await self.arena.scores.standing(self.team, test_id, digest)
 
     async def _subject(self, agent_id: str, version: str | None) -> Subject:
-        """The agent version to score: one that is registered, or has evidence already."""
+        """The agent version to score: a registered one, or one with evidence."""
         scores, registry = self.arena.scores, self.arena.registry
         registry.refresh()
         if version is not None:
@@ -265,7 +268,7 @@ class ScoreOperations(OperationGroup):
 
 
 def _execution(report: ExecutionReport) -> Execution:
-    """An execution as reported, with its price if the model's is known."""
+    """The reported execution, with its cost if the model's price is known."""
     usage = Usage(
         input_tokens=report.input_tokens,
         output_tokens=report.output_tokens,
@@ -283,7 +286,7 @@ def _execution(report: ExecutionReport) -> Execution:
 
 
 def _subjects(agents: str, team: str) -> list[Subject]:
-    """The agents that a comparison names, as `id:version`, separated by commas."""
+    """Parse the agents of a comparison: `id:version`, separated by commas."""
     subjects: list[Subject] = []
     for entry in agents.split(","):
         agent_id, _, version = entry.strip().partition(":")

@@ -1,4 +1,4 @@
-"""The server itself: its health, its teams, and what happens in a team."""
+"""The server: its health, its teams, and events of a team."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -26,22 +26,22 @@ class Health:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamList:
-    """The teams that may be chosen."""
+    """The available teams."""
 
     teams: Annotated[list[str], Field(examples=[["default"]])]
     is_local: bool
-    """Whether any team may be named, without a token."""
+    """Whether any team can be used without a token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What else has changed, for those who watch a team."""
+    """Something else that changed in a team."""
 
     what: Topic
 
 
 class ServerOperations(OperationGroup):
-    """The server itself."""
+    """The server."""
 
     @get("/api/health", tag="server", public=True)
     async def health(self) -> Health:
@@ -50,7 +50,7 @@ class ServerOperations(OperationGroup):
 
     @get("/api/teams", id="list_teams", tag="server", team=False)
     async def teams(self) -> TeamList:
-        """The teams that may be chosen: the token's own, or without tokens all that have a run."""
+        """The available teams: the token's own, or without tokens all that have a run."""
         if self.token_team is not None:
             return TeamList(teams=[self.token_team], is_local=False)
         known = await self.arena.runs.teams()
@@ -64,11 +64,11 @@ class ServerOperations(OperationGroup):
         description="Server-sent events: `progress` of runs and `change`, without end.",
     )
     async def team_events(self) -> Events:
-        """Watch a team: the progress of its runs, and what else changes."""
+        """Watch a team: the progress of its runs, and other changes."""
         return _events(self.arena, self.team)
 
     async def watch_team(self) -> AsyncIterator[Progress | Change]:
-        """A team's runs as they go on, and what else changes; the first say how things are."""
+        """The progress of a team's runs, and other changes; starts with the current state."""
         async with aclosing(await self.team_events()) as events:
             async for event in events:
                 yield event.data

@@ -1,8 +1,8 @@
-"""Paid tasks: post, list, show, and every move that a party can make.
+"""Paid tasks: post, list, show, and every move of a party.
 
-A token stands for a team, not for a person: who acts is named in the request, and agents prove
-themselves by their signatures. `_send_…` takes a signature; `apply`, `commit`, `submit` and
-`dispute` have the client's `signer` make it.
+A token identifies a team, not a person: the request names the acting party, and agents prove their
+identity by signatures. `_send_…` takes a signature; `apply`, `commit`, `submit` and `dispute` let
+the client's `signer` create it.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         cursor: Cursor = None,
     ) -> TaskList:
         """List the team's tasks, newest first."""
-        wanted = TaskFilter(
+        selection = TaskFilter(
             states=frozenset(state) if state else None,
             poster=poster,
             agent=agent,
@@ -94,7 +94,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         )
         before = paging.decode_number(cursor) or None
         tasks = await self.arena.market.ledger.tasks(
-            self.team, wanted, limit=limit + 1, before=before
+            self.team, selection, limit=limit + 1, before=before
         )
         page = tasks[:limit]
         more = paging.encode(page[-1].id) if len(tasks) > limit else None
@@ -110,7 +110,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         judge: JudgedBy = None,
         min_reward: MinReward = None,
     ) -> list[Task]:
-        """Every task that fits, newest first."""
+        """Every matching task, newest first."""
         tasks: list[Task] = []
         cursor: str | None = None
         while True:
@@ -140,11 +140,11 @@ class TaskOperations(MarketOperations, ContentOperations):
     async def _send_application(
         self, task_id: TaskId, *, agent: Party, proof: Proof, key: IdempotencyKey = None
     ) -> Receipt:
-        """Ask for a task as an agent; signed."""
+        """Apply for a task as an agent; signed."""
         return await self._act(task_id, Call(action=Action.APPLY, by=agent), key, proof)
 
     async def apply(self, task_id: int, *, key: str | None = None) -> Receipt:
-        """Ask for a task, as the signer's agent."""
+        """Apply for a task as the signer's agent."""
         return await self._signed(
             Act.APPLY,
             task_id,
@@ -162,12 +162,12 @@ class TaskOperations(MarketOperations, ContentOperations):
         proof: Proof,
         key: IdempotencyKey = None,
     ) -> Receipt:
-        """Bind an agent to a result that it does not show yet; signed."""
+        """Commit an agent to a result that it does not show yet; signed."""
         call = Call(action=Action.COMMIT, by=agent, commitment=commitment)
         return await self._act(task_id, call, key, proof)
 
     async def commit(self, task_id: int, commitment: str, *, key: str | None = None) -> Receipt:
-        """Bind the signer's agent to a result that it does not show yet."""
+        """Commit the signer's agent to a result that it does not show yet."""
         return await self._signed(
             Act.COMMIT,
             task_id,
@@ -191,7 +191,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         proof: Proof,
         key: IdempotencyKey = None,
     ) -> Receipt:
-        """Submit the result, once; signed. What is judged is the whole content behind the hash."""
+        """Submit the result, once; signed. The whole content with that hash is judged."""
         if (result is None) == (result_hash is None):
             raise InvalidInput("give either result (the full answer) or resultHash")
         submitted = result_hash or utf8(result or "", "result")
@@ -208,7 +208,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         salt: str | None = None,
         key: str | None = None,
     ) -> Receipt:
-        """Submit a result, as the signer's agent: the result, or its CID in the store."""
+        """Submit a result as the signer's agent: the result itself, or its CID in the store."""
         if (result is None) == (result_hash is None):
             raise InvalidInput("give either the result or its hash")
         if isinstance(result, bytes):
@@ -237,13 +237,13 @@ class TaskOperations(MarketOperations, ContentOperations):
     async def assign(
         self, task_id: TaskId, *, by: Party, agent: Party | None = None, key: IdempotencyKey = None
     ) -> Receipt:
-        """Give a task to an applicant; without one, to the best if the terms say so."""
+        """Assign a task to an applicant; without one, to the best if the terms allow it."""
         action = Action.ASSIGN_BEST if agent is None else Action.ASSIGN
         return await self._act(task_id, Call(action=action, by=by, agent=agent), key)
 
     @move("/api/tasks/{task_id}/review", body="TaskReview")
     async def review_task(self, task_id: TaskId, *, by: Party) -> Review:
-        """Let people answer the checklists of a submitted task; their verdict is the judge's."""
+        """Open a review of a submitted task; the verdict of its reviewers is the judge's."""
         new = await self.arena.task_reviews.new_review(self.team, task_id, by=by)
         return await self.arena.reviews.open(new)
 
@@ -265,8 +265,7 @@ class TaskOperations(MarketOperations, ContentOperations):
     ) -> Receipt:
         """Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
 
-        It names the agent and the very result it is about. Without a dispute window it settles at
-        once.
+        It names the agent and the result it is about. Without a dispute window it settles at once.
         """
         call = Call(
             action=Action.JUDGE,
@@ -288,14 +287,14 @@ class TaskOperations(MarketOperations, ContentOperations):
         proof: Proof | None = None,
         key: IdempotencyKey = None,
     ) -> Receipt:
-        """Contest the verdict, once, as the side that lost; locks the bond. An agent signs it."""
+        """Dispute the verdict, once, as the side that lost; locks the bond. An agent signs it."""
         call = Call(action=Action.DISPUTE, by=by, reason_uri=reason_uri)
         return await self._act(task_id, call, key, proof)
 
     async def dispute(
         self, task_id: int, *, by: str, reason_uri: str, key: str | None = None
     ) -> Receipt:
-        """Contest a verdict as the side that lost; signed if it is the signer's agent."""
+        """Dispute a verdict as the side that lost; signed if it is the signer's agent."""
         if self.signer is None or self.signer.agent != by:
             return await self._send_dispute(task_id, by=by, reason_uri=reason_uri, key=key)
         return await self._signed(
@@ -325,7 +324,7 @@ class TaskOperations(MarketOperations, ContentOperations):
     async def cancel(
         self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
     ) -> Receipt:
-        """Take an unassigned task back as its poster; the reward returns."""
+        """Cancel an unassigned task as its poster; the reward is refunded."""
         if by is None:
             raise InvalidInput("by is missing: only the poster may cancel")
         return await self._act(task_id, Call(action=Action.CANCEL, by=by), key)
@@ -334,14 +333,14 @@ class TaskOperations(MarketOperations, ContentOperations):
     async def expire(
         self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
     ) -> Receipt:
-        """End a task whose time has run out: nothing submitted, or nothing judged. Anyone may."""
+        """End a task that was not submitted or not judged in time. Anyone may do this."""
         return await self._act(task_id, Call(action=Action.EXPIRE, by=by or ANYONE), key)
 
     @move("/api/tasks/{task_id}/settle", id="settle_task", body="TaskEnd")
     async def settle(
         self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
     ) -> Receipt:
-        """Pay or refund by the verdict once its time for disputes has passed. Anyone may."""
+        """Pay or refund by the verdict after the dispute window. Anyone may do this."""
         return await self._act(task_id, Call(action=Action.SETTLE, by=by or ANYONE), key)
 
     async def _act(

@@ -1,4 +1,4 @@
-"""What changes in a team, for all who watch it."""
+"""Watches the changes in a team."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from arena.assembly import Arena
 
 POLL_SECONDS = 1.0
-"""How often a team is looked at, although nothing has happened in this process."""
+"""How often a team is polled without a change in this process."""
 
 Topic = Literal["scores", "reviews", "market", "catalog"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What is new to one who watches."""
+    """What changed since the last event."""
 
     runs: Sequence[Run]
     changed: Sequence[Topic]
@@ -27,15 +27,15 @@ class News:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """A team as it was seen."""
+    """The last read state of a team."""
 
     runs: Mapping[UUID, Run]
     versions: Mapping[Topic, object]
-    """Of each topic, something that differs after every change of it."""
+    """A value per topic that differs after every change."""
 
 
 async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[News]:
-    """What is new since the last look, now and then nothing; the first says how things are."""
+    """Changes since the last read, possibly none; the first is the current state."""
     seen = _State(runs={}, versions={})
 
     async def look(_: _State | None) -> _State:
@@ -53,7 +53,7 @@ async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[News]:
     async with aclosing(looks):
         async for state in looks:
             ended = {
-                # These ran, and are now neither running nor among the newest.
+                # These were running, and are now neither running nor among the newest.
                 run.id: await arena.runs.get(run.id, team)
                 for run in seen.runs.values()
                 if run.status is RunStatus.RUNNING and run.id not in state.runs

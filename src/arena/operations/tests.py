@@ -1,4 +1,4 @@
-"""Tests: the catalog, the state of its files, and whether its tests are any good."""
+"""Tests: the catalog, the state of its files, and the audit."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ AgentFilter = Annotated[str | None, Field(description="Only tests for this agent
 
 
 class TestOperations(OperationGroup):
-    """What is asked."""
+    """The tests."""
 
     __test__ = False  # keeps pytest from collecting the class
 
@@ -58,7 +58,7 @@ class TestOperations(OperationGroup):
         tag: str | None = None,
         include_inactive: bool = False,
     ) -> list[Test]:
-        """Every test that fits, from all pages."""
+        """Every matching test, from all pages."""
         tests: list[Test] = []
         cursor: str | None = None
         while True:
@@ -86,6 +86,6 @@ class TestOperations(OperationGroup):
 
     @get("/api/benchmarks/audit", tag="tests", team=False)
     async def audit_tests(self) -> TestAudit:
-        """Which active tests an agent that does nothing passes; repeat while some are pending."""
+        """The active tests that an idle agent would pass; repeat while some are pending."""
         catalog = self.arena.catalog.current
         return await self.arena.audits.report(catalog, within_seconds=AUDIT_SECONDS)

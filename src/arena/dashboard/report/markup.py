@@ -35,7 +35,7 @@ class Html(str):
 def element(tag: str, /, *children: str | None, **attributes: object) -> Html:
     """An element; children that are not `Html` are escaped, None is left out.
 
-    Attributes have `_` for `-`, and a trailing `_` where the name is a Python keyword. True is
+    Attributes have `_` for `-`, and a trailing `_` if the name is a Python keyword. True is
     written without a value; None and False are left out.
     """
     written = "".join(_attribute(key, value) for key, value in attributes.items())
@@ -50,12 +50,12 @@ def joined(*parts: str | None) -> Html:
 
 
 def escaped(text: str) -> Html:
-    """The text as HTML; what is `Html` already stays."""
+    """The text as HTML; `Html` is returned unchanged."""
     return text if isinstance(text, Html) else Html(html.escape(to_unicode(text)))
 
 
 def untrusted(text: str) -> Html:
-    """Text that somebody else wrote: isolated from its line, its invisible characters shown."""
+    """Untrusted text: isolated from its line, with invisible characters made visible."""
     pieces: list[str] = []
     end = 0
     for found in UNSEEN.finditer(text):
@@ -81,7 +81,7 @@ def _attribute(key: str, value: object) -> str:
 
 
 def frame(*, title: str, heading: str, lead: Html, main: Html, data_name: str) -> str:
-    """A whole page that loads nothing: no file, no address, no font."""
+    """A whole page that loads no other resources."""
     style, script = _part("report.css"), _part("report.js")
     policy = (
         "default-src 'none'",
@@ -126,7 +126,7 @@ def facts(rows: Iterable[tuple[str, str, str | None]]) -> Html:
 
 
 def filter_bar(*fields: Html) -> Html:
-    """The fields of a filter, and the number of rows they leave."""
+    """The fields of a filter, and the number of matching rows."""
     shown = element("p", id="shown", role="status", class_="quiet")
     return element("div", *fields, shown, class_="filter", role="search")
 

@@ -23,18 +23,18 @@ from arena.operations.runs import RunDetails
 from arena.runs.run import Result, Run
 from arena.scoring.board import BoardEntry, Leaderboard
 from arena.scoring.intervals import Interval
-from arena.text import to_unicode
+from arena.text import UNKNOWN, percent_text, score_text, seconds_text, to_unicode
 
 PAGE = "index.html"
 DATA = "report.json"
 
 MOST_CHARACTERS = 4_000
-"""Of a prompt or an answer; the data file beside the page has all of it."""
+"""Per prompt or answer; the data file next to the page has all of it."""
 
 REASON_CHARACTERS = 160
 
 OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
-"""None: people have not judged it yet."""
+"""None: reviewers have not judged it yet."""
 
 COLUMNS = (
     "Rank",
@@ -51,12 +51,9 @@ COLUMNS = (
 )
 NUMBERS = set(COLUMNS) - {"Agent", "Version", ""}
 
-NOTHING = "–"
-"""Stands for an unknown number, which is never a zero."""
-
 
 def write_report(folder: Path, page: str, data: str) -> Path:
-    """Write the page and its data, each atomically; other files in the folder stay."""
+    """Write the page and its data, each atomically; other files in the folder are kept."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / DATA, to_unicode(data).encode())
@@ -109,9 +106,9 @@ def _facts(run: Run) -> list[tuple[str, str, str | None]]:
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
     return [
-        ("Score", percent(run.score_percent), None),
+        ("Score", percent_text(run.score_percent), None),
         ("Passed", f"{run.passed_tests} of {run.total_tests}", None),
-        ("Points", points, percent(run.points_percent)),
+        ("Points", points, percent_text(run.points_percent)),
         ("Not executed", count(run.errored_tests), "not caused by the agent"),
         ("Tokens", count(tokens), None),
         ("Cost", dollars(run.cost_usd), f"of {run.costed_tests} results"),
@@ -149,7 +146,7 @@ def _result(result: Result, test: Test | None) -> Html:
             element("span", f" {result.test_id}{trial}", class_="quiet"),
         ),
         element("span", untrusted(_cut(reason, REASON_CHARACTERS)), class_="why quiet"),
-        element("span", seconds(result.duration_seconds), class_="took quiet"),
+        element("span", seconds_text(result.duration_seconds), class_="took quiet"),
     )
     found = f"{result.test_id} {name} {reason} {(answer or '')[:500]}".lower()
     return element(
@@ -202,7 +199,7 @@ def _findings(result: Result) -> Html | None:
 def _figures(result: Result) -> str:
     return (
         f"{result.category} · {result.points_earned:g} of {result.points_possible:g} points · "
-        f"score {score(result.score)} · {count(result.input_tokens)} tokens in, "
+        f"score {score_text(result.score)} · {count(result.input_tokens)} tokens in, "
         f"{count(result.output_tokens)} out · {dollars(result.cost_usd)}"
     )
 
@@ -284,13 +281,13 @@ def _row(entry: BoardEntry) -> Html:
         _rank(entry),
         element("b", untrusted(entry.agent_id)),
         untrusted(entry.agent_version),
-        score(entry.overall_score),
-        f"{interval.low:.1f}–{interval.high:.1f}" if interval else NOTHING,
+        score_text(entry.overall_score),
+        f"{interval.low:.1f}–{interval.high:.1f}" if interval else UNKNOWN,
         _chart(entry.overall_score, interval),
-        score(entry.benchmark_score),
+        score_text(entry.benchmark_score),
         _rating(entry),
-        score(entry.success_rate_score),
-        score(entry.cost_efficiency_score),
+        score_text(entry.success_rate_score),
+        score_text(entry.cost_efficiency_score),
         f"{entry.coverage:.0%}",
     )
     row = [
@@ -302,7 +299,7 @@ def _row(entry: BoardEntry) -> Html:
 
 def _rank(entry: BoardEntry) -> str:
     if entry.rank is None:
-        return NOTHING
+        return UNKNOWN
     if entry.rank_low == entry.rank_high:
         return str(entry.rank)
     return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
@@ -310,12 +307,12 @@ def _rank(entry: BoardEntry) -> str:
 
 def _rating(entry: BoardEntry) -> str:
     if entry.avg_user_rating is None:
-        return NOTHING
+        return UNKNOWN
     return f"{entry.avg_user_rating:.1f} of 5 ({entry.feedback_count})"
 
 
 def _chart(value: float | None, interval: Interval | None) -> Html:
-    """A dot on its interval, from 0 to 100; the numbers stand beside it."""
+    """A dot on its interval, from 0 to 100; the numbers are next to it."""
     if value is None:
         return Html("")
     bar = None
@@ -332,32 +329,13 @@ def _chart(value: float | None, interval: Interval | None) -> Html:
     )
 
 
-def score(value: float | None) -> str:
-    """With one decimal; with two if it would otherwise be rounded up to 100."""
-    if value is None:
-        return NOTHING
-    return f"{min(value, 99.99):.2f}" if 99.95 <= value < 100 else f"{value:.1f}"
-
-
-def percent(value: float | None) -> str:
-    """A score in percent."""
-    return NOTHING if value is None else f"{score(value)} %"
-
-
 def count(value: float | None) -> str:
     """A whole number, with commas."""
-    return NOTHING if value is None else f"{value:,.0f}"
-
-
-def seconds(value: float | None) -> str:
-    """A duration."""
-    if value is None:
-        return NOTHING
-    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
+    return UNKNOWN if value is None else f"{value:,.0f}"
 
 
 def dollars(value: float | None) -> str:
     """A cost; small amounts keep their digits."""
     if value is None:
-        return NOTHING
+        return UNKNOWN
     return f"${value:.2f}" if value >= 0.1 or value == 0 else f"${value:.3g}"
