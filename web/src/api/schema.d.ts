@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Check Agent
-         * @description Ask an agent once, and report what came back and how fast.
+         * @description Ask an agent once, and report its answer and its duration.
          */
         post: operations["check_agent"];
         delete?: never;
@@ -73,13 +73,13 @@ export interface paths {
         };
         /**
          * Export Content
-         * @description One file (CAR) with these contents; a verdict record brings what it refers to.
+         * @description One file (CAR) with these contents; a verdict record includes what it refers to.
          */
         get: operations["export_content"];
         put?: never;
         /**
          * Import Content
-         * @description Store everything in an archive, or nothing of it if a byte is wrong.
+         * @description Store everything in an archive, or nothing if a byte is wrong.
          */
         post: operations["import_content"];
         delete?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Audit Tests
-         * @description Which active tests an agent that does nothing passes; repeat while some are pending.
+         * @description The active tests that an idle agent would pass; repeat while some are pending.
          */
         get: operations["audit_tests"];
         put?: never;
@@ -157,7 +157,7 @@ export interface paths {
         };
         /**
          * Compare Tests
-         * @description Every test of the agents' latest full runs, and how it went with each of them.
+         * @description Every test of the agents' latest full runs, with the results of each agent.
          */
         get: operations["compare_tests"];
         put?: never;
@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Report Executions
-         * @description Report executions that happened in your own system; all of them count, or none does.
+         * @description Report executions that happened in your own system; all are recorded, or none.
          */
         post: operations["report_executions"];
         delete?: never;
@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Get Leaderboard
-         * @description The team's agents, best first, with the ranks that their intervals allow.
+         * @description The team's agents, best first, with the range of ranks that their intervals allow.
          */
         get: operations["get_leaderboard"];
         put?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Get Pareto
-         * @description Accuracy against cost: the agents that nobody beats on both.
+         * @description Accuracy against cost: the agents that no other beats on both.
          */
         get: operations["get_pareto"];
         put?: never;
@@ -343,7 +343,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Run
-         * @description Stop a run for good; the results it has stay.
+         * @description Stop a run permanently; the results so far are kept.
          */
         post: operations["cancel_run"];
         delete?: never;
@@ -401,7 +401,7 @@ export interface paths {
         };
         /**
          * Get Result
-         * @description One result in full, with the test as it was asked, and its neighbours that fit.
+         * @description One result in full, with its frozen test and its neighbours that match the filter.
          */
         get: operations["get_result"];
         put?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Continue a run that was interrupted, or that the infrastructure stopped.
+         * @description Resume a run that was interrupted, or that an infrastructure error stopped.
          */
         post: operations["resume_run"];
         delete?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Recalculate Scores
-         * @description Compute the team's scores again from the raw rows.
+         * @description Recompute the team's scores from the raw rows.
          */
         post: operations["recalculate_scores"];
         delete?: never;
@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * Get Test Standing
-         * @description How a test went with each agent in its latest full run, and whether it discriminates.
+         * @description The results of a test in the latest full run of each agent, and its discrimination.
          */
         get: operations["get_test_standing"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Get Content
-         * @description The content with this CID, every block of it verified.
+         * @description The content with this CID, every block verified.
          */
         get: operations["get_content"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
          * Evaluate Submission
          * @description Judge a submission by a standard: 409 if people have to answer a checklist first.
          *
-         *     Where tokens are needed, the caller sends the private part of a sealed standard along.
+         *     If the server needs tokens, the caller must send the private part of a sealed standard.
          */
         post: operations["evaluate_submission"];
         delete?: never;
@@ -583,7 +583,7 @@ export interface paths {
         };
         /**
          * Watch Team
-         * @description Watch a team: the progress of its runs, and what else changes.
+         * @description Watch a team: the progress of its runs, and other changes.
          */
         get: operations["watch_team"];
         put?: never;
@@ -623,7 +623,7 @@ export interface paths {
         };
         /**
          * List Judges
-         * @description List the judge that the settings name, with its latest calibration; empty without one.
+         * @description List the configured judge with its latest calibration; empty without one.
          */
         get: operations["list_judges"];
         put?: never;
@@ -643,7 +643,7 @@ export interface paths {
         };
         /**
          * Audit Ledger
-         * @description Check every invariant of the team's market from the raw rows.
+         * @description Check every invariant of the team's market on the raw rows.
          */
         get: operations["audit_ledger"];
         put?: never;
@@ -663,7 +663,7 @@ export interface paths {
         };
         /**
          * Get Balance
-         * @description What a party has, or every account that is not empty.
+         * @description The balance of a party, or of every account that is not empty.
          */
         get: operations["get_balance"];
         put?: never;
@@ -685,7 +685,7 @@ export interface paths {
         put?: never;
         /**
          * Deposit Test Money
-         * @description Give a party test money; it is worth nothing.
+         * @description Deposit test money into a party's account; it is worth nothing.
          */
         post: operations["deposit_test_money"];
         delete?: never;
@@ -725,7 +725,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw Test Money
-         * @description Take test money out of a party's account.
+         * @description Withdraw test money from a party's account.
          */
         post: operations["withdraw_test_money"];
         delete?: never;
@@ -769,7 +769,7 @@ export interface paths {
         put?: never;
         /**
          * Register Market Agent
-         * @description Admit an agent with its public key; signed with the private one.
+         * @description Register an agent with its public key; signed with the private one.
          */
         post: operations["register_market_agent"];
         delete?: never;
@@ -809,7 +809,7 @@ export interface paths {
         put?: never;
         /**
          * Close Due Tasks
-         * @description End every task whose time has run out. Anyone may: nothing depends on who does.
+         * @description End every task whose time has run out. Anyone may do this.
          */
         post: operations["close_due_tasks"];
         delete?: never;
@@ -827,7 +827,7 @@ export interface paths {
         };
         /**
          * List Market Events
-         * @description What happened, in order, after the event `since`.
+         * @description Events after the event `since`, in order.
          */
         get: operations["list_market_events"];
         put?: never;
@@ -847,7 +847,7 @@ export interface paths {
         };
         /**
          * Watch Market
-         * @description Watch the market as server-sent events: after `since`, or from now on.
+         * @description Watch the market as server-sent events, after `since` or from now on.
          */
         get: operations["watch_market"];
         put?: never;
@@ -867,7 +867,7 @@ export interface paths {
         };
         /**
          * List Reviews
-         * @description List the team's reviews, those that have waited longest first.
+         * @description List the team's reviews, longest waiting first.
          */
         get: operations["list_reviews"];
         put?: never;
@@ -887,7 +887,7 @@ export interface paths {
         };
         /**
          * Watch Reviews
-         * @description Watch the team's reviews as server-sent events: how many are in each state.
+         * @description Watch the number of the team's reviews in each state, as server-sent events.
          */
         get: operations["watch_reviews"];
         put?: never;
@@ -909,7 +909,7 @@ export interface paths {
         put?: never;
         /**
          * Settle Reviews
-         * @description Retry the verdicts of answered reviews that could not be made.
+         * @description Retry the failed verdicts of answered reviews.
          */
         post: operations["settle_reviews"];
         delete?: never;
@@ -935,9 +935,9 @@ export interface paths {
          * Answer Review
          * @description Answer items of a review; the last answer makes the verdict.
          *
-         *     Where the verdict cannot be made just now the answers are kept, the review stays `answered`
-         *     and `trouble` says why; it is settled later. From `due_at` on answers are refused; if the
-         *     time ends while the verdict is made, the review is `cancelled` and `trouble` says so.
+         *     If the verdict cannot be made now, the answers are kept, the review stays `answered` and
+         *     `trouble` says why; it is settled later. After `due_at` answers are refused; if the time
+         *     ends while the verdict is made, the review is `cancelled` and `trouble` says so.
          */
         post: operations["answer_review"];
         delete?: never;
@@ -957,7 +957,7 @@ export interface paths {
         put?: never;
         /**
          * Suggest Answers
-         * @description What the configured judge would answer: a hint for a person, never a verdict.
+         * @description Suggestions of the configured judge: hints for a person, never a verdict.
          */
         post: operations["suggest_answers"];
         delete?: never;
@@ -1021,7 +1021,7 @@ export interface paths {
         put?: never;
         /**
          * Apply For Task
-         * @description Ask for a task as an agent; signed.
+         * @description Apply for a task as an agent; signed.
          */
         post: operations["apply_for_task"];
         delete?: never;
@@ -1041,7 +1041,7 @@ export interface paths {
         put?: never;
         /**
          * Assign Task
-         * @description Give a task to an applicant; without one, to the best if the terms say so.
+         * @description Assign a task to an applicant; without one, to the best if the terms allow it.
          */
         post: operations["assign_task"];
         delete?: never;
@@ -1061,7 +1061,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Task
-         * @description Take an unassigned task back as its poster; the reward returns.
+         * @description Cancel an unassigned task as its poster; the reward is refunded.
          */
         post: operations["cancel_task"];
         delete?: never;
@@ -1081,7 +1081,7 @@ export interface paths {
         put?: never;
         /**
          * Commit Result
-         * @description Bind an agent to a result that it does not show yet; signed.
+         * @description Commit an agent to a result that it does not show yet; signed.
          */
         post: operations["commit_result"];
         delete?: never;
@@ -1101,7 +1101,7 @@ export interface paths {
         put?: never;
         /**
          * Dispute Verdict
-         * @description Contest the verdict, once, as the side that lost; locks the bond. An agent signs it.
+         * @description Dispute the verdict, once, as the side that lost; locks the bond. An agent signs it.
          */
         post: operations["dispute_verdict"];
         delete?: never;
@@ -1121,7 +1121,7 @@ export interface paths {
         put?: never;
         /**
          * Expire Task
-         * @description End a task whose time has run out: nothing submitted, or nothing judged. Anyone may.
+         * @description End a task that was not submitted or not judged in time. Anyone may do this.
          */
         post: operations["expire_task"];
         delete?: never;
@@ -1143,8 +1143,7 @@ export interface paths {
          * Judge Task
          * @description Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
          *
-         *     It names the agent and the very result it is about. Without a dispute window it settles at
-         *     once.
+         *     It names the agent and the result it is about. Without a dispute window it settles at once.
          */
         post: operations["judge_task"];
         delete?: never;
@@ -1184,7 +1183,7 @@ export interface paths {
         put?: never;
         /**
          * Review Task
-         * @description Let people answer the checklists of a submitted task; their verdict is the judge's.
+         * @description Open a review of a submitted task; the verdict of its reviewers is the judge's.
          */
         post: operations["review_task"];
         delete?: never;
@@ -1204,7 +1203,7 @@ export interface paths {
         put?: never;
         /**
          * Settle Task
-         * @description Pay or refund by the verdict once its time for disputes has passed. Anyone may.
+         * @description Pay or refund by the verdict after the dispute window. Anyone may do this.
          */
         post: operations["settle_task"];
         delete?: never;
@@ -1224,7 +1223,7 @@ export interface paths {
         put?: never;
         /**
          * Submit Result
-         * @description Submit the result, once; signed. What is judged is the whole content behind the hash.
+         * @description Submit the result, once; signed. The whole content with that hash is judged.
          */
         post: operations["submit_result"];
         delete?: never;
@@ -1242,7 +1241,7 @@ export interface paths {
         };
         /**
          * List Teams
-         * @description The teams that may be chosen: the token's own, or without tokens all that have a run.
+         * @description The available teams: the token's own, or without tokens all that have a run.
          */
         get: operations["list_teams"];
         put?: never;
@@ -1262,7 +1261,7 @@ export interface paths {
         };
         /**
          * Verify Record
-         * @description Check a verdict record: replay what can be, recompute what was derived from the rest.
+         * @description Check a verdict record: replay what can be replayed, recompute the rest.
          */
         get: operations["verify_record"];
         put?: never;
@@ -1491,7 +1490,7 @@ export interface components {
         };
         /**
          * Balances
-         * @description What the accounts hold; all together nothing, since all money comes from `outside`.
+         * @description The balances of accounts; they sum to zero, because all money comes from `outside`.
          */
         Balances: {
             /** Balances */
@@ -1645,7 +1644,7 @@ export interface components {
         };
         /**
          * ChecklistAnswer
-         * @description What a person says to one item of a checklist.
+         * @description A person's answer to one item of a checklist.
          */
         ChecklistAnswer: {
             /** Passed */
@@ -1749,7 +1748,7 @@ export interface components {
         ContentImported: {
             /**
              * Roots
-             * @description The CIDs it was made for.
+             * @description The CIDs it was created for.
              */
             roots: string[];
         };
@@ -1820,7 +1819,7 @@ export interface components {
         Evaluate: {
             /**
              * Standard
-             * @description The standard itself, or the CID of one that is in the content store.
+             * @description The standard itself, or the CID of a stored one.
              */
             standard: {
                 [key: string]: unknown;
@@ -1829,7 +1828,7 @@ export interface components {
             submission: string;
             /**
              * Language
-             * @description What its code is written in.
+             * @description The language of its code.
              */
             language?: string | null;
             /**
@@ -1840,20 +1839,20 @@ export interface components {
             answers: components["schemas"]["ChecklistAnswer"][];
             /**
              * Fresh
-             * @description Ask the judge even where its votes on this are in the cache.
+             * @description Ask the judge even if its votes are in the cache.
              * @default false
              */
             fresh: boolean;
             /**
              * Sealed
-             * @description The private part of a sealed standard; without tokens: else the one here.
+             * @description The private part of a sealed standard. Default without tokens: the stored one.
              */
             sealed?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Record
-             * @description Whether a verdict record is kept.
+             * @description Whether to keep a verdict record.
              * @default true
              */
             record: boolean;
@@ -1881,7 +1880,7 @@ export interface components {
             status: "completed" | "failed" | "timeout" | "error" | "cancelled";
             /**
              * Idempotency Key
-             * @description Sent again under the same key, an execution is counted once.
+             * @description An execution sent again with the same key is counted once.
              */
             idempotency_key?: string | null;
             /** Input Tokens */
@@ -2001,7 +2000,7 @@ export interface components {
             task_description?: string | null;
             /**
              * User Id
-             * @description Who rates. A user has one standing rating per agent version and execution.
+             * @description Who rates. A user has one current rating per agent version and execution.
              * @default anonymous
              */
             user_id: string;
@@ -2505,18 +2504,18 @@ export interface components {
             count: number;
             /**
              * Last Id
-             * @description `since` of the next request.
+             * @description The `since` of the next request.
              */
             last_id: number;
         };
         /**
          * MarketInfo
-         * @description The market of a team, and how to read and sign what it says.
+         * @description The market of a team, with what a client needs to sign and to read amounts.
          */
         MarketInfo: {
             /**
              * Market
-             * @description Its id, which every signature names.
+             * @description Its id, which is part of every signature.
              */
             market: string;
             /**
@@ -2527,7 +2526,7 @@ export interface components {
             currency: string;
             /**
              * Decimals
-             * @description How many an amount may have.
+             * @description How many decimals an amount may have.
              * @default 6
              */
             decimals: number;
@@ -2540,7 +2539,7 @@ export interface components {
             /**
              * Now
              * Format: date-time
-             * @description The time that decides about windows.
+             * @description The time that windows are compared with.
              */
             now: string;
         };
@@ -2932,12 +2931,12 @@ export interface components {
         };
         /**
          * ResultDetails
-         * @description A result with the test it answers, and where it stands in its run.
+         * @description A result with its test and its neighbours in the run.
          */
         ResultDetails: {
             run: components["schemas"]["Run"];
             result: components["schemas"]["Result"];
-            /** @description As it was asked; its file may have changed since. */
+            /** @description As it was in the run; its file may have changed since. */
             test: components["schemas"]["Test"];
             /**
              * Previous Id
@@ -2958,7 +2957,7 @@ export interface components {
             count: number;
             /**
              * Total
-             * @description How many fit the filter in all.
+             * @description How many match the filter in total.
              */
             total: number;
             /** Next Cursor */
@@ -3167,7 +3166,7 @@ export interface components {
         };
         /**
          * ReviewList
-         * @description A page of reviews, those that have waited longest first.
+         * @description A page of reviews, longest waiting first.
          */
         ReviewList: {
             /** Reviews */
@@ -3204,7 +3203,7 @@ export interface components {
         };
         /**
          * ReviewSuggestion
-         * @description What a model would answer to one item.
+         * @description A model's suggestion for one item.
          */
         ReviewSuggestion: {
             /**
@@ -3223,13 +3222,13 @@ export interface components {
             quote: string | null;
             /**
              * Mark
-             * @description Why it deserves a second look.
+             * @description Why it needs a second look.
              */
             mark: string | null;
         };
         /**
          * ReviewSuggestions
-         * @description What the configured judge would answer. A hint for a person, never a verdict.
+         * @description Suggestions of the configured judge: hints for a person, never a verdict.
          */
         ReviewSuggestions: {
             /** Models */
@@ -3430,14 +3429,14 @@ export interface components {
             errors: components["schemas"]["RunError"][];
             /**
              * Categories
-             * @description Over all results, whatever the page.
+             * @description Over all results, not only this page.
              */
             categories: components["schemas"]["CategoryCount"][];
-            /** @description Only for a run that asked tests more than once. */
+            /** @description Only for a run with repeated tests. */
             trials: components["schemas"]["Trials"] | null;
             /**
              * Cost Usd Per Passed Test
-             * @description Null if the cost of some result is not known.
+             * @description Null if the cost of a result is unknown.
              */
             cost_usd_per_passed_test: number | null;
         };
@@ -3457,7 +3456,7 @@ export interface components {
         };
         /**
          * RunExecuted
-         * @description How a run stands after it was executed or started.
+         * @description The state of a run after it was executed or started.
          */
         RunExecuted: {
             /**
@@ -3490,7 +3489,7 @@ export interface components {
             errored: number;
             /**
              * Awaiting
-             * @description Results that people have yet to judge.
+             * @description Results that reviewers have not judged yet.
              * @default 0
              */
             awaiting: number;
@@ -4102,7 +4101,7 @@ export interface components {
         };
         /**
          * TasksClosed
-         * @description Which tasks were ended because their time had run out.
+         * @description The tasks that were ended because their time had run out.
          */
         TasksClosed: {
             /** Closed */
@@ -4112,7 +4111,7 @@ export interface components {
         };
         /**
          * TeamList
-         * @description The teams that may be chosen.
+         * @description The available teams.
          */
         TeamList: {
             /**
@@ -4124,7 +4123,7 @@ export interface components {
             teams: string[];
             /**
              * Is Local
-             * @description Whether any team may be named, without a token.
+             * @description Whether any team can be used without a token.
              */
             is_local: boolean;
         };
@@ -4544,7 +4543,7 @@ export interface components {
         };
         /**
          * Misfit
-         * @description A place where a request did not fit.
+         * @description An invalid part of a request.
          */
         Misfit: {
             /**
@@ -4597,7 +4596,7 @@ export interface components {
         };
         /**
          * Change
-         * @description What else has changed, for those who watch a team.
+         * @description Something else that changed in a team.
          */
         Change: {
             /**
@@ -5143,7 +5142,7 @@ export interface operations {
     export_content: {
         parameters: {
             query: {
-                /** @description What to put into it. */
+                /** @description The content to include. */
                 cid: string[];
             };
             header?: never;
@@ -5843,9 +5842,9 @@ export interface operations {
                 agents: string;
                 /** @description Only tests on which the agents differ. */
                 differing?: boolean;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -6177,9 +6176,9 @@ export interface operations {
                 version?: string | null;
                 /** @description Also ratings that were replaced. */
                 history?: boolean;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -6489,9 +6488,9 @@ export interface operations {
                 min_coverage?: number;
                 /** @description Only its versions; ranks stay. */
                 agent_id?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -6958,7 +6957,7 @@ export interface operations {
     execute_run: {
         parameters: {
             query?: {
-                /** @description Answer when the run is done; false answers 202 at once. */
+                /** @description Respond when the run has ended; false responds with 202 at once. */
                 wait?: boolean;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -7141,9 +7140,9 @@ export interface operations {
             query?: {
                 agent_id?: string | null;
                 status?: components["schemas"]["RunStatus"] | null;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -7285,11 +7284,11 @@ export interface operations {
     get_run: {
         parameters: {
             query?: {
-                /** @description Only these results; `awaiting` are those that people have to judge. */
+                /** @description Only these results; `awaiting` means not yet judged by reviewers. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -7845,15 +7844,15 @@ export interface operations {
     list_results: {
         parameters: {
             query?: {
-                /** @description Only these results; `awaiting` are those that people have to judge. */
+                /** @description Only these results; `awaiting` means not yet judged by reviewers. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -8004,7 +8003,7 @@ export interface operations {
     get_result: {
         parameters: {
             query?: {
-                /** @description Only these results; `awaiting` are those that people have to judge. */
+                /** @description Only these results; `awaiting` means not yet judged by reviewers. */
                 outcome?: ("passed" | "failed" | "awaiting") | null;
                 category?: string | null;
                 test_id?: string | null;
@@ -8263,7 +8262,7 @@ export interface operations {
     resume_run: {
         parameters: {
             query?: {
-                /** @description Answer when the run is done; false answers 202 at once. */
+                /** @description Respond when the run has ended; false responds with 202 at once. */
                 wait?: boolean;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -8601,9 +8600,9 @@ export interface operations {
                 agent_id?: string | null;
                 tag?: string | null;
                 include_inactive?: boolean;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -10170,7 +10169,7 @@ export interface operations {
                 account: string;
                 /** @description How many at most. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -11434,9 +11433,9 @@ export interface operations {
                 status?: components["schemas"]["ReviewStatus"] | null;
                 /** @description Only of this run or task: `run:ID` or `task:ID`. */
                 subject?: string | null;
-                /** @description How many at most. */
+                /** @description Maximum number. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
@@ -12388,7 +12387,7 @@ export interface operations {
                 min_reward?: string | null;
                 /** @description How many at most. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
