@@ -56,6 +56,7 @@ class Registry:
     @property
     def newest(self) -> list[AgentDefinition]:
         """Every agent in its newest version, by id."""
+        # The newest version comes first, so in reverse it overwrites the older ones.
         return list({agent.id: agent for agent in reversed(self._agents)}.values())[::-1]
 
     @property

@@ -1,5 +1,6 @@
 """Routes from operations: a route parses a request, calls the operation, writes its result."""
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -7,11 +8,10 @@ from functools import cache
 from typing import Annotated, Any, cast
 
 from fastapi import Body, Depends, Header, Path, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from arena.api import streaming
 from arena.api.access import authorize, named_team
 from arena.api.problems import responses
 from arena.operations.operation import Events, InProcess, Operation, Parameter
@@ -21,6 +21,8 @@ JSON = "application/json"
 BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 TAKES_BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": BINARY}}}
 EVENT_STREAM = "text/event-stream"
+SILENCE_SECONDS = 15.0
+"""A comment is sent after this time without events, so that proxies keep the connection."""
 
 
 @cache
@@ -155,7 +157,7 @@ def _respond(operation: Operation, arguments: dict[str, Any], result: Any) -> Re
     wire = operation.wire
     headers = dict(wire.response_headers or {})
     if wire.events is not None:
-        return streaming.stream(_as_sse(result))
+        return _stream(_as_sse(result))
     if wire.media_type is not None:
         return Response(result, media_type=wire.media_type, headers=headers)
     is_accepted = wire.accepted_unless is not None and not arguments[wire.accepted_unless]
@@ -177,3 +179,29 @@ async def _as_sse(events: Events) -> AsyncGenerator[str]:
 @cache
 def _adapter(kind: type[object]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
+
+
+def _stream(events: AsyncGenerator[str]) -> StreamingResponse:
+    """The response that sends these events."""
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_keep_alive(events), media_type=EVENT_STREAM, headers=headers)
+
+
+async def _keep_alive(events: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait({coming}, timeout=SILENCE_SECONDS)
+            if not done:
+                yield ": still here\n\n"
+                continue
+            text = coming.result()
+            if text is None:
+                return
+            yield text
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        # The watcher has disconnected or the stream has ended: stop the polling behind it.
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+        await events.aclose()

@@ -113,6 +113,7 @@ def lint(paths: Iterable[Path]) -> Catalog:
     whole = load_catalog(named, builtin=not is_builtin)
     sources = tuple(source for source in whole.sources if source.origin == "named")
     count = sum(source.tests for source in sources)
+    # Named folders are read last, so their tests are at the end.
     tests = whole.tests[len(whole.tests) - count :]
     by_id = MappingProxyType({test.id: test for test in tests})
     return replace(whole, tests=tests, by_id=by_id, sources=sources)
@@ -145,6 +146,7 @@ def compose(
         read.append((file, source, served, problems))
     states: list[SourceState] = []
     claimed: dict[str, str] = {}
+    # A second pass, with all ids known: a bad file may also clash with a later one.
     for file, source, served, problems in read:
         if problems:  # then all of them are reported at once
             more = _bad_clashes(source, served, by_id, chosen, claimed)

@@ -32,6 +32,7 @@ def compare(
         return
     screen = output.console()
     wide = ("overall", "", "benchmark", "rating", "success", "cost eff.")
+    # For a terminal of 80 columns.
     narrow = ("score", "", "bench", "rating", "succ", "cost")
     entries = comparison.comparison
     screen.print(
@@ -92,4 +93,5 @@ def _verdict(comparison: Comparison) -> str:
     name = f"{comparison.winner}:{comparison.winner_version}"
     if comparison.significant:
         return f"{name} is ahead, and the difference is significant"
+    # The winner by overall score need not be better at the tests: ratings and cost count too.
     return f"{name} has the higher overall score, but the tests do not show that it is better"

@@ -1,4 +1,4 @@
-"""How a command reaches Arena: a server by `--server`, or the rooms in this process."""
+"""Connects a command to Arena: to a server by `--server`, or to the rooms in this process."""
 
 import asyncio
 import shlex
@@ -23,10 +23,10 @@ G = TypeVar("G", bound=OperationGroup)
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Run asynchronous work from a command: the one bridge between the two worlds.
+    """Run asynchronous work from a command: the only bridge from sync to async.
 
-    A signal to end (a CI job's time is up, the terminal was closed) ends it in order, as Ctrl-C
-    does: left to itself it would leave the agents' processes behind.
+    A termination signal (a CI job's timeout, a closed terminal) ends it in order, like Ctrl-C:
+    otherwise the agents' processes would be left behind.
     """
     stopped_by: list[int] = []
 
@@ -39,7 +39,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
             task.cancel()
 
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` wants to be left alone
+            if signal.getsignal(number) is signal.SIG_DFL:  # not under `nohup`
                 asyncio.get_running_loop().add_signal_handler(number, stop, number)
         return await work
 
@@ -56,7 +56,7 @@ def settings_of(
     tests: Sequence[Path] | None = None,
     agents: Sequence[Path] | None = None,
 ) -> Settings:
-    """The settings in force, with what the command line says about them."""
+    """The current settings, with the options of the command line."""
     options: Options = context.obj or Options()
     settings = read_settings(server=options.server, team=options.team)
     for folder in (*(tests or ()), *(agents or ())):
@@ -76,11 +76,11 @@ def settings_of(
 def resume_hint(
     context: typer.Context, settings: Settings, run_id: UUID, agents: Sequence[Path] | None
 ) -> Generator[None]:
-    """Say what to type where the watching of a run ends before the run does."""
+    """Print how to continue if watching a run ends before the run does."""
     options: Options = context.obj or Options()
     try:
         yield
-    except BaseException:  # also Ctrl-C: that is the very case
+    except BaseException:  # above all Ctrl-C
         team = ["--team", options.team] if options.team else []
         if settings.server:
             message = "no longer watching; the server continues the run; see"
@@ -95,18 +95,18 @@ def resume_hint(
 
 @asynccontextmanager
 async def open_operations(settings: Settings, group: type[G]) -> AsyncGenerator[G]:
-    """Operations of the server that the settings name, or of the rooms in this process.
+    """Operations of the configured server, or of the rooms in this process.
 
     A command names the group it uses, because importing them all takes a quarter of its start.
     """
     if settings.server:
-        from arena.client.client import Client  # an HTTP library, for those who need one
+        from arena.client.client import Client  # loads an HTTP library
 
         token = settings.token.get_secret_value() if settings.token else None
         async with Client(settings.server, team_id=settings.team, token=token) as client:
             yield cast(G, client)  # which has the operations of every group
         return
-    # Whoever can start this command owns the database: tokens are for callers over the network.
+    # The user of this command can open the database anyway: tokens are for network callers.
     async with open_arena(settings.model_copy(update={"tokens": ()})) as arena:
         yield group(InProcess(arena=arena, team_id=settings.team))
 

@@ -99,6 +99,7 @@ def evaluate(
             ),
         )
     except Conflict as error:
+        # A checklist that nobody has answered yet: the input itself is valid.
         output.line(f"not judged: {error.message}; answer with --answers FILE")
         raise typer.Exit(NOT_JUDGED) from None
     if as_json:
@@ -115,6 +116,8 @@ def _print(verdict: Verdict) -> None:
     ran = f"  ({verdict.engine})" if verdict.engine else ""
     screen.print(word, f" {verdict.score:g} of 100{ran}", sep="")
     screen.print(output.plain(verdict.reasoning))
+    # Failed findings first, so that a shortened list still shows why it failed; below they are
+    # printed in their own order.
     shown = sorted(verdict.findings, key=lambda finding: finding.passed)[:MAX_FINDINGS]
     is_graded = any(finding.score is not None for finding in shown)
     columns = ("", "criterion", "score", "why") if is_graded else ("", "criterion", "why")

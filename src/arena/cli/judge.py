@@ -132,6 +132,7 @@ async def _calibrate(
 
 async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
     async with aclosing(ModelJudge(settings)) as judge:
+        # Three judgements per pair: injected, harmless, harmless again; with --bare, twice that.
         total = (6 if bare else 3) * len(twins())
         with _progress("attacking", total, is_quiet=is_quiet) as on_progress:
             return await measure.attack(judge, bare=bare, on_progress=on_progress)

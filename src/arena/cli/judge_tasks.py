@@ -67,7 +67,7 @@ async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> N
 def _bench(settings: Settings, operations: Operations, own: Arena) -> Bench:
     if not settings.server:
         return OwnBench(own.market, own.reviews, own.task_reviews, operations.team)
-    from arena.client.judging import ServerBench  # an HTTP library, for those who need one
+    from arena.client.judging import ServerBench  # loads an HTTP library
 
     return ServerBench(operations, own.content)
 

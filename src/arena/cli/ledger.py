@@ -124,6 +124,7 @@ def _move(
     key: str | None,
 ) -> None:
     try:
+        # Here rather than in the operation, so that the message quotes what was typed.
         Amount.parse(amount)
     except ValueError as error:
         raise InvalidInput(f"{amount!r} is not an amount: {error}") from None

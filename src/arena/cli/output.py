@@ -48,12 +48,14 @@ class Screen(Console):
 
 def discard_output() -> None:
     """Redirect standard output to /dev/null from now on."""
+    # The descriptor itself: Python flushes standard output again at exit and would complain.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def console(*, stderr: bool = False) -> Console:
     """The console for tables. Without a terminal: no colours, and lines are not truncated."""
     made = Screen(stderr=stderr, highlight=False)
+    # A pipe has no width: a fixed large one keeps a row on one line for grep.
     if not made.is_terminal:
         made = Screen(stderr=stderr, highlight=False, width=200, no_color=True)
     return made
@@ -133,6 +135,7 @@ def moment(value: datetime | None) -> str:
 
 def plain(text: str | None) -> Text:
     """Untrusted text, without markup or control characters."""
+    # Escape sequences and direction marks in an agent's text must not control the terminal.
     shown = "".join(
         c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
         for c in (text or "").replace("\t", " ").replace("\r\n", "\n")

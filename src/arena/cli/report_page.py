@@ -57,6 +57,7 @@ def report(
 
 
 async def _run(arena: Operations, run_id: UUID) -> tuple[str, str]:
+    # Only the run itself; all results come page by page below.
     details = await arena.run(run_id, limit=1)
     results = [result async for result in arena.results(run_id)]
     first: dict[str, Result] = {}

@@ -1,7 +1,8 @@
 """`arena run`: benchmark an agent."""
 
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -11,12 +12,11 @@ import typer
 from arena.catalog.test import CatalogState
 from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
 from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, commands, split_agent
-from arena.cli.progress import follow
 from arena.cli.run_report import print_run
 from arena.errors import InvalidInput
 from arena.operations.runs import RunOperations
 from arena.operations.tests import TestOperations
-from arena.runs.run import Run
+from arena.runs.run import Progress, Run
 
 app = commands()
 
@@ -87,10 +87,46 @@ async def finish(arena: RunOperations, run_id: UUID, title: str, *, as_json: boo
     return await print_run(arena, run_id, as_json=as_json)
 
 
+async def follow(arena: RunOperations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
+    """Show a run's progress until it has ended."""
+    events = arena.watch(run_id)
+    if is_quiet or not sys.stderr.isatty():
+        async for _ in events:
+            pass
+        return
+    await _show_bar(events, title)
+
+
+async def _show_bar(events: AsyncIterator[Progress], title: str) -> None:
+    # Imported here: only a terminal needs it, and loading it takes as long as printing a table.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("[green]{task.fields[passed]} passed[/] [red]{task.fields[failed]} failed[/]"),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=None, passed=0, failed=0)
+        async for now in events:
+            bar.update(
+                task,
+                total=now.total,
+                completed=now.completed,
+                passed=now.passed,
+                failed=now.failed,
+            )
+
+
 def exit_code(run: Run, fail_under: float | None) -> int:
     """The exit code for a run."""
     if run.status == "awaiting_review":
         return _undecided(run, fail_under)
+    # Failed or cancelled: not measured to the end, so the gate was neither met nor missed.
     if run.status != "completed":
         return 3
     is_met = fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under)
@@ -107,5 +143,6 @@ def _undecided(run: Run, fail_under: float | None) -> int:
 
 def _meets(passed: int, total: int, fail_under: float) -> bool:
     """Whether the score, rounded as the server does, meets the gate; 100 means all passed."""
+    # In integers and hundredths, halves up, like the server: a float could differ by a cent.
     percent = (20_000 * passed + total) // (2 * total) / 100
     return percent >= fail_under and (fail_under < 100 or passed == total)

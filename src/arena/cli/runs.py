@@ -90,6 +90,7 @@ def resume(
 
     async def resumed(settings: Settings) -> Run:
         async with open_operations(settings, RunOperations) as arena:
+            # Before the hint: if resuming is refused, there is nothing to continue later.
             await arena.resume_run(run_id, wait=False)
             with resume_hint(context, settings, run_id, agents):
                 return await finish(arena, run_id, f"run {run_id}", as_json=as_json)

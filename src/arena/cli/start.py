@@ -123,6 +123,7 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
         folder = settings.home / "work" / market / signer.agent
         execute = None
         if start.solver is not None:
+            # The folder's name in 0.1: another one would not find jobs that are still running.
             errands = folder / "errands"
             execute = CommandExecutor(start.solver, errands, timeout_seconds=start.timeout_seconds)
         if start.version is not None and not start.dry_run:
@@ -138,6 +139,8 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
             return
         loop.on("*", lambda event: _print(event, start))
         if execute is not None:
+            # By then the result is in the journal, or the command runs again: the job's files
+            # are not needed.
             for kind in ("retrying", "submitted", "failed"):
                 loop.on(kind, lambda event: event.task and execute.forget(event.task.id))
         for number in (signal.SIGINT, signal.SIGTERM):

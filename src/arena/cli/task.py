@@ -231,6 +231,7 @@ def assign(
     async def give(arena: TaskOperations) -> None:
         chosen = agent
         story = await arena.task(task)
+        # With best_reputation the server chooses; otherwise take the first of its ranking.
         if chosen is None and story.task.assignment != "best_reputation" and story.applicants:
             chosen = story.applicants[0].agent
         await arena.assign(task, by=poster, agent=chosen)

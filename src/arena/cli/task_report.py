@@ -68,6 +68,7 @@ def values_of(task: Task) -> dict[str, Any]:
 def _template(task: Task) -> str:
     """The text for the state now: whose turn it is depends on the time too."""
     now = clock.now()
+    # First: anyone may end an overdue task, whatever its state would allow otherwise.
     if task.exit_at and now >= task.exit_at:
         return OVERDUE
     if task.state is TaskState.OPEN:

@@ -6,8 +6,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
-from arena.dashboard.absent import ABSENT
-from arena.dashboard.built import DIST, BuiltPage
+from arena.dashboard.built import ABSENT, DIST, BuiltPage
 
 PATH = "/agent-dashboard"
 PLACEHOLDER = "ARENA_NONCE"

@@ -133,6 +133,7 @@ class JudgePrompt(Body):
 
     def __post_init__(self) -> None:
         if not self.weights:
+            # The only way to fill in a field of a frozen dataclass.
             object.__setattr__(self, "weights", (1.0,) * len(self.criteria))
 
     def faults(self) -> Iterator[Fault]:

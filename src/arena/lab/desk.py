@@ -60,6 +60,7 @@ class Desk:
 
     def next_execution(self) -> tuple[str, datetime]:
         """The id and start of the next execution, in the lab's own time."""
+        # Continues the numbers of the data, so that ids never clash.
         number = max(int(run.id.removeprefix("EX-")) for run in self.everything.executions)
         spent = sum(run.duration_ms for run in self.executions)
         start = self.everything.machines.as_of + timedelta(milliseconds=spent)

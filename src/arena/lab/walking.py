@@ -106,6 +106,7 @@ class Walker:
             if move.arrival is Arrival.ARRIVED:
                 self.position = move.edge.target
             else:
+                # Another path may avoid a missing element; a slow screen was already retried.
                 closed.add(move.edge)
             if move.arrival is Arrival.TIMEOUT:
                 break

@@ -80,6 +80,7 @@ def call_digest(task_id: int, call: Call) -> str:
 
 def digest_of(action: str, /, **arguments: object) -> str:
     """A hash of a call's arguments. It is stored with idempotency keys: never change it."""
+    # None is left out, so that a new optional argument does not change the digests of old calls.
     plain = {
         name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
         for name, value in arguments.items()

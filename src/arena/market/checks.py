@@ -60,6 +60,7 @@ def check_text(what: str, text: object, most: int) -> str:
 
 def check_amount(what: str, amount: object, *, least: int = 1) -> Amount:
     """An amount in minor units; the error shows it in major units."""
+    # A bool is an int in Python, but not an amount.
     if isinstance(amount, int) and not isinstance(amount, bool):
         if least <= amount <= MAX_AMOUNT:
             return Amount(amount)
@@ -103,6 +104,7 @@ def check_terms(task: Task, at: datetime) -> None:
     _check_parties(task)
     _check_times(task, at)
     _check_windows(task)
+    # A share without a split is refused, not ignored: the poster meant something else.
     least, most = (1, 100) if task.timeout_policy is TimeoutPolicy.SPLIT else (0, 0)
     share = f"agent_share_percent (of a {task.timeout_policy})"
     check_whole(share, task.agent_share_percent, least, most)
@@ -139,6 +141,7 @@ def _check_times(task: Task, at: datetime) -> None:
             raise InvalidInput(f"{name} has no time zone")
         if moment <= at:
             raise InvalidInput(f"{name} is {moment.isoformat()}, must be later than now")
+        # Equal times would leave an empty window.
         if name != "deadline" and moment >= task.deadline:
             raise InvalidInput(f"{name} must be before the deadline")
     if task.deadline > at + timedelta(days=MAX_DEADLINE_DAYS):

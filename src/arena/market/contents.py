@@ -50,6 +50,7 @@ class Contents:
             # Before it is stored: a refused standard must leave nothing behind.
             _check_pass_score(_valid(cid, data))
             self.store.put(data)
+        # A task may last a year; tools that clean up the store must keep its standard.
         self.store.pin(cid)
 
     def _keep_result(self, result: bytes | str) -> None:

@@ -150,6 +150,7 @@ class JudgeFlow:
                 self._report(f"{waits}; answer with: arena review")
             return False
         record = await _record(self._contents, task, submission, verdict, sandbox=self._sandbox)
+        # The market has whole scores; rounded down, so that 59.9 does not pay.
         score = math.floor(verdict.score)
         receipt = await self._bench.give(task, score, record, by=self._judge)
         self._report(

@@ -55,6 +55,7 @@ class NewEntry:
     postings: tuple[Posting, ...]
 
     def __post_init__(self) -> None:
+        # Checked on creation, so that an unbalanced entry cannot even exist.
         if sum(posting.amount for posting in self.postings) != 0 or not self.postings:
             raise ValueError(f"postings of a {self.kind} must sum to zero: {self.postings}")
 

@@ -86,6 +86,7 @@ def chooses_by_reputation(task: Task) -> bool:
 S, A, R = TaskState, Action, Role
 
 # fmt: off
+# Rows 3 and 13 occur twice: one row of the document, two conditions.
 MOVES: tuple[Move, ...] = (
     Move(row=2, state=S.OPEN, action=A.APPLY, role=R.CANDIDATE,
          closes=deadline, effect=effects.apply),
@@ -142,6 +143,7 @@ def check(task: Task, call: Call, at: datetime, *, has_applied: bool = False) ->
     ]
     if not moves:
         raise WrongState(_possible(task, call.action))
+    # The state came first: complaining about the role of an impossible move would mislead.
     move = next((move for move in moves if plays(task, call.by, move.role)), None)
     if move is None:
         allowed = " or ".join(move.role for move in moves)
@@ -164,6 +166,7 @@ def plays(task: Task, who: str, role: Role) -> bool:
         case Role.POSTER:
             return who == task.poster
         case Role.CANDIDATE:
+            # All roles are held by different parties (I9).
             return who not in (task.poster, task.judge, task.fallback_judge, task.arbiter)
         case Role.AGENT:
             return who == task.agent

@@ -174,6 +174,7 @@ class KeyFolder:
         signer = Signer.new(agent)
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
+            # Of two concurrent callers the second gets FileExistsError and loads the first key.
             write_atomically(path, signer.pem, mode=0o600, overwrite=False)
         except FileExistsError:
             return Signer.load(agent, path)

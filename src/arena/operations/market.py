@@ -198,6 +198,7 @@ class MarketOperations(OperationGroup):
         try:
             return await send(agent, await self._prove(act, task_id, content))
         except Forbidden as error:
+            # With an id that was fetched just now, a retry would fail the same way.
             if is_new or error.code != "bad_signature":
                 raise
         # The clock was changed, or another market is at this address now. Nothing was done, so

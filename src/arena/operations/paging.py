@@ -29,6 +29,7 @@ def decode_number(cursor: str | None) -> int:
         number = int(_decode(cursor))
     except ValueError as error:
         raise _invalid(cursor) from error
+    # What cursors count is in 32-bit columns; PostgreSQL refuses larger numbers.
     if not 0 <= number < 2**31:
         raise _invalid(cursor)
     return number

@@ -68,6 +68,7 @@ class ResultOperations(OperationGroup):
         cursor: Cursor = None,
     ) -> ResultList:
         """List the results of a run, in the order they were recorded, without the outputs."""
+        # Raises NotFound for a run of another team.
         await self.arena.runs.get(run_id, self.named_team)
         selection = ResultFilter(
             outcome=outcome, category=category, test_id=test_id, is_flaky=flaky

@@ -249,8 +249,10 @@ class RunOperations(OperationGroup):
         last_event_id: Annotated[str | None, Field(max_length=20)] = None,
     ) -> Events:
         """Watch a run as server-sent events until it has ended or waits for people."""
+        # Before the stream starts, while an error can still be a status code.
         await self.arena.runs.get(run_id, self.named_team)
         after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
+        # Sequence numbers are 32-bit columns.
         if after >= 2**31:
             raise InvalidInput(f"Last-Event-ID {last_event_id} is not a valid event id")
         return _events(
@@ -331,6 +333,7 @@ def _with_trials(results: list[Result], trials: Trials | None) -> list[Result]:
 
 
 def _cost_per_pass(run: Run) -> float | None:
+    # A partial sum would make the agent look cheaper than it is.
     if run.cost_usd is None or run.costed_tests < run.completed_tests or not run.passed_tests:
         return None
     return run.cost_usd / run.passed_tests

@@ -173,6 +173,7 @@ class ScoreOperations(OperationGroup):
             self.team, selection, limit=limit, offset=offset
         )
         end = offset + board.count
+        # An offset beyond the end has no next page.
         has_more = board.count and end < board.total
         return replace(board, next_cursor=paging.encode(end) if has_more else None)
 

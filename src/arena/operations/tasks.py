@@ -211,6 +211,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         """Submit a result as the signer's agent: the result itself, or its CID in the store."""
         if (result is None) == (result_hash is None):
             raise InvalidInput("give either the result or its hash")
+        # JSON cannot hold bytes: they are stored first and submitted by CID.
         if isinstance(result, bytes):
             result, result_hash = None, (await self.put_content(result)).cid
         signed = (

@@ -122,6 +122,7 @@ def decide(answers: Sequence[StandingAnswer]) -> ItemAnswer | None:
     if not standing:
         return None
     passes = sum(answer.passed for answer in standing)
+    # Of several reviewers, each note needs its author.
     notes = [
         f"{answer.reviewer}: {answer.note}" if len(standing) > 1 else answer.note
         for answer in standing

@@ -308,6 +308,7 @@ async def add_answers(
         others = {name for _, _, name in standing} - {reviewer}
         if len(others) >= MAX_REVIEWERS:
             raise Conflict(f"review {review_id} already has {MAX_REVIEWERS} reviewers, the most")
+        # Before the state is checked: a repeated request must succeed even if the review is done.
         new = [
             answer
             for answer in answers
@@ -381,6 +382,7 @@ async def _count(
             answered_count=enough,
             status=ReviewStatus.ANSWERED if is_answered else ReviewStatus.OPEN,
             revision=row.revision + 1,
+            # The next verdict is made from other answers.
             trouble=None,
         )
     )

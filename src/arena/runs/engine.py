@@ -145,6 +145,7 @@ class RunExecution:
                 done = asyncio.Event()
                 group.create_task(self._writer.keep_flushing(done))
                 group.create_task(self._keep_renewing(done))
+                # Ends with the last worker; flushing and renewing must go on until then.
                 async with asyncio.TaskGroup() as workers:
                     for _ in range(self._concurrency):
                         workers.create_task(self._work(session))

@@ -17,6 +17,7 @@ from arena.reviews.case import ReviewCase
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.records.lease import claim, lease_of, take_over
+from arena.runs.records.results import settle_result
 from arena.runs.records.rows import get_run
 from arena.runs.records.runs import (
     NewRun,
@@ -25,7 +26,6 @@ from arena.runs.records.runs import (
     silent_runs,
     unfinished_runs,
 )
-from arena.runs.records.settlement import settle_result
 from arena.runs.run import Run, RunRequest, RunStatus
 from arena.store.database import shielded
 

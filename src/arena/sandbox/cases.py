@@ -89,6 +89,7 @@ async def _call(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcom
 
 
 def _slot(provider: SandboxProvider) -> AbstractAsyncContextManager[object]:
+    # A provider on another machine needs no slot of this one.
     return provider.slot() if isinstance(provider, SharedMachine) else nullcontext()
 
 

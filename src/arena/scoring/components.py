@@ -90,6 +90,7 @@ class Share:
     @classmethod
     def of_counts(cls, part: int, whole: int) -> Self:
         """`whole` units of which `part` were a success: passed of total, completed of executed."""
+        # Each unit is 0 or 1, so squares and products equal the values.
         return cls.from_list([whole, part, whole, part, part, whole])
 
     @classmethod
@@ -97,6 +98,7 @@ class Share:
         """`count` ratings of 1 to 5 stars: each adds its stars above the lowest, of four."""
         span = HIGHEST_RATING - LOWEST_RATING
         part = rating_sum - LOWEST_RATING * count
+        # Σ(r − 1)² = Σr² − 2·Σr + n, with 1 the lowest rating.
         squares = rating_square_sum - 2 * LOWEST_RATING * rating_sum + LOWEST_RATING**2 * count
         return cls.from_list([count, part, span * count, squares, span * part, span * span * count])
 

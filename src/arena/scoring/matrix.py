@@ -164,6 +164,7 @@ def matrix_rows(
             name=some.name,
             category=some.category,
             is_edited=rows_of[test_id] > 1,
+            # Exact: 2 of 4 and 1 of 2 are the same rate.
             differs=len({Fraction(cell.passed, cell.trials) for cell in cells if cell}) > 1,
             cells=cells,
         )

@@ -31,6 +31,7 @@ def mcnemar_p_value(only_first: int, only_second: int) -> float:
     tests, fewer = only_first + only_second, min(only_first, only_second)
     if tests > EXACT_PAIRS:
         return _normal_p_value(abs(only_first - only_second), squares=tests)
+    # Binomial coefficients one after the other, in integers: exact for thousands of tests.
     ways, tail = 1, 0
     for chosen in range(fewer + 1):
         tail += ways

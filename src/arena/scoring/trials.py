@@ -65,6 +65,7 @@ def summarise(tests: Sequence[TrialCounts]) -> Trials:
     k = min((test.trials for test in tests), default=0)
 
     def mean(estimate: Callable[[int, int, int], float | None]) -> float | None:
+        # Never None: k is the smallest number of trials.
         values = [estimate(test.trials, test.passed, k) or 0.0 for test in tests]
         return math.fsum(values) / len(values) if values else None
 

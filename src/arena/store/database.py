@@ -184,7 +184,12 @@ def _create_engine(url: Any) -> AsyncEngine:
     if url.get_backend_name() != "sqlite":
         try:
             return create_async_engine(
-                url, pool_size=10, max_overflow=10, pool_pre_ping=True, pool_timeout=POOL_SECONDS
+                # Pre-ping replaces a connection that the server has closed, instead of failing.
+                url,
+                pool_size=10,
+                max_overflow=10,
+                pool_pre_ping=True,
+                pool_timeout=POOL_SECONDS,
             )
         except ModuleNotFoundError as error:
             raise StoreUnavailable(

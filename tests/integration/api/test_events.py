@@ -151,7 +151,7 @@ async def test_a_watcher_that_goes_away_leaves_nothing_behind(server: Served):
 async def test_while_nothing_happens_a_sign_of_life_is_sent(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(streaming, "SILENCE_SECONDS", 0.1)
+    monkeypatch.setattr(routing, "SILENCE_SECONDS", 0.1)
     answer = await server.http.post("/api/benchmarks/run", json={"agent_id": "slow"})
     path = f"/api/benchmarks/runs/{answer.json()['run_id']}/events?results=false"
     async with server.http.stream("GET", path) as response:

@@ -63,6 +63,7 @@ def untrusted(text: str) -> Html:
         pieces.append(_mark(found[0]))
         end = found.end()
     pieces.append(escaped(text[end:]))
+    # <bdi>: right-to-left text must not reorder the text around it.
     return Html(f"<bdi>{''.join(pieces)}</bdi>")
 
 
@@ -83,6 +84,8 @@ def _attribute(key: str, value: object) -> str:
 def frame(*, title: str, heading: str, lead: Html, main: Html, data_name: str) -> str:
     """A whole page that loads no other resources."""
     style, script = _part("report.css"), _part("report.js")
+    # Hashes, not 'unsafe-inline': only this style and script take effect, so markup that slipped
+    # through stays inert.
     policy = (
         "default-src 'none'",
         f"style-src 'sha256-{_hash(style)}'",

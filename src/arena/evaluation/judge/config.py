@@ -33,6 +33,7 @@ class Panel:
     @property
     def identity(self) -> str:
         """Identifies the judge: measured figures are valid while it does not change."""
+        # Everything that influences a score; the API key does not.
         described = {"prompt_version": PROMPT_VERSION, **asdict(self)}
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -69,6 +70,7 @@ def panel_for(settings: Settings, choice: JudgeChoice | None) -> Panel:
 
 def key_for(settings: Settings, panel: Panel) -> str | None:
     """The API key, only for the endpoint it was configured for."""
+    # An endpoint that a standard chose must not learn the operator's key.
     if settings.judge_api_key is None or panel.base_url != panel_of(settings).base_url:
         return None
     return settings.judge_api_key.get_secret_value()

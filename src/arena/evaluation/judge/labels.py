@@ -94,6 +94,7 @@ def _label(line: bytes, folder: Path) -> Label:
 
 def _standard(value: object, folder: Path) -> JudgePrompt:
     if isinstance(value, str):
+        # Relative to the file of labels, so that the two can be moved together.
         path = folder / value
         try:
             value = _json(path.read_bytes(), f"standard: {path} ")

@@ -110,6 +110,7 @@ def brief_for(
     """The brief for the submission `output`."""
     shown = storable(output[:max_characters])
     made = Brief(standard=standard, shown=shown, characters=len(output), is_bare=is_bare)
+    # A fixed delimiter, because the digest must be equal for equal questions.
     sent = [made.messages("-"), response_format(len(standard.criteria))]
     return replace(made, digest=hashlib.sha256(json.dumps(sent).encode()).hexdigest())
 
@@ -157,6 +158,7 @@ class BadAnswer(Exception):
 class Scored(BaseModel):
     """A model's score for one criterion."""
 
+    # Strict: "80", 80.0 and true are not scores.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     quote: Annotated[str, StringConstraints(max_length=MAX_TEXT)]
@@ -177,6 +179,7 @@ def complete_text(completion: Completion) -> str:
         raise BadAnswer(f"there are {completion.choices} answers")
     if completion.refusal:
         raise BadAnswer("the model refused to judge")
+    # Cut off at the token limit: later criteria may be missing, or the text may be incomplete.
     if completion.finish_reason != "stop":
         raise BadAnswer(f"it was cut: finish_reason is {completion.finish_reason!r}")
     if not completion.text:

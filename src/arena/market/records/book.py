@@ -126,6 +126,7 @@ async def post_entry(
     task_id: int | None = None,
 ) -> None:
     """Write an entry and update the balances; an error if one would become negative."""
+    # Summed per account first: an entry may post to one account twice.
     changes: Counter[str] = Counter()
     for posting in entry.postings:
         changes[posting.account] += posting.amount

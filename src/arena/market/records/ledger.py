@@ -267,6 +267,7 @@ async def _write(
             "applied_at": at,
         }
         await connection.execute(insert(MarketApplications), row)
+    # Only the changed columns, so never the terms.
     old, new = from_task(before), from_task(task)
     changed = {name: value for name, value in new.items() if value != old[name]}
     if changed:

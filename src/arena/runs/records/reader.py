@@ -97,6 +97,7 @@ class RunReader:
         query = select(Results.__table__).where(Results.run_id == run_id, Results.sequence > after)
         if outcome is not None:
             query = query.where(Results.passed.is_(OUTCOMES[outcome]))
+        # One more, to know whether another page follows.
         query = query.order_by(Results.sequence).limit(limit + 1)
         streamed = query.execution_options(yield_per=FETCHED_ROWS)
         page: list[Result] = []
@@ -117,6 +118,7 @@ class RunReader:
         """A page of results without the agent's output, and the number that match the filter."""
         columns = Results.__table__.c
         own = [columns[name] for name in ResultRow.__dataclass_fields__ if name in columns]
+        # Shortened in SQL instead: a reason can be as long as an answer.
         own.remove(columns.failure_reason)
         query: Any = (
             select(
@@ -179,6 +181,7 @@ class RunReader:
                 Results.category,
                 func.count().label("results"),
                 func.coalesce(func.sum(cast(Results.passed, Integer)), 0).label("passed"),
+                # COUNT(column) leaves out NULL.
                 (func.count() - func.count(Results.passed)).label("awaiting"),
             )
             .where(Results.run_id == run_id)
@@ -210,6 +213,7 @@ def _filtered(query: Select[Any], run_id: UUID, selection: ResultFilter) -> Sele
             select(Results.test_id)
             .where(Results.run_id == run_id)
             .group_by(Results.test_id)
+            # NULL, a result not judged yet, is not counted.
             .having(func.count(Results.passed.distinct()) > 1)
         )
         query = query.where(Results.test_id.in_(mixed))

@@ -1,7 +1,7 @@
-"""Writes results of a run under its lease, and counts them in the same transaction."""
+"""Writes results of a run under its lease, and the verdicts of people on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -9,13 +9,16 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
 from arena.catalog.test import Test
-from arena.evaluation.verdict import Finding, Submission
+from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.reviews.case import NewReview
-from arena.reviews.records import open_reviews
-from arena.reviews.review import ReviewSubject, SubjectKind
+from arena.reviews.records import close_review, open_reviews
+from arena.reviews.review import Review, ReviewSubject, SubjectKind
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
-from arena.runs.run import Result, RunError
+from arena.runs.records.rows import frozen_test, run_row, to_result, to_run
+from arena.runs.records.runs import change, complete
+from arena.runs.run import Result, Run, RunError, RunStatus
+from arena.runs.verdicts import judged_fields
 from arena.scoring.components import cost_contribution
 from arena.scoring.history import ExecutionStatus, Subject
 from arena.scoring.records.evidence import add_run_executions
@@ -118,6 +121,50 @@ async def add_error(database: Database, run_id: UUID, token: str, error: RunErro
             insert(RunErrors),
             {"run_id": run_id, "created_at": clock.now(), **asdict(error)},
         )
+
+
+@shielded
+async def settle_result(
+    database: Database, review: Review, verdict: Verdict, verdict_cid: str | None
+) -> Run | None:
+    """Give a result its verdict, exactly once; the updated run, None if it already had one."""
+    run_id = UUID(review.subject.id)
+    test_id, _, trial = review.subject.part.rpartition(":")
+    query = select(Results.__table__).where(
+        Results.run_id == run_id, Results.test_id == test_id, Results.trial == int(trial)
+    )
+    async with database.writing() as connection:
+        # Lock the run's row first, as its executor does: of two concurrent last verdicts one waits
+        # for the other, and then sees that it is the last.
+        row = await run_row(connection, run_id, lock=True)
+        if not await close_review(connection, review):
+            return None
+        test = await frozen_test(connection, run_id, test_id)
+        judged: dict[str, Any] = judged_fields(test, verdict)
+        unjudged = to_result((await connection.execute(query)).one())
+        result = replace(unjudged, **judged)
+        columns = judged | {"findings": findings_json(result.findings)}
+        await connection.execute(
+            update(Results)
+            .where(Results.id == result.id)
+            .values(
+                verdict_cid=verdict_cid,
+                **columns,
+                **cost_columns(Executed(test=test, result=result)),
+            )
+        )
+        await change(
+            connection,
+            run_id,
+            passed_tests=row.passed_tests + verdict.passed,
+            failed_tests=row.failed_tests + (not verdict.passed),
+            awaiting_tests=row.awaiting_tests - 1,
+            points_earned=row.points_earned + result.points_earned,
+        )
+        row = await run_row(connection, run_id)
+        if row.status == RunStatus.AWAITING_REVIEW and not row.awaiting_tests:
+            await complete(connection, row)
+        return to_run(await run_row(connection, run_id))
 
 
 def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:

@@ -59,6 +59,7 @@ async def create_run(
                 "created_at": clock.now(),
             },
         )
+        # In pages: the bodies of thousands of tests would be one huge statement.
         for start in range(0, len(tests), PAGE):
             page = [(n, tests[n]) for n in range(start, min(start + PAGE, len(tests)))]
             digests = await _freeze(connection, run_id, page, trials)
@@ -73,6 +74,7 @@ async def _freeze(
     bodies = [test.as_json() for _, test in page]
     digests = [digest_of(body) for body in bodies]
     frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
+    # Ignored if known: an unchanged test is stored once for all runs.
     await connection.execute(insert_or_ignore(connection, FrozenTests), frozen)
     await connection.execute(
         insert(RunTests),
@@ -115,6 +117,7 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
     """End the execution: failed if an item has no result, else completed or in review."""
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
+        # By the row, not by this execution: a resumed run also has earlier results.
         if row.completed_tests < row.total_tests:
             values: dict[str, object] = {
                 "status": RunStatus.FAILED,
@@ -168,5 +171,6 @@ async def cancel_run(database: Database, run_id: UUID, team_id: str) -> Run:
 
 def _percent(part: int, whole: int) -> float | None:
     """Rounded like every score, so that a run and the leaderboard show the same number."""
+    # Sums of floats may exceed the whole by a rounding error.
     score = share_score(min(part, whole), whole)
     return None if score is None else float(score)

@@ -216,6 +216,7 @@ async def change_sums(
     connection: AsyncConnection, subject: Subject, change: Callable[[Sums], Sums]
 ) -> None:
     """Change the sums, and the scores and ranks with them."""
+    # Some callers hold the lock already; taking it twice in a transaction is harmless.
     await lock_team(connection, subject.team_id)
     query = select(Scores.__table__).where(*is_about(Scores, subject))
     row = (await connection.execute(query)).one_or_none()
