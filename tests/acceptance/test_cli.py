@@ -228,7 +228,7 @@ def test_the_newest_version_with_a_problem_is_told_and_no_older_one_is_run_for_i
     words = ("--agents", agents, "--tests", tests, "--fail-under", "100")
     done = shell.arena("run", "half", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "error: the newest version of 'half' is not known" in done.stderr
+    assert "error: the newest version of 'half' is unknown" in done.stderr
     named = shell.arena("run", "half@1.0.0", *words)
     assert named.returncode == 0, named.stderr
     assert f"{wrong}:2:3: connector: unknown key 'callabel'" in named.stderr

@@ -8,6 +8,7 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
+from rich.console import Console
 
 from arena.catalog.test import CatalogState
 from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
@@ -99,7 +100,6 @@ async def follow(arena: RunOperations, run_id: UUID, title: str, *, is_quiet: bo
 
 async def _show_bar(events: AsyncIterator[Progress], title: str) -> None:
     # Imported here: only a terminal needs it, and loading it takes as long as printing a table.
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 import uvicorn
 
-from arena.api import create_app, streaming
+from arena.api import create_app, routing
 from arena.client import Client
 from arena.operations.server import Change
 from arena.runs.run import Progress

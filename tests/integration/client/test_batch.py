@@ -110,7 +110,7 @@ async def test_a_line_that_was_changed_does_not_keep_the_old_verdict(
     (before,) = await judged(client, tmp_path, row("1", "a"))
     kept, told = await judged(client, tmp_path, row("1", "b"))
     assert kept == before
-    assert "on something else" in told["error"]["message"]
+    assert "for another content" in told["error"]["message"]
     assert await judged(client, tmp_path, row("1", "a", fresh=True)) == [before]
 
 

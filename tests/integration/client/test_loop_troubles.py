@@ -227,7 +227,7 @@ async def test_a_solver_that_fails_does_not_take_one_task_after_the_other(
     for _ in range(4):
         await look()
     assert [event.kind for event in told] == ["applied", "assigned", "failed", "holding_back"]
-    assert told[-1].reason == "a task failed, so it applies for no other within 600 s"
+    assert told[-1].reason == "a task failed, so it applies for no other for 600 s"
     assert (await reader.task(first)).task.state == "assigned"
     assert (await reader.task(second)).applicants == []
     # What it has, it still does; once that succeeds it asks for more.

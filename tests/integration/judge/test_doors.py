@@ -97,7 +97,7 @@ async def test_bad_labels_and_a_far_server_are_the_callers_mistakes(arena, tmp_p
     assert "labels.jsonl:1: needs the key 'submission'" in err
     assert "labels.jsonl:2: is not JSON" in err
     code, _, err = await arena("--server", "http://127.0.0.1:9", "judge", "attack")
-    assert (code, "measured where it is set up" in err) == (2, True)
+    assert (code, "measured where it is configured" in err) == (2, True)
 
 
 async def test_the_api_lists_the_judge_without_its_key(tmp_path):

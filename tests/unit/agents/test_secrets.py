@@ -30,7 +30,9 @@ def test_references_are_filled_in():
 
 @pytest.mark.parametrize("environ", [{}, {"KEY": ""}])
 def test_a_variable_that_is_not_set_is_named(environ):
-    with pytest.raises(AgentUnavailable, match="KEY is not set; set it where") as caught:
+    with pytest.raises(
+        AgentUnavailable, match="KEY is not set; set it before starting Arena"
+    ) as caught:
         Secrets(environ).value("KEY")
     assert not caught.value.retryable
 
