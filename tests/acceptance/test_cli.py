@@ -51,7 +51,7 @@ def test_version_and_help_load_nothing_heavy(looking):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_tells_its_use_when_it_is_the_first_to_be_loaded(looking, name: str):
+def test_every_command_shows_its_use_when_it_is_the_first_to_be_loaded(looking, name: str):
     with looking.start(name, "--help") as process:
         told, wrong = process.communicate(timeout=60)
     assert (process.returncode, wrong) == (0, "")
@@ -146,7 +146,7 @@ def test_a_mistake_is_one_line_and_an_exit_code(looking, words, code: int, told:
     assert len(done.stderr.splitlines()) <= 4
 
 
-def test_settings_that_are_wrong_are_told(shell):
+def test_settings_that_are_wrong_are_reported(shell):
     wrong = type(shell)(home=shell.home, variables={"ARENA_DATABASE_URL": "mysql://me:pw1234@h/d"})
     done = wrong.arena("runs", "list")
     assert done.returncode == 2
@@ -208,7 +208,7 @@ def test_audit_reports_a_test_that_nobody_has_to_answer(looking, tmp_path: Path)
 
 
 @pytest.mark.parametrize("words", ["tests list", "tests list --json", "tests show bench_nav_001"])
-def test_a_reader_that_goes_away_is_no_error(looking, words: str):
+def test_a_reader_that_disconnects_is_no_error(looking, words: str):
     line = f"set -o pipefail; {sys.executable} -m arena {words} | head -1"
     done = subprocess.run(
         ["bash", "-c", line], env=looking.environment, capture_output=True, text=True, timeout=60
@@ -218,7 +218,9 @@ def test_a_reader_that_goes_away_is_no_error(looking, words: str):
     assert done.stderr == ""
 
 
-def test_the_newest_version_with_a_problem_is_told_and_no_older_one_is_run_for_it(shell, folders):
+def test_the_newest_version_with_a_problem_is_reported_and_no_older_one_is_run_for_it(
+    shell, folders
+):
     agents, tests = folders
     wrong = write_agent(Path(agents), "half", "return ''", version="1.1.0").rename(
         f"{agents}/v2.yaml"
@@ -239,7 +241,7 @@ def test_the_newest_version_with_a_problem_is_told_and_no_older_one_is_run_for_i
     assert there.stderr.count("connector: unknown key 'callabel'") == 1
 
 
-def test_the_problems_of_test_files_are_told_once(shell, folders):
+def test_the_problems_of_test_files_are_reported_once(shell, folders):
     _, tests = folders
     (Path(tests) / "hard.yaml").write_text("tests: [{id: hard}]\n")
     listed = shell.arena("tests", "list", "--tests", tests)

@@ -70,7 +70,7 @@ def test_a_json_output_of_0_1_has_kept_its_fields(played: Played, name: str):
     assert {one for one in then - now if one[1] != "null"} == set()
 
 
-def test_the_story_tells_of_every_command_of_0_1():
+def test_the_story_covers_every_command_of_0_1():
     told = {tuple(one["words"]) for one in OUTPUTS.values()}
     for words in commands_with_json():
         assert any(one[: len(words)] == words for one in told), f"arena {' '.join(words)} --json"

@@ -111,7 +111,7 @@ def lines(path: Path) -> dict[Any, Any]:
     return {told["id"]: told for told in map(json.loads, path.read_text().splitlines())}
 
 
-def test_a_batch_judges_every_line_and_tells_what_is_wrong_with_one(shell, tmp_path) -> None:
+def test_a_batch_judges_every_line_and_reports_a_faulty_one(shell, tmp_path) -> None:
     code = "def add(a, b): return {}"
     rows: list[Any] = [
         {"id": f"n{n}", "standard": ADD, "submission": code.format("a + b" if n % 2 else "0")}
@@ -131,7 +131,7 @@ def test_a_batch_judges_every_line_and_tells_what_is_wrong_with_one(shell, tmp_p
     assert "reviewed by a person" in errors[23]
 
 
-def test_a_batch_that_was_killed_goes_on_and_judges_nothing_twice(shell, tmp_path: Path) -> None:
+def test_a_batch_that_was_killed_continues_and_judges_nothing_twice(shell, tmp_path: Path) -> None:
     slow = "import time\ndef add(a, b):\n    time.sleep(0.2)\n    return a + b"
     rows = [{"id": str(n), "standard": ADD, "submission": slow} for n in range(40)]
     source = put(tmp_path, "batch.jsonl", "".join(json.dumps(row) + "\n" for row in rows))

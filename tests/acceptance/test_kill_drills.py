@@ -67,7 +67,7 @@ def test_a_killed_command_is_resumed_without_loss(arena: Arena, moments: list[Mo
 
 
 @pytest.mark.parametrize(("arena", "moments"), drills(3), indirect=["arena"])
-def test_a_killed_server_goes_on_by_itself_and_keeps_what_it_told(
+def test_a_killed_server_continues_by_itself_and_keeps_what_it_reported(
     arena: Arena, moments: list[Moment]
 ):
     told, run_id, kept = set[tuple[str, int]](), "", 0

@@ -165,7 +165,7 @@ def test_the_story_through_http(shell: Any):
                 client.task(7)
 
 
-def test_without_an_executor_a_task_is_told_and_handed_in_by_hand(shell: Any, tmp_path: Path):
+def test_without_an_executor_a_task_is_reported_and_submitted_by_hand(shell: Any, tmp_path: Path):
     shell.arena("ledger", "deposit", "alice", "1")
     post(shell, tmp_path)
     worker = shell.start("join", "--agent-id", "by-hand", "--poll", "0.5")
@@ -206,7 +206,7 @@ def test_a_dry_run_shows_and_does_nothing(shell: Any, tmp_path: Path):
     assert (told.returncode, "no program" in told.stderr) == (2, True)
 
 
-def test_mistakes_are_told_in_one_line(shell: Any, tmp_path: Path):
+def test_mistakes_are_reported_in_one_line(shell: Any, tmp_path: Path):
     (tmp_path / "standard.json").write_text(json.dumps({**STANDARD, "pass_score": 80}))
     words = ["task", "post", "x", "--standard", str(tmp_path / "standard.json"), "--as", "alice"]
     wrong: list[tuple[list[str], str]] = [

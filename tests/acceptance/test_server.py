@@ -106,7 +106,7 @@ def test_the_longest_address_is_read_although_it_comes_in_pieces(shell):
                 assert answer.readline().split()[1] == b"200"
 
 
-def test_a_port_that_is_taken_is_told(shell):
+def test_a_port_that_is_taken_is_reported(shell):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = shell.arena("serve", "--port", str(port))
@@ -144,7 +144,7 @@ def test_the_command_line_works_through_a_server(shell):
     assert not user.home.exists()
 
 
-def test_a_server_that_dies_is_told_to_the_one_who_watches(shell):
+def test_a_server_that_dies_is_reported_to_the_watcher(shell):
     write_agent(shell.home / "agents", "slow", "time.sleep(600)\nreturn 'x'")
     write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
     server = shell.start("serve", "--port", "0", stderr=subprocess.DEVNULL)

@@ -77,7 +77,7 @@ def test_a_terminal_shows_a_bar_and_lines_that_fit(shell, columns: int):
     assert all(line.split()[0] in {"half_00001", "half_00002", "half_00003"} for line in table)
 
 
-def test_ctrl_c_ends_a_run_quickly_and_tells_how_to_go_on(slow):
+def test_ctrl_c_ends_a_run_quickly_and_shows_how_to_continue(slow):
     process = slow.start("run", "slow")
     asked = slow.home / "agents" / "asked"
     until(lambda: asked.exists() and asked.stat().st_size > 10)

@@ -40,7 +40,7 @@ def test_other_text_names_none(text: str):
 
 
 @pytest.mark.parametrize("text", ["99999999999999", "1000000000.000001", "9" * 10, "9" * 5000])
-def test_too_much_is_told_with_the_most_there_can_be(text: str):
+def test_too_much_is_reported_with_the_maximum(text: str):
     with pytest.raises(ValueError, match=r"too large, the maximum is 1000000000$"):
         Amount.parse(text)
     assert Amount.parse("1000000000") == 10**15

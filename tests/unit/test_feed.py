@@ -80,7 +80,7 @@ async def test_topics_do_not_wake_each_other():
         await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_a_failed_look_reaches_one_watcher_and_the_others_go_on():
+async def test_a_failed_look_reaches_one_watcher_and_the_others_continue():
     feed, counter = Feed(), Counter()
 
     async def broken(_: int | None) -> int:

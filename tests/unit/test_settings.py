@@ -84,7 +84,7 @@ def test_a_bad_file_is_one_line(in_an_empty_folder: Path, content: bytes, told: 
     assert "\n" not in message
 
 
-def test_a_folder_in_the_place_of_the_file_is_left_alone_or_told(in_an_empty_folder: Path):
+def test_a_folder_in_the_place_of_the_file_is_left_alone_or_reported(in_an_empty_folder: Path):
     (in_an_empty_folder / "arena.toml").mkdir()
     assert read_settings().port == 5109
 
@@ -94,7 +94,7 @@ def test_a_misspelt_variable_is_refused(monkeypatch: pytest.MonkeyPatch):
     assert refused() == "ARENA_DATABASE_ULR is not a setting; did you mean ARENA_DATABASE_URL?"
 
 
-def test_a_variable_of_somebody_else_is_left_alone(monkeypatch: pytest.MonkeyPatch):
+def test_a_variable_of_another_program_is_ignored(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ARENA_OF_THE_CIRCUS", "1")
     assert read_settings().port == 5109
 

@@ -124,7 +124,7 @@ def test_results_are_filtered_in_the_address(visit: Visit, server: httpx2.Client
 
 
 @in_both_looks
-def test_flaky_tests_and_faults_of_the_infrastructure_are_told_apart(
+def test_flaky_tests_and_faults_of_the_infrastructure_are_distinguished(
     visit: Visit, server: httpx2.Client
 ):
     page = visit.go(f"/runs/{newest_run(server, 'coin')['id']}")

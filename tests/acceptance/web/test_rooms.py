@@ -113,7 +113,7 @@ def test_agents_are_chosen_from_a_picker(visit: Visit):
 
 
 @in_both_looks
-def test_the_catalog_tells_what_is_wrong_and_mends_itself(visit: Visit, home: Path):
+def test_the_catalog_reports_problems_and_recovers(visit: Visit, home: Path):
     page = visit.go("/catalog")
     told = page.get_by_role("alert")
     expect(told).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id: must be", re.S))
@@ -143,7 +143,7 @@ def test_a_filter_of_the_catalog_is_an_address(visit: Visit):
 
 
 @in_both_looks
-def test_a_test_tells_what_the_runs_say_of_it(visit: Visit):
+def test_a_test_shows_its_results_in_runs(visit: Visit):
     page = visit.go("/catalog/tests/word_02")
     card = page.get_by_role("region", name="Statistics")
     expect(card).to_contain_text("66.7 %")
@@ -277,7 +277,7 @@ def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
     expect(life).to_contain_text("0.25 TEST to alice")
 
 
-def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
+def test_a_verdict_that_is_missing_is_reported_in_the_words_of_the_moment(
     visit: Visit, server: httpx2.Client
 ):
     story = server.get("/api/tasks/5").json()
@@ -302,7 +302,7 @@ def test_a_verdict_that_is_missing_is_told_in_the_words_of_the_moment(
 
 
 @in_both_looks
-def test_an_agent_without_a_file_is_told_of_too(visit: Visit):
+def test_an_agent_without_a_file_is_reported_too(visit: Visit):
     page = visit.go("/leaderboard")
     page.get_by_role("table", name="Leaderboard").get_by_role("link", name="worker").click()
     expect(page.get_by_text("There is no agent file with this name here")).to_be_visible()

@@ -236,7 +236,7 @@ async def test_usage_is_taken_from_metadata(a2a, ask, peer):
     assert (await ask(connector, "message")).usage == Usage(input_tokens=8, model="m")
 
 
-async def test_the_agent_is_told_that_nobody_waits_any_more(a2a, ask, peer):
+async def test_the_agent_is_asked_to_cancel_when_nobody_waits(a2a, ask, peer):
     connector = a2a(peer)
     await ask(connector, "status")  # reads the card and connects: no start counts below
     with pytest.raises(AgentTimedOut):
@@ -267,7 +267,7 @@ async def test_a_flood_is_cut_at_the_cap(a2a, ask, peer):
     assert answer.output == "x" * MAX_OUTPUT_BYTES
 
 
-async def test_a_flood_of_replacements_is_cut_and_said_too(a2a, ask, peer):
+async def test_a_flood_of_replacements_is_cut_and_marked_too(a2a, ask, peer):
     answer = await ask(a2a(peer), "again and again")
     assert answer.truncated
     assert len(answer.output) < 110_000
@@ -335,14 +335,14 @@ async def test_the_key_does_not_follow_a_card_to_another_host(a2a, ask, peer, se
         ("", 503, "status 503", True),
     ],
 )
-async def test_a_card_that_is_of_no_use_says_why(a2a, ask, server, body, status, reason, retryable):
+async def test_a_card_that_is_unusable_says_why(a2a, ask, server, body, status, reason, retryable):
     server.say(body, status=status, Content_Type="application/json")
     with pytest.raises(AgentUnavailable, match=reason) as caught:
         await ask(a2a(url=server.url))
     assert caught.value.retryable is retryable
 
 
-async def test_an_agent_that_is_not_there_is_asked_again_and_found_later(a2a, ask, peer, server):
+async def test_an_agent_that_is_not_there_is_retried_and_found_later(a2a, ask, peer, server):
     connector = a2a(peer, url=server.url)
     server.say("", status=503)
     with pytest.raises(AgentUnavailable):

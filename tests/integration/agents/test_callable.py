@@ -166,7 +166,7 @@ async def test_what_is_no_answer_is_said(bench, ask, value, fault, reason):
 
 
 @pytest.mark.parametrize("character", ["x", "ß", "🙂"])
-async def test_a_long_answer_is_cut_in_bytes_and_said(bench, ask, character):
+async def test_a_long_answer_is_cut_in_bytes_and_marked(bench, ask, character):
     connector = bench.function(f"def answer(prompt): return {character!r} * 50_000_000")
     answer = await ask(connector)
     assert answer.truncated

@@ -166,7 +166,7 @@ async def test_an_endless_body_is_refused(chat, server, ask, status):
         await ask(chat())
 
 
-async def test_a_long_text_is_cut_and_said(chat, server, ask):
+async def test_a_long_text_is_cut_and_marked(chat, server, ask):
     server.say(completion("ü" * MAX_OUTPUT_BYTES))
     answer = await ask(chat())
     assert answer.truncated

@@ -74,7 +74,7 @@ async def test_the_environment_is_small_and_what_the_file_names_is_added(bench, 
     ]
 
 
-async def test_a_non_zero_exit_is_a_crash_with_code_and_last_words(bench, ask):
+async def test_a_non_zero_exit_is_a_crash_with_code_and_stderr(bench, ask):
     connector = bench.command(
         "import sys; print('partial'); print('no battery', file=sys.stderr); sys.exit(3)"
     )
@@ -186,7 +186,7 @@ async def test_closing_ends_what_still_runs_and_blames_nobody(bench, ask):
         await task
 
 
-async def test_a_flood_is_cut_at_the_cap_and_said(bench, ask):
+async def test_a_flood_is_cut_at_the_cap_and_marked(bench, ask):
     connector = bench.command(
         """
         import sys

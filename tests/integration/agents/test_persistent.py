@@ -144,7 +144,7 @@ async def test_a_line_as_long_as_the_cap_is_whole(bench, ask):
     assert len(answer.output) == MAX_OUTPUT_BYTES
 
 
-async def test_an_empty_line_says_nothing_and_the_process_goes_on(bench, ask):
+async def test_an_empty_line_says_nothing_and_the_process_continues(bench, ask):
     connector = bench.command(
         program("print('' if prompt == 'hush' else os.getpid())"), persistent=True
     )

@@ -25,7 +25,7 @@ async def test_an_agent_is_shown_without_how_it_is_started(local: httpx2.AsyncCl
     assert "callable" not in str(agent)
 
 
-async def test_a_new_agent_is_there_at_once_and_a_bad_one_is_told(opened, tmp_path):
+async def test_a_new_agent_is_there_at_once_and_a_bad_one_is_reported(opened, tmp_path):
     folder = tmp_path / "home" / "agents"
     async with opened() as client:
         write_agent(folder, "late", "return 'late'", version="2.0.0")
@@ -40,7 +40,7 @@ async def test_a_new_agent_is_there_at_once_and_a_bad_one_is_told(opened, tmp_pa
         assert (gone.status_code, gone.json()["code"]) == (404, "not_found")
 
 
-async def test_an_unknown_agent_is_told_with_the_nearest(local: httpx2.AsyncClient):
+async def test_an_unknown_agent_is_reported_with_the_nearest(local: httpx2.AsyncClient):
     answer = await local.get("/api/agents/parot")
     assert answer.status_code == 404
     assert answer.json()["detail"] == "no agent is called 'parot'; did you mean 'parrot'?"
@@ -61,7 +61,7 @@ async def test_a_check_asks_the_agent_once(local: httpx2.AsyncClient):
         ("os._exit(3)", 30, "exit code 3"),
     ],
 )
-async def test_a_check_tells_why_there_is_no_answer(
+async def test_a_check_says_why_there_is_no_answer(
     opened, tmp_path, body: str, timeout: int, reason: str
 ):
     write_agent(tmp_path / "home" / "agents", "bad", body)

@@ -44,7 +44,7 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hm\r\n\r\n"
         (b"", "no response from"),
     ],
 )
-async def test_a_server_that_is_no_arena_is_told_apart(answer: bytes, told: str):
+async def test_a_server_that_is_not_an_arena_is_recognised(answer: bytes, told: str):
     async with answering(answer) as url, Client(url) as client:
         with pytest.raises(InfrastructureError, match=told):
             await client.agents()
@@ -61,7 +61,7 @@ async def test_a_proxy_that_the_environment_names_is_used(
                 await client.agents()
 
 
-async def test_a_server_that_goes_away_is_not_the_end_of_a_run():
+async def test_a_server_that_disconnects_is_not_the_end_of_a_run():
     async with answering(HALF) as url, Client(url) as client:
         with pytest.raises(InfrastructureError, match="closed the stream before its end"):
             async for _ in client.watch(uuid4()):

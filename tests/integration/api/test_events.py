@@ -105,7 +105,7 @@ async def test_a_watcher_sees_every_result_once_then_the_end(server: Served):
     assert len(progress) > 2
 
 
-async def test_a_watcher_goes_on_where_it_was(server: Served):
+async def test_a_watcher_resumes_where_it_was(server: Served):
     run_id = await server.begun()
     path = f"/api/benchmarks/runs/{run_id}/events"
     last = 0
@@ -128,7 +128,7 @@ async def test_results_can_be_left_out(server: Served):
     assert names == {"progress", "end"}
 
 
-async def test_a_watcher_that_goes_away_leaves_nothing_behind(server: Served):
+async def test_a_watcher_that_disconnects_leaves_nothing_behind(server: Served):
     answer = await server.http.post("/api/benchmarks/run", json={"agent_id": "slow"})
     run_id = answer.json()["run_id"]
     before = asyncio.all_tasks()

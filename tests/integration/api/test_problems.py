@@ -34,7 +34,7 @@ async def test_an_unknown_path_is_not_found(local: httpx2.AsyncClient, path: str
     ("method", "path"),
     [("DELETE", RUN), ("GET", RUN), ("POST", "/api/agents"), ("PUT", "/api/benchmarks/runs")],
 )
-async def test_a_wrong_method_is_told(local: httpx2.AsyncClient, method: str, path: str):
+async def test_a_wrong_method_is_reported(local: httpx2.AsyncClient, method: str, path: str):
     answer = await local.request(method, path)
     is_problem(answer, 405, "method_not_allowed")
     assert answer.json()["detail"] == f"{path} does not support {method}"
@@ -75,7 +75,7 @@ async def test_a_body_that_does_not_fit_is_the_callers_mistake(
     assert len(answer.content) < 2000
 
 
-async def test_a_body_of_another_kind_is_told_to_be_json(local: httpx2.AsyncClient):
+async def test_a_body_of_another_kind_must_be_json(local: httpx2.AsyncClient):
     answer = await local.post(
         RUN, content=b"agent_id=parrot", headers={"Content-Type": "text/plain"}
     )
@@ -83,7 +83,9 @@ async def test_a_body_of_another_kind_is_told_to_be_json(local: httpx2.AsyncClie
     assert "application/json" in answer.json()["detail"]
 
 
-async def test_every_fault_is_told_at_once_and_values_are_not_repeated(local: httpx2.AsyncClient):
+async def test_every_fault_is_reported_at_once_and_values_are_not_repeated(
+    local: httpx2.AsyncClient,
+):
     body = {"agent_id": 7, "trials": "secret-value", "concurrency": 0, "x": 1}
     answer = await local.post(RUN, json=body)
     is_problem(answer, 422, "invalid_input")
@@ -149,13 +151,13 @@ async def test_a_name_that_is_not_known_is_not_found(api: httpx2.AsyncClient):
         is_problem(await api.get(path), 404, "not_found")
 
 
-async def test_parameters_that_nobody_knows_are_left_alone(local: httpx2.AsyncClient):
+async def test_unknown_parameters_are_ignored(local: httpx2.AsyncClient):
     # The document's front end adds team_id to every address.
     for path in ("/api/benchmarks/tests", "/api/agents", "/api/benchmarks/catalog"):
         assert (await local.get(path, params={"team_id": "any", "x": "1"})).status_code == 200
 
 
-async def test_a_database_that_is_away_is_told_as_503(opened, tmp_path):
+async def test_a_database_that_is_unavailable_is_reported_as_503(opened, tmp_path):
     async with opened() as client:
         (tmp_path / "home" / "arena.db").write_bytes(b"this is no database at all" * 500)
         for stale in ("arena.db-wal", "arena.db-shm"):

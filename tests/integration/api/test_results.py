@@ -63,7 +63,7 @@ async def test_flaky_are_the_tests_that_went_both_ways(
     assert (await api.get(path.format(steady), params={"flaky": True})).json()["total"] == 0
 
 
-async def test_a_run_tells_how_each_category_went(mixed: None, api: httpx2.AsyncClient):
+async def test_a_run_shows_each_category(mixed: None, api: httpx2.AsyncClient):
     run_id = await executed(api)
     details = await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})
     assert details.json()["categories"] == [

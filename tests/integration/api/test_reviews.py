@@ -61,7 +61,7 @@ async def test_a_run_is_judged_and_completed_over_http(api: httpx2.AsyncClient, 
     assert (await api.get("/api/reviews?status=open")).json()["count"] == 0
 
 
-async def test_what_cannot_be_answered_is_told_apart(api: httpx2.AsyncClient, run_id: str):
+async def test_unanswerable_requests_are_distinguished(api: httpx2.AsyncClient, run_id: str):
     review = await only(api)
     path = f"/api/reviews/{review['id']}"
     other = await api.post(path, params={"team_id": "others"}, json=answers(True))

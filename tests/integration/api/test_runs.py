@@ -126,7 +126,7 @@ async def test_a_cancelled_run_keeps_what_it_has(api: httpx2.AsyncClient):
     assert again.status_code == 409
 
 
-async def test_a_run_that_the_infrastructure_stopped_is_told_and_resumed(
+async def test_a_run_that_the_infrastructure_stopped_is_reported_and_resumed(
     api: httpx2.AsyncClient, settings: Settings
 ):
     folder = settings.home / "agents"

@@ -50,7 +50,7 @@ async def test_runs_that_nobody_executes_are_not_looked_at_for_ever(
     assert old.id.hex not in str(asked).replace("-", "")
 
 
-async def test_a_run_that_ended_behind_newer_ones_is_told(
+async def test_a_run_that_ended_behind_newer_ones_is_reported(
     house: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ):
     wait = "while not os.path.exists('go'): time.sleep(0.02)"

@@ -100,7 +100,7 @@ async def test_a_file_that_turns_bad_is_served_as_it_was(opened, tmp_path):
         assert (await client.get("/api/benchmarks/tests/mine_00001")).status_code == 200
 
 
-async def test_health_tells_the_version(local: httpx2.AsyncClient):
+async def test_health_has_the_version(local: httpx2.AsyncClient):
     assert (await local.get("/api/health")).json() == {"status": "ok", "version": "0.1.0"}
 
 

@@ -21,7 +21,7 @@ def is_running(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_run_that_is_stopped_leaves_no_agent_behind_and_can_go_on(
+def test_a_run_that_is_stopped_leaves_no_agent_behind_and_can_continue(
     tmp_path: Path, number: signal.Signals
 ):
     home = tmp_path / "home"

@@ -171,7 +171,7 @@ async def test_a_pipe_is_judged_too(client: Client, tmp_path: Path):
     assert sorted(told["id"] for told in verdicts(to)) == ["1", "2"]
 
 
-async def test_a_full_disk_is_said_in_one_line(client: Client, tmp_path: Path):
+async def test_a_full_disk_is_reported_in_one_line(client: Client, tmp_path: Path):
     source = written(tmp_path / "batch.jsonl", row("1"))
     with pytest.raises(InfrastructureError, match="No space left"):
         await Batch(source, Path("/dev/full"), 1).judge(client)

@@ -173,7 +173,7 @@ async def test_an_empty_or_missing_result_is_a_failure(reader: Client, agent: Cl
     assert (await reader.task(task_id)).task.state == "assigned"
 
 
-async def test_without_an_executor_tasks_are_told_and_completed_elsewhere(
+async def test_without_an_executor_tasks_are_reported_and_completed_elsewhere(
     reader: Client, agent: Client
 ):
     task_id = await posted(reader, assignment="first")

@@ -108,7 +108,7 @@ async def test_a_journal_that_cannot_be_written_ends_the_loop(
 
 
 @pytest.mark.parametrize("answer", ["a\0b", "x" * (8 * 1024**2 + 1), "\ud800"])
-async def test_a_text_that_no_request_can_carry_is_a_failure_and_told(
+async def test_a_text_that_no_request_can_carry_is_a_failure_and_reported(
     reader: Client, agent: Client, answer: str
 ):
     await posted(reader, assignment="first")
@@ -149,7 +149,7 @@ async def test_an_agent_whose_clock_is_wrong_still_earns(
     assert (await reader.task(task_id)).task.state == "submitted"
 
 
-async def test_an_agent_that_is_not_registered_is_told_so(reader: Client, connect: Any):
+async def test_an_agent_that_is_not_registered_is_reported(reader: Client, connect: Any):
     await posted(reader)
     loop = AgentLoop(connect("a-stranger"), execute=lambda task: ADD, options=QUICK)
     with pytest.raises(NotFound, match="not registered"):
@@ -321,6 +321,6 @@ async def test_it_stops_although_the_server_does_not_answer(
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_server_that_is_away_for_days_does_not_end_the_waiting(agent: Client):
+async def test_a_server_that_is_unavailable_for_days_does_not_end_the_waiting(agent: Client):
     loop = AgentLoop(agent, options=LoopOptions(retry_delay_seconds=0.0))
     await loop._pause(None, "away", 5000)  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ async def submitted(reader: Client, agent: Client, **terms: object) -> int:
     return task_id
 
 
-async def test_the_life_of_a_task_is_told_in_full(reader: Client, agent: Client):
+async def test_the_life_of_a_task_is_shown_in_full(reader: Client, agent: Client):
     task_id = await posted(reader)
     assert await held(reader, "alice") == "9.95"
     await agent.apply(task_id)
@@ -231,7 +231,7 @@ async def test_lists_are_filtered_and_paged(reader: Client, agent: Client):
         await reader.tasks(min_reward="0,5")
 
 
-async def test_a_filter_that_nobody_knows_is_an_error_and_not_everything(reader: Client):
+async def test_an_unknown_filter_is_an_error_and_not_everything(reader: Client):
     for call in (reader.tasks, reader.all_tasks, reader.market_events, reader.runs):
         with pytest.raises(TypeError):
             await call(stat="paid")  # pyright: ignore[reportCallIssue]
@@ -247,7 +247,7 @@ async def test_another_team_has_another_market(reader: Client, agent: Client, co
     assert (await other.market()).market != (await reader.market()).market
 
 
-async def test_the_ledger_tells_what_came_and_went(reader: Client):
+async def test_the_ledger_shows_what_came_and_went(reader: Client):
     await reader.withdraw_test_money("alice", "0.5")
     for _ in range(3):
         await posted(reader)

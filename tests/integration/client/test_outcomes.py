@@ -143,7 +143,7 @@ async def test_what_a_person_hands_in_is_followed_to_its_end(
     assert [entry.task_id for entry in Journal(tmp_path).entries(Stage.ENDED)] == [task_id]
 
 
-async def test_a_task_that_ran_out_unsubmitted_is_told_once(
+async def test_a_task_that_ran_out_unsubmitted_is_reported_once(
     reader: Client, agent: Client, let_pass: Pass
 ):
     task_id = await posted(reader, assignment="first")

@@ -35,7 +35,7 @@ async def judge(
     return await evaluate(read_standard_document(document), submission, resources)
 
 
-async def test_each_case_is_a_finding_and_the_engine_is_told(resources: Resources) -> None:
+async def test_each_case_is_a_finding_and_the_engine_is_reported(resources: Resources) -> None:
     verdict = await judge(ADD, "def add(a, b): return 3", resources)
     assert (verdict.score, verdict.passed) == (50, False)
     assert [finding.passed for finding in verdict.findings] == [True, False]

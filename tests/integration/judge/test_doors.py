@@ -126,7 +126,7 @@ async def test_the_api_lists_the_judge_without_its_key(tmp_path):
         ("JUDGE_MODEL", "x", "did you mean ARENA_JUDGE_MODELS"),
     ],
 )
-def test_a_wrong_setting_is_told_and_not_repeated(monkeypatch, name, value, told):
+def test_a_wrong_setting_is_reported_and_not_repeated(monkeypatch, name, value, told):
     monkeypatch.setenv(f"ARENA_{name}", value)
     with pytest.raises(InvalidInput, match=told) as caught:
         read_settings()

@@ -87,7 +87,7 @@ async def test_a_submission_that_guesses_delimiters_and_brings_scores_is_only_qu
     assert verdict.score == 77.0
 
 
-async def test_a_long_submission_is_cut_and_everybody_is_told(judge_with, endpoint):
+async def test_a_long_submission_is_cut_and_everyone_is_informed(judge_with, endpoint):
     judge = judge_with(judge_max_characters=1000)
     verdict = await judge.judge(STANDARD, Submission(output="x" * 999 + "yz"))
     rules, data = (message["content"] for message in endpoint.chats[0]["messages"])
@@ -192,7 +192,7 @@ async def test_the_message_says_what_was_wrong(judge_with, endpoint):
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
-async def test_a_failing_endpoint_is_asked_again(judge, endpoint, status):
+async def test_a_failing_endpoint_is_retried(judge, endpoint, status):
     endpoint.follow((status, {}), (status, {}), vote(70, 80, 90))
     assert (await judge.judge(STANDARD, WORK_IN)).score == 77.0
     assert len(endpoint.requests) == 3
@@ -207,7 +207,7 @@ async def test_a_mistake_in_the_settings_is_not_repeated(judge, endpoint, status
     assert len(endpoint.requests) == 1
 
 
-async def test_a_busy_endpoint_is_left_alone_for_as_long_as_it_asks(judge, endpoint):
+async def test_a_busy_endpoint_gets_no_requests_for_as_long_as_it_asks(judge, endpoint):
     loop = asyncio.get_running_loop()
     asked: list[float] = []
 

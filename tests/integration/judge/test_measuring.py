@@ -152,7 +152,7 @@ async def test_a_judge_that_fails_once_is_not_measured(judge, endpoint, labels, 
         (row("7", 2), "must be a number, is a string"),
     ],
 )
-def test_a_bad_label_is_told_with_its_line(labels, line, told):
+def test_a_bad_label_is_reported_with_its_line(labels, line, told):
     path = labels(row(1, 2), "", line, row(3, 4))
     with pytest.raises(InvalidInput) as caught:
         read_labels(path)

@@ -266,7 +266,7 @@ async def test_an_agent_that_does_not_deliver_is_remembered(desk: Desk):
     assert (await desk.market.agent(TEAM, "solver")).reputation.win_rate == 0.0
 
 
-async def test_a_judge_that_is_away_does_not_take_the_agents_money(desk: Desk):
+async def test_an_absent_judge_does_not_take_the_agents_money(desk: Desk):
     task_id = await desk.submitted(
         timeout_policy=TimeoutPolicy.SPLIT,
         agent_share_percent=33,
@@ -484,7 +484,7 @@ async def test_an_amount_is_a_whole_number_of_minor_units(desk: Desk, amount: An
             await call(TEAM, "ann", amount)
 
 
-async def test_a_refused_amount_is_told_as_people_write_it(desk: Desk):
+async def test_a_refused_amount_is_reported_as_people_write_it(desk: Desk):
     with pytest.raises(InvalidInput, match=r"is 2000000000, must be from 0.000001 to 1000000000"):
         await desk.market.deposit_test_money(TEAM, "ann", 2 * 10**15)
 
@@ -514,6 +514,6 @@ async def test_events_are_json_and_in_order(desk: Desk):
     assert list(rest) == list(events[4:6])
 
 
-async def test_a_receipt_tells_the_state_and_the_time(desk: Desk):
+async def test_a_receipt_has_the_state_and_the_time(desk: Desk):
     receipt = await desk.market.deposit_test_money(TEAM, "ann", 5, key="k")
     assert receipt == Receipt(ref=receipt.ref, task_id=None, state=None, at=desk.at)

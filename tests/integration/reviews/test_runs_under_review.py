@@ -101,7 +101,7 @@ async def test_the_leaderboard_hears_of_a_run_when_it_is_judged_and_not_before(h
     assert again == row
 
 
-async def test_a_run_may_be_judged_while_it_still_goes_on(house: Arena, settings: Settings):
+async def test_a_run_may_be_judged_while_it_is_still_executed(house: Arena, settings: Settings):
     file = settings.home / "benchmarks" / "late.yaml"
     write_tests(file, agents=["poet"], count=1)
     house.catalog.refresh()
@@ -285,7 +285,7 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
     assert counters(await stands(house, run)) == ("completed", 1, 0, 1, 0)
 
 
-async def test_a_watcher_is_told_that_a_run_waits_and_is_let_go(house: Arena):
+async def test_a_watcher_learns_that_a_run_waits_and_is_released(house: Arena):
     run = await execute(house)
     async with aclosing(house.watcher.watch(run.id, TEAM)) as events:
         told = [event.run.status async for event in events]

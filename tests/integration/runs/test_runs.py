@@ -129,7 +129,7 @@ async def test_only_a_run_of_everything_is_full(house: Arena):
         ("time.sleep(60)", 2, "timeout", "2 s"),
     ],
 )
-async def test_an_agent_that_fails_has_failed_its_test_and_the_run_goes_on(
+async def test_an_agent_that_fails_has_failed_its_test_and_the_run_continues(
     house: Arena, settings: Settings, body: str, timeout: int, status: str, reason: str
 ):
     use(settings, "bad", f"if prompt.endswith('d2'): {body}\nreturn prompt.upper()")
@@ -144,7 +144,7 @@ async def test_an_agent_that_fails_has_failed_its_test_and_the_run_goes_on(
     assert reason in (failed.failure_reason or "")
 
 
-async def test_a_run_fails_where_the_agent_cannot_be_had_and_can_be_resumed(
+async def test_a_run_fails_if_the_agent_is_unavailable_and_can_be_resumed(
     house: Arena, settings: Settings
 ):
     agent = settings.home / "agents" / "absent.yaml"
@@ -296,7 +296,7 @@ async def test_a_run_cancelled_by_another_process_stops(house: Arena, settings: 
     assert run.completed_tests < run.total_tests
 
 
-async def test_a_run_interrupted_by_a_shutdown_goes_on_where_it_stopped(settings: Settings):
+async def test_a_run_interrupted_by_a_shutdown_continues_where_it_stopped(settings: Settings):
     async with open_arena(settings) as house:
         run = await held_run(house, settings)
     async with open_arena(settings) as house:
@@ -404,7 +404,7 @@ async def left_running(house: Arena, lease: str | None, *, seconds_left: int) ->
     return run
 
 
-async def test_every_run_of_a_killed_executor_goes_on(house: Arena, settings: Settings):
+async def test_every_run_of_a_killed_executor_continues(house: Arena, settings: Settings):
     left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
     # A lock file that nobody holds: so a killed process leaves it.
     (settings.home / "executors").mkdir(exist_ok=True)
@@ -432,7 +432,7 @@ async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
     assert await counted(house, run.id) == (8, 8, 0)
 
 
-async def test_a_run_goes_on_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
+async def test_a_run_continues_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
     fresh = await left_running(house, "elsewhere", seconds_left=60)
     silent = await left_running(house, "elsewhere", seconds_left=-1)
     given_back = await left_running(house, None, seconds_left=-1)

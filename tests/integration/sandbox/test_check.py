@@ -27,7 +27,7 @@ def test_people_get_a_table() -> None:
     assert "can be isolated" in result.output
 
 
-def test_a_machine_that_cannot_isolate_is_told_what_to_install(
+def test_a_machine_that_cannot_isolate_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

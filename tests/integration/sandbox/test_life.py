@@ -68,7 +68,7 @@ async def until(condition, seconds: float = 20.0) -> None:
 
 
 @pytest.mark.parametrize("which", ["pid", "reaper_pid", "zygote_pid"])
-async def test_a_killed_zygote_is_replaced_and_nobody_notices(which) -> None:
+async def test_a_killed_zygote_is_replaced_unnoticed(which) -> None:
     """Whichever of the box, its reaper and the zygote itself it is; the other two go with it."""
     async with NamespaceProvider(Limits(wall_seconds=20.0)) as provider:
         assert await answer(provider) == 2

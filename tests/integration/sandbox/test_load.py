@@ -27,7 +27,7 @@ def f(seconds):
 """
 
 
-async def test_a_crowd_pushes_nobody_over_the_wall_time() -> None:
+async def test_many_submissions_at_once_do_not_exceed_their_wall_time() -> None:
     """Each could be done in a third of the time that it may take; together they need more."""
     call = FunctionCall(language="python", source=BUSY, function_name="f", inputs=[[0.4]])
     async with NamespaceProvider(Limits(wall_seconds=1.2, cpu_seconds=5)) as provider:

@@ -105,7 +105,7 @@ def test_the_leaderboard_fits_the_screen(
     assert ("interval" in lines[0]) is (columns == "160")
 
 
-def test_repeats_are_told(arena: Command):
+def test_repeats_are_reported(arena: Command):
     told = json.loads(arena("run", "moody", "--trials", "3", "--json"))
     assert (told["trials"]["k"], told["trials"]["flaky"]) == (3, ["moods_00001", "moods_00002"])
     assert (told["trials"]["pass_at_k"], told["trials"]["pass_all_k"]) == (1.0, 0.0)

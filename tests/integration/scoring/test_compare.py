@@ -67,7 +67,7 @@ async def test_on_a_tie_nobody_wins(house: Arena, api: httpx2.AsyncClient, era: 
     assert len(told["pairs"][0]["differing"]) == 2
 
 
-async def test_two_versions_of_one_agent_are_told_apart(
+async def test_two_versions_of_one_agent_are_distinguished(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+-"), a_run("a", "++", version="1.1.0")])

@@ -53,7 +53,7 @@ async def test_other_words_for_a_status_are_refused(api: httpx2.AsyncClient, sta
     assert (await api.get("/leaderboard")).json()["total"] == 0
 
 
-async def test_what_was_told_is_written_down(house: Arena, api: httpx2.AsyncClient, team: str):
+async def test_what_was_reported_is_written_down(house: Arena, api: httpx2.AsyncClient, team: str):
     told = done(
         input_tokens=1200,
         output_tokens=300,
@@ -200,7 +200,7 @@ async def test_a_bad_value_refuses_the_whole_batch(
     assert await count(house, team) == 0
 
 
-async def test_an_agent_that_nobody_knows_refuses_the_whole_batch(
+async def test_an_unknown_agent_refuses_the_whole_batch(
     house: Arena, api: httpx2.AsyncClient, team: str
 ):
     answer = await report(api, done(), done(agent_id="parot"))

@@ -80,7 +80,7 @@ async def test_what_no_vote_can_hold_is_refused(api: httpx2.AsyncClient):
     assert await listed(api, history=True) == []
 
 
-async def test_an_agent_that_nobody_knows_cannot_be_rated(api: httpx2.AsyncClient):
+async def test_an_unknown_agent_cannot_be_rated(api: httpx2.AsyncClient):
     for agent, version in (("parot", None), ("parrot", "9.9.9"), ("parrot", "")):
         body = {"agent_id": agent, "version": version, "rating": 3}
         answer = await api.post("/feedback", json=body)

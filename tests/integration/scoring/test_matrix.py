@@ -78,7 +78,7 @@ async def test_what_is_no_list_of_agents_is_refused(api: httpx2.AsyncClient, age
     assert (await api.get("/compare/tests", params={"agents": agents})).status_code == 422
 
 
-async def test_the_standing_of_a_test_tells_who_passed_it(api: httpx2.AsyncClient):
+async def test_the_standing_of_a_test_shows_who_passed_it(api: httpx2.AsyncClient):
     for agent in ("parrot", "mute", "moody"):
         run = (await api.post("/run", json={"agent_id": agent})).json()
         await api.post(f"/run/{run['run_id']}/execute")

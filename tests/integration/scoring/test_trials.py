@@ -9,7 +9,7 @@ from histories import a_run, drive
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_a_run_with_repeats_tells_pass_at_k_and_pass_to_the_k(
+async def test_a_run_with_repeats_shows_pass_at_k_and_pass_to_the_k(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     (run_id,) = await drive(house, era, [a_run("a", "+++ ++- --- +--")])

@@ -41,7 +41,7 @@ async def opened(settings: Settings, **weights: float) -> AsyncIterator[tuple[Ar
         yield app.state.arena, answer.json()
 
 
-async def test_other_weights_score_everything_anew_at_the_next_start(settings: Settings):
+async def test_other_weights_score_everything_again_at_the_next_start(settings: Settings):
     subject = Subject(team_id="era-red", agent_id="a", version="1.0.0")
     voted = Subject(team_id="era-red", agent_id="voted", version="1.0.0")
     async with opened(settings) as (house, _):

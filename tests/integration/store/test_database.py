@@ -85,7 +85,7 @@ async def test_a_home_that_cannot_be_made_is_named(tmp_path: Path):
         await Database(f"sqlite+aiosqlite:///{tmp_path}/file/arena.db").open()
 
 
-async def test_a_file_that_is_no_database_is_told_so(tmp_path: Path):
+async def test_a_file_that_is_no_database_is_reported(tmp_path: Path):
     (tmp_path / "arena.db").write_text("this is not a database, just a long enough text " * 50)
     with pytest.raises(StoreUnavailable):
         await Database(f"sqlite+aiosqlite:///{tmp_path}/arena.db").open()

@@ -74,7 +74,7 @@ def test_a_file_with_a_problem_is_never_passed_over_for_an_older_version(tmp_pat
     assert registry.find("ant").version == "1.0.0"
 
 
-def test_an_agent_that_is_not_found_is_told_with_the_problem_that_may_be_why(tmp_path):
+def test_an_agent_that_is_not_found_is_reported_with_the_problem_that_may_be_why(tmp_path):
     (tmp_path / "bee.yaml").write_text("id: bee\nconnector: {type: python, callabel: 'm:f'}\n")
     (tmp_path / "pile.yaml").write_text("[\n")
     write(tmp_path, "ant.yaml", "ant")

@@ -42,7 +42,7 @@ async def test_an_inactive_test_is_left_alone() -> None:
     assert await agents_that_pass(prompt="yes", active=False) == []
 
 
-async def test_each_null_agent_is_told_of_once_per_test() -> None:
+async def test_each_null_agent_is_reported_once_per_test() -> None:
     passing = await agents_that_pass(validation="regex", expected={"pattern": "^"})
     assert passing == list(WORDINGS)
 

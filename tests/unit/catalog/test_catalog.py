@@ -112,7 +112,7 @@ def test_every_id_of_a_file_that_clashes_is_looked_at(tmp_path: Path) -> None:
     assert {problem.file for problem in catalog.problems} == {str(both)}
 
 
-def test_a_copy_of_a_large_file_is_told_in_a_few_problems(tmp_path: Path) -> None:
+def test_a_copy_of_a_large_file_is_reported_in_a_few_problems(tmp_path: Path) -> None:
     write_tests(tmp_path / "a.yaml", count=300)
     (tmp_path / "b.yaml").write_bytes((tmp_path / "a.yaml").read_bytes())
     catalog = load_catalog([tmp_path], builtin=False)
@@ -184,7 +184,7 @@ def test_a_catalog_cannot_be_changed(tmp_path: Path) -> None:
         catalog.by_id["x"] = catalog.tests[0]  # pyright: ignore[reportIndexIssue]
 
 
-def test_lint_tells_of_the_named_files_alone_and_knows_the_builtin_ids(tmp_path: Path) -> None:
+def test_lint_reports_only_the_named_files_and_knows_the_builtin_ids(tmp_path: Path) -> None:
     write(tmp_path, "a.yaml", "bench_nav_001")
     write(tmp_path, "b.yaml", "mine")
     report = lint([tmp_path])

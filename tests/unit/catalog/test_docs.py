@@ -67,7 +67,7 @@ def test_every_validation_has_an_example_with_right_and_wrong_answers(tmp_path: 
     }
 
 
-def test_the_problems_on_the_page_are_those_that_are_told(tmp_path: Path) -> None:
+def test_the_problems_on_the_page_are_those_that_are_reported(tmp_path: Path) -> None:
     ((text, after),) = (block for block in BLOCKS if block not in GOOD)
     told = re.search(r"^```text\n(.*?)^```", after, flags=re.MULTILINE | re.DOTALL)
     assert told is not None
@@ -105,7 +105,7 @@ async def test_the_example_file_is_good_and_passes_the_audit() -> None:
         ("kitchen_004", "Garlic cream: garlic, cream, pepper.", False),
     ],
 )
-async def test_the_example_file_tells_right_from_wrong(
+async def test_the_example_file_distinguishes_right_from_wrong(
     test_id: str, answer: str, passes: bool
 ) -> None:
     test = lint([EXAMPLES]).test(test_id)

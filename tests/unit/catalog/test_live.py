@@ -116,7 +116,7 @@ def test_a_problem_that_stays_is_logged_once(
     assert caplog.text.count("b.yaml has problems") == 1
 
 
-def test_a_file_bad_from_the_start_offers_nothing_until_it_is_mended(tmp_path: Path) -> None:
+def test_a_file_bad_from_the_start_offers_nothing_until_it_is_fixed(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("tests: 1")
     catalog = live(tmp_path)
@@ -161,7 +161,7 @@ def test_a_clash_that_an_edit_brings_leaves_the_last_good_content(tmp_path: Path
     assert [source.state for source in catalog.current.sources] == ["good", "last_good"]
 
 
-def test_a_named_folder_that_vanishes_and_returns_is_told(tmp_path: Path) -> None:
+def test_a_named_folder_that_vanishes_and_returns_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "tests"
     write(folder / "a.yaml", "one")
     catalog = LiveCatalog([folder], builtin=False)

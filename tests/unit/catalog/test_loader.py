@@ -203,12 +203,12 @@ ID_RULE = "letters, digits, '_', '.' or '-', the first a letter or digit"
         ("colour: red", "6:5: unknown key 'colour'; known: id, name, description, prompt"),
     ],
 )
-def test_a_wrong_key_is_told_with_what_is_allowed(path: Path, line: str, problem: str) -> None:
+def test_a_wrong_key_is_reported_with_what_is_allowed(path: Path, line: str, problem: str) -> None:
     found = problems(path, one(line))
     assert any(problem in text for text in found), found
 
 
-def test_missing_keys_are_told_at_the_test(path: Path) -> None:
+def test_missing_keys_are_reported_at_the_test(path: Path) -> None:
     assert problems(path, "tests:\n  - active: true\n") == [
         "2:5: needs the key 'id'",
         "2:5: needs the key 'name'",
@@ -217,7 +217,7 @@ def test_missing_keys_are_told_at_the_test(path: Path) -> None:
     ]
 
 
-def test_all_problems_of_a_file_are_told_at_once(path: Path) -> None:
+def test_all_problems_of_a_file_are_reported_at_once(path: Path) -> None:
     found = problems(
         path,
         "categry: x\n"

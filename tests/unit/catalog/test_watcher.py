@@ -18,7 +18,7 @@ async def until_grown(looks: list[float], beyond: int) -> None:
         await asyncio.sleep(0.005)
 
 
-async def test_a_change_is_told_of_without_waiting_for_the_sweep(
+async def test_a_change_is_reported_without_waiting_for_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watcher, "POLL_SECONDS", 120.0)
@@ -54,7 +54,7 @@ async def test_a_look_that_fails_does_not_end_the_watching(
     assert "could not be read" in caplog.text
 
 
-async def test_without_watches_of_the_system_the_sweep_goes_on(
+async def test_without_watches_of_the_system_the_sweep_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def no_watches(*_folders: Any, **_options: Any) -> Iterator[None]:

@@ -13,7 +13,7 @@ print("went on", file=sys.stderr)
 """
 
 
-def test_whoever_tells_at_once_goes_on_when_nobody_reads():
+def test_flushed_output_continues_when_nobody_reads():
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT],
         stdin=subprocess.PIPE,

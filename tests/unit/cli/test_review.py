@@ -34,7 +34,7 @@ def review(**changes: Any) -> Review:
     return Review(**values)
 
 
-def test_a_list_tells_until_when_an_answer_counts(capsys: pytest.CaptureFixture[str]):
+def test_a_list_shows_until_when_an_answer_counts(capsys: pytest.CaptureFixture[str]):
     due_at = clock.now() + timedelta(hours=1)
     _print_list(ReviewList(reviews=[review(due_at=due_at)], count=1))
     assert moment(due_at) in capsys.readouterr().out

@@ -66,7 +66,7 @@ def test_a_cell_is_one_line_and_cannot_drive_the_terminal(capsys: pytest.Capture
         ({"contains": ["word" * 5, "more" * 5, "much" * 5]}, None),
     ],
 )
-def test_values_are_told_in_words(value: object, words: str | None):
+def test_values_are_shown_in_words(value: object, words: str | None):
     told = in_words(value)
     assert told == words if words else told.startswith("contains:\n- word")
 

@@ -74,7 +74,7 @@ def test_when_every_window_is_shut_anyone_may_end_it(state: str):
         ),
     ],
 )
-def test_an_expired_task_tells_where_the_reward_went(reason: str, payout: str, told: str):
+def test_an_expired_task_shows_where_the_reward_went(reason: str, payout: str, told: str):
     why, paid = ExpiryReason(reason), Amount.parse(payout)
     assert meaning(task(state=TaskState.EXPIRED, expiry_reason=why, payout=paid)) == told
 

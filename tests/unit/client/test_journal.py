@@ -64,7 +64,7 @@ def test_one_process_at_a_time(tmp_path: Path):
         pass
 
 
-def test_a_damaged_entry_is_told_and_not_overlooked(tmp_path: Path):
+def test_a_damaged_entry_is_reported_and_not_overlooked(tmp_path: Path):
     (tmp_path / "4.json").write_text('{"task_id": 4}')
     with pytest.raises(InfrastructureError, match=r"4\.json"):
         Journal(tmp_path)

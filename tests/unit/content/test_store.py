@@ -75,7 +75,7 @@ def test_content_with_a_missing_part_is_missing(store: LocalStore):
 
 @pytest.mark.parametrize("change", ["flip", "cut", "empty", "grow"])
 @pytest.mark.parametrize("data", [HELLO, noise(600_000)], ids=len)
-def test_damaged_content_is_refused_and_mended_by_the_next_put(
+def test_damaged_content_is_refused_and_repaired_by_the_next_put(
     store: LocalStore, data: bytes, change: str
 ):
     cid = store.put(data)

@@ -8,7 +8,7 @@ def test_a_problem_reads_as_compilers_write_it() -> None:
     assert str(problem) == "a/b.yaml:3:7: is wrong"
 
 
-def test_problems_are_told_from_the_top_of_the_file_to_its_end() -> None:
+def test_problems_are_reported_from_the_top_of_the_file_to_its_end() -> None:
     problems = ProblemList("f")
     for place in (Place(3, 1), Place(1, 9), Place(1, 2)):
         problems.add(place, "x")

@@ -101,14 +101,14 @@ ALTERNATIVES = {
 }
 
 
-def test_of_alternatives_that_all_fail_only_the_nearest_is_told() -> None:
+def test_of_alternatives_that_all_fail_only_the_nearest_is_reported() -> None:
     verdict = judge(read_standard("any_of", ALTERNATIVES), "the title")
     told = 'none of 3 alternatives fits; the nearest: "REQ-3" is missing (read: "the title")'
     assert verdict.reasoning == told
     assert len(verdict.findings) == 6
 
 
-def test_of_alternatives_the_one_that_fits_is_told() -> None:
+def test_of_alternatives_the_one_that_fits_is_reported() -> None:
     verdict = judge(read_standard("any_of", ALTERNATIVES), "network for REQ-11 and REQ-3")
     assert verdict.reasoning == 'has "network"; has "REQ-11"'
 
@@ -120,7 +120,7 @@ def test_a_part_of_a_part_does_not_repeat_what_was_read() -> None:
     assert verdict.reasoning.endswith('"gift card" is missing; "x" is missing (read: "REQ-8")')
 
 
-async def test_other_work_goes_on_while_a_pattern_searches(
+async def test_other_work_continues_while_a_pattern_searches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pattern, "PATTERN_SECONDS", 0.5)

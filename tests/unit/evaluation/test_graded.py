@@ -132,7 +132,7 @@ def test_a_bad_standard_is_refused_with_the_way_to_the_fault(
     assert told in faults(document)[at]
 
 
-def test_every_fault_is_told_at_once() -> None:
+def test_every_fault_is_reported_at_once() -> None:
     document = {**JUDGED, "prompt": "", "weights": [0], "criteria": ["a", "a"], "colour": 1}
     assert faults(document).keys() == {"prompt", "weights", "criteria[1]", "colour"}
 
@@ -152,7 +152,7 @@ def test_parts_may_be_written_in_either_form() -> None:
     assert "must not be empty" in faults(wrong)["all_of[1].items"]
 
 
-def test_a_pass_score_is_said_once() -> None:
+def test_a_pass_score_is_set_once() -> None:
     body = {"items": ["a"], "pass_score": 70}
     assert read_standard("checklist", body, pass_score=70) == Checklist(items=("a",), pass_score=70)
     with pytest.raises(InvalidStandard, match="70 here and 80 in the test"):

@@ -183,5 +183,5 @@ def test_a_value_that_cannot_be_checked_is_a_misfit_and_no_crash(
     assert misfit is None or isinstance(misfit, str)
 
 
-def test_a_misfit_of_a_long_answer_is_told_in_short() -> None:
+def test_a_misfit_of_a_long_answer_is_reported_briefly() -> None:
     assert len(str(first_misfit({"type": "integer"}, "x" * 100_000))) < 400

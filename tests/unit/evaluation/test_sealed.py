@@ -41,7 +41,7 @@ STANDARD = {
 }
 
 
-def test_the_public_part_tells_nothing_of_the_hidden_cases():
+def test_the_public_part_reveals_nothing_of_the_hidden_cases():
     before = copy.deepcopy(STANDARD)
     public, openings = seal(STANDARD)
     assert before == STANDARD

@@ -49,7 +49,7 @@ def test_every_validation_has_its_body(validation: str, expected: object, standa
     assert read_standard(validation, expected) == standard
 
 
-def test_only_exact_minds_case_unless_it_is_told() -> None:
+def test_only_exact_is_case_sensitive_by_default() -> None:
     exact = read_standard("exact", {"value": "a"})
     assert isinstance(exact, Exact)
     assert exact.case_sensitive
@@ -142,7 +142,7 @@ def test_a_body_that_does_not_fit_says_where_and_why(
     assert message in faults(validation, expected)[path]
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     parts = [
         {"validation": "exact", "expected": {"value": 1}},
         {"validation": "nope", "expected": {}},

@@ -54,7 +54,7 @@ def test_every_text_is_exactly_itself(text: str) -> None:
     assert passes(Exact(value=text, case_sensitive=False), text.casefold())
 
 
-def test_a_failed_exact_tells_what_was_there() -> None:
+def test_a_failed_exact_shows_what_was_there() -> None:
     (finding,) = Exact(value="42").check("41")
     assert finding.reason == 'expected "42", the answer is "41"'
 

@@ -107,7 +107,7 @@ async def test_an_honest_record_holds(store: LocalStore, document: dict[str, Any
     assert (found.outcome, found.differences, found.obstacles) == ("holds", (), ())
 
 
-async def test_what_cannot_be_replayed_is_told_to_be_taken(store: LocalStore):
+async def test_what_cannot_be_replayed_is_reported_as_taken(store: LocalStore):
     found = await verify(store, await recorded(store, ALL), None)
     assert found.taken == (
         "verdict.parts[1]: the votes of the models",
@@ -359,7 +359,7 @@ async def test_a_record_that_is_not_here_is_missing(store: LocalStore):
         await verify(store, "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku", None)
 
 
-async def test_other_work_goes_on_while_a_large_record_is_checked(
+async def test_other_work_continues_while_a_large_record_is_checked(
     store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ):
     cid = await recorded(store, ALL)

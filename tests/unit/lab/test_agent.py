@@ -43,7 +43,7 @@ def test_a_specialist_walks_to_the_start_screen_of_its_interface(name: str) -> N
     assert " to node home of userinterface" in text
 
 
-def test_a_tree_is_told_with_every_node_and_edge() -> None:
+def test_a_tree_is_described_with_every_node_and_edge() -> None:
     text = ask("qa-stb-manager", "Describe the tree of stb_kids")
     ui = next(ui for ui in LAB.userinterfaces if ui.id == "stb_kids")
 
@@ -202,7 +202,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
     assert together == [ask("qa-web-manager", prompt) for prompt in prompts]
 
 
-def test_a_start_is_told_from_a_goal() -> None:
+def test_a_start_is_distinguished_from_a_goal() -> None:
     text = ask("qa-web-manager", "Go from the cart to the checkout page")
 
     assert text.startswith("Navigated from node cart to node checkout")

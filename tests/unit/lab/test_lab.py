@@ -74,7 +74,7 @@ def test_the_shortest_of_two_ways_is_taken() -> None:
     assert [edge.target for edge in way] == ["x", "d"]
 
 
-def test_a_closed_edge_is_gone_round() -> None:
+def test_a_closed_edge_is_avoided() -> None:
     ui = tree(("a", "b"), ("b", "d"), ("a", "d"))
     direct = ui.edges[2]
 

@@ -48,7 +48,7 @@ def test_a_screen_that_is_always_too_slow_is_given_up_after_one_retry() -> None:
     assert walk.position == "home"
 
 
-def test_a_missing_element_is_gone_round_where_there_is_another_way() -> None:
+def test_a_missing_element_is_avoided_if_there_is_another_path() -> None:
     journey = walker("web_shop", "chrome-01").navigate("orders")
 
     assert journey.reached

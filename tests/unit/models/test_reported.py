@@ -29,5 +29,5 @@ def test_a_completion_with_an_endless_number_of_tokens_is_still_an_answer():
         "Mon, 01 Jan 2026 00:00:00 +99999999999999",
     ],
 )
-def test_a_retry_after_that_nobody_can_read_asks_for_nothing(header: str):
+def test_an_unreadable_retry_after_is_ignored(header: str):
     assert seconds_to_wait(header) is None

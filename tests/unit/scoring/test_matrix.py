@@ -90,7 +90,7 @@ def test_a_test_that_only_weak_agents_pass_is_below_zero():
         [(1, 5), (0, 5), (1, 5)],  # all are equally good
     ],
 )
-def test_where_nothing_can_be_told_nothing_is_told(points: list[tuple[int, int]]):
+def test_nothing_is_claimed_where_nothing_is_known(points: list[tuple[int, int]]):
     assert discrimination([a_record(p, 1, (rest, 10)) for p, rest in points]) is None
 
 
