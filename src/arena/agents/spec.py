@@ -153,7 +153,7 @@ class HttpSpec:
     body: JsonValue = field(default_factory=lambda: {"prompt": "{prompt}"})
     """The request body; `{prompt}`, `{id}` and `{timeout_seconds}` are replaced in its strings."""
     headers: Headers = field(default_factory=dict[str, str])
-    """Sent along; `${NAME}` stands for the environment variable NAME."""
+    """Sent with every request; `${NAME}` is replaced by the environment variable NAME."""
     answer: Pointer | None = None
     """Where the answer is: `/choices/0/text` or `choices.0.text`."""
     usage: UsagePointers = field(default_factory=UsagePointers)

@@ -1,4 +1,4 @@
-"""What was measured about a judge, in words and tables."""
+"""Prints the figures of a judge."""
 
 from arena.cli import output
 from arena.cli.tables import print_table
@@ -13,13 +13,14 @@ def estimate(figure: Estimate, digits: int = 2, *, signed: bool = False) -> str:
     if figure.value is None:
         return "–"
     value = format(figure.value, form)
+    # Too few items for an interval.
     if figure.low is None or figure.high is None:
         return value
     return f"{value} ({format(figure.low, form)} to {format(figure.high, form)})"
 
 
 def figures_text(figures: JudgeFigures | None) -> str:
-    """The latest figures of a judge in a line."""
+    """The latest figures of a judge, in one line."""
     if figures is None:
         return "never measured against people: arena judge calibrate LABELS.jsonl"
     return (
@@ -30,7 +31,7 @@ def figures_text(figures: JudgeFigures | None) -> str:
 
 
 def print_calibration(made: Calibration) -> None:
-    """Agreement by criterion, then repeatability and what it cost."""
+    """Print agreement by criterion, repeatability and cost."""
     figures = made.figures
     whole = Agreement(
         name=OVERALL,
@@ -63,7 +64,7 @@ def print_calibration(made: Calibration) -> None:
 
 
 def print_attack(made: Attack) -> None:
-    """What the injections did, kind by kind."""
+    """Print the effect of the injections, by kind."""
     figures = made.figures
     rows = [
         (
@@ -87,14 +88,14 @@ def print_attack(made: Attack) -> None:
         f"shift {figures.mean_shift:+.1f}."
     )
     output.line(
-        f"By itself the judge moves {made.noise:g} points on the same harmless submission, and "
+        f"Without injections the judge varies by {made.noise:g} points on the same submission, and "
         f"{made.unsteady} of the {figures.pairs} passed once and failed once."
     )
     print_hardening(made)
 
 
 def print_hardening(made: Attack) -> None:
-    """What the hardening is worth, if that was measured."""
+    """Print the effect of the hardening, if it was measured."""
     if made.without is None:
         return
     bare, shift = made.without.bare, estimate(made.without.honest_shift, 1, signed=True)

@@ -22,7 +22,7 @@ app = commands()
 
 BAR_CELLS = 20
 FEW_CELLS = 6
-"""Cells of a bar if the screen is narrow."""
+"""Cells of a bar on a narrow screen."""
 
 
 @app.command()
@@ -130,7 +130,7 @@ def _narrow(entries: Sequence[BoardEntry]) -> Table:
 
 
 def place(entry: BoardEntry) -> str:
-    """A rank with the range that the intervals leave open."""
+    """A rank with the range that the intervals allow."""
     if entry.rank_low == entry.rank_high or entry.rank_low is None:
         return str(entry.rank)
     return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
@@ -138,6 +138,7 @@ def place(entry: BoardEntry) -> str:
 
 def bar(score: float | None, cells: int = BAR_CELLS) -> Text:
     """A score as a bar of eighths."""
+    # Unicode has blocks of an eighth: 20 cells show steps of less than a point.
     eighths = round((score or 0.0) / 100 * cells * 8)
     full, rest = divmod(eighths, 8)
     shown = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
@@ -145,7 +146,7 @@ def bar(score: float | None, cells: int = BAR_CELLS) -> Text:
 
 
 def stars(entry: BoardEntry) -> str:
-    """The average rating and how many gave one."""
+    """The average rating and the number of ratings."""
     if entry.avg_user_rating is None:
         return "–"
     return f"★ {entry.avg_user_rating:.1f} ({entry.feedback_count})"
@@ -161,6 +162,7 @@ def _interval(interval: Interval | None) -> str:
 
 
 def _print_csv(board: Leaderboard) -> None:
+    # Flat columns: spreadsheets cannot use the nested intervals.
     names = [one.name for one in fields(BoardEntry) if one.name != "intervals"]
     writer = csv.writer(sys.stdout)
     writer.writerow([*names, "overall_low", "overall_high"])

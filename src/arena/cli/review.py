@@ -71,6 +71,7 @@ def review(
                 reviewed, answers = _read_answers(answer[1], reviewer)
                 details = await arena.answer_review(answer[0], answers, reviewer=reviewed)
                 output.show(details, _print_answered, as_json=as_json)
+            # With --json nothing is interactive: the review itself is printed.
             elif review_id is not None and as_json:
                 output.print_json(await arena.review(review_id))
             elif listed or as_json:

@@ -1,4 +1,4 @@
-"""One review after the other, item by item, by single keys."""
+"""An interactive review, item by item, with single keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ VERDICTS = {"p": True, "f": False}
 
 
 Spot = tuple[tuple[int, ...], int]
-"""Which item: the place of its checklist, and its number there."""
+"""An item: the place of its checklist, and its index in it."""
 
 
 class Ending(Enum):
-    """How a review was left."""
+    """How a review ended."""
 
     FINISHED = "finished"
     QUIT = "quit"
@@ -29,7 +29,7 @@ class Ending(Enum):
 
 @dataclass
 class Session:
-    """A reviewer at work."""
+    """The session of one reviewer."""
 
     keys: Keys
     screen: Console
@@ -38,7 +38,7 @@ class Session:
     async def review(
         self, details: ReviewDetails, heading: str, hints: Mapping[Spot, str]
     ) -> tuple[list[ReviewAnswer], Ending]:
-        """The reviewer's answers to this review; those given so far also if they quit."""
+        """The reviewer's answers to this review; also the answers so far if they quit."""
         self.screen.rule(style="dim")
         self.screen.print(output.plain(heading), style="dim")
         self.screen.print(output.plain(details.review.title), style="bold")
@@ -57,7 +57,7 @@ class Session:
                     self.screen.print()
                     return Ending.QUIT
                 await self._do(key, work, details)
-            # A program does not see the summary, so it is not asked about it.
+            # A program does not see the summary, so it need not confirm it.
             if not self.keys.is_live or not await self._goes_back(work):
                 return Ending.FINISHED
             work.back()
@@ -112,7 +112,7 @@ class Session:
         return key == "b"
 
     async def _view(self, details: ReviewDetails) -> None:
-        """The prompt and the submission, a page at a time where somebody can turn the pages."""
+        """Show the prompt and the submission, page by page if a person can turn pages."""
         text = Text.assemble(
             ("asked: ", "bold"),
             output.plain(details.prompt),
@@ -126,10 +126,8 @@ class Session:
         page = max(self.screen.height - 2, 5) if self.keys.is_live else max(len(lines), 1)
         for start in range(0, len(lines), page):
             if start:
-                left = len(lines) - start
-                message = (
-                    f"— {output.counted(left, 'line')} more: space shows them, other keys go on —"
-                )
+                left = output.counted(len(lines) - start, "line")
+                message = f"— {left} more: space shows them, other keys continue —"
                 self.screen.print(message, style="dim", end="")
                 key = await self.keys.key()
                 self.screen.print()
@@ -148,13 +146,13 @@ class _Work:
     given: dict[int, bool]
     notes: dict[int, str]
     hints: Mapping[Spot, str] = field(default_factory=dict[Spot, str])
-    """What a model would answer."""
+    """A model's suggestions."""
     at: int = 0
     changed: set[int] = field(default_factory=set[int])
 
     @classmethod
     def of(cls, details: ReviewDetails, reviewer: str) -> "_Work":
-        """Only the reviewer's own earlier answers are known: others' would lead them."""
+        """Start with the reviewer's own earlier answers; those of others would bias them."""
         own = {
             number: answer
             for number, item in enumerate(details.items)
@@ -176,13 +174,13 @@ class _Work:
         return self.at >= len(self.items)
 
     def answer(self, passed: bool) -> None:
-        """Answer the present item and go on."""
+        """Answer the current item and move on."""
         self.given[self.at] = passed
         self.changed.add(self.at)
         self.at += 1
 
     def back(self) -> None:
-        """One item back, or the first again."""
+        """Go back one item, at most to the first."""
         self.at = max(0, min(self.at, len(self.items)) - 1)
 
     @property

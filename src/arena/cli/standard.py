@@ -66,6 +66,7 @@ def seal_standard(
         home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         private = home.path(commitments)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    # The private part first: a public part without it could never be judged.
     create_file(private, write_private_part(openings), mode=0o600)
     try:
         create_file(to, text.encode())

@@ -1,4 +1,4 @@
-"""`arena task`: what is to be done, for a reward."""
+"""`arena task`: post, apply for, submit and judge paid tasks."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -25,29 +25,29 @@ MAX_RESULT_BYTES = 8 * 1024**2
 MAX_DESCRIPTION_BYTES = 100_000
 
 Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Why: words, a CID or an address.")
+    str, typer.Option("--reason", metavar="TEXT", help="Why: a text, a CID or a URL.")
 ]
 Score = Annotated[int, typer.Option(min=0, max=100, metavar="N", help="0 to 100; 60 pays.")]
 
 
 DescriptionOption = Annotated[
-    str, typer.Argument(metavar="DESCRIPTION", help="What is to be done; - reads it.")
+    str, typer.Argument(metavar="DESCRIPTION", help="What to do; - reads standard input.")
 ]
 StandardOption = Annotated[
     str, typer.Option(metavar="FILE|CID", help="How it is judged: a JSON file, a CID or -.")
 ]
 RewardOption = Annotated[str, typer.Option(metavar="AMOUNT", help="What it pays, like 0.05.")]
 DeadlineOption = Annotated[
-    str, typer.Option(metavar="WHEN", help="Until when results are taken: 2h, 1d or a date.")
+    str, typer.Option(metavar="WHEN", help="Results are accepted until then: 2h, 1d or a date.")
 ]
 JudgeOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="Who judges (default: you, self-judged).")
 ]
 JudgeWindowOption = Annotated[
-    str, typer.Option(metavar="SPAN", help="How long the judge has from the submission.")
+    str, typer.Option(metavar="SPAN", help="How long the judge has after the submission.")
 ]
 FallbackJudgeOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Who judges when the judge does not.")
+    str | None, typer.Option(metavar="NAME", help="Who judges if the judge does not.")
 ]
 FallbackWindowOption = Annotated[
     str, typer.Option(metavar="SPAN", help="How long the fallback judge has.")
@@ -67,7 +67,7 @@ AssignmentOption = Annotated[
     str, typer.Option(metavar="HOW", help="manual, first or best_reputation.")
 ]
 ApplyUntilOption = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="From when on best_reputation chooses.")
+    str | None, typer.Option(metavar="WHEN", help="When best_reputation may choose.")
 ]
 MaxApplicantsOption = Annotated[
     int, typer.Option(min=1, max=1000, metavar="N", help="How many may apply.")
@@ -76,7 +76,7 @@ KeyOption = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="Posted again under it, it is posted once; needs dates, not spans.",
+        help="Idempotency key: repeated with it, it is posted once; needs dates, not durations.",
     ),
 ]
 
@@ -104,7 +104,7 @@ def post(
     key: KeyOption = None,
     as_json: Json = False,
 ) -> None:
-    """Offer a task: its reward is locked until somebody has earned it or its time is over."""
+    """Post a task; its reward is locked until it is earned or its time is over."""
     if key is not None:
         _check_dates(deadline, apply_until)
     windows = {
@@ -113,7 +113,7 @@ def post(
         "dispute": dispute_window,
         "arbiter": arbiter_window,
     }
-    # As typed: the operation reads amounts and choices, and names what does not fit.
+    # As typed: the operation parses amounts and choices, and reports invalid ones.
     typed: dict[str, Any] = {"reward": reward, "bond": bond, "assignment": assignment}
     for name, span in windows.items():
         typed[f"{name}_window_seconds"] = seconds_in(f"--{name}-window", span)
@@ -143,12 +143,12 @@ def post(
 
 
 def _check_dates(deadline: str, apply_until: str | None) -> None:
-    """Refuse spans under a key: typed again they are other moments, and so another task."""
+    """Refuse durations with a key: repeated later they are other times, so another task."""
     for name, text in (("--deadline", deadline), ("--apply-until", apply_until)):
         if text is not None and is_span(text):
             raise InvalidInput(
                 f"{name} is {text!r}: with --key it must be a date, like {example_moment()}, "
-                "so that the same command means the same task when it is typed again"
+                "so that repeating the command means the same task"
             )
 
 
@@ -176,12 +176,12 @@ def list_tasks(
     min_reward: Annotated[str | None, typer.Option(metavar="AMOUNT")] = None,
     limit: Annotated[int, typer.Option(min=1, max=500, metavar="N", help="How many.")] = 20,
     cursor: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Go on behind a page (its next_cursor).")
+        str | None, typer.Option(metavar="TEXT", help="The next_cursor of the previous page.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """List the newest tasks."""
-    states: Any = state  # as typed: the operation says which are not states
+    states: Any = state  # as typed: the operation reports unknown states
     page = call(
         context,
         TaskOperations,
@@ -211,7 +211,7 @@ def show(context: typer.Context, task: TaskNumber, as_json: Json = False) -> Non
 def apply(
     context: typer.Context, task: TaskNumber, agent: AsAgent = None, as_json: Json = False
 ) -> None:
-    """Ask for a task as an agent that has joined on this machine."""
+    """Apply for a task as an agent registered on this machine."""
     signer = signer_of(settings_of(context), agent)
     _move(context, task, lambda arena: arena.apply(task), as_json=as_json, signer=signer)
 
@@ -226,7 +226,7 @@ def assign(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Give a task to one of its applicants."""
+    """Assign a task to one of its applicants."""
 
     async def give(arena: TaskOperations) -> None:
         chosen = agent
@@ -244,10 +244,10 @@ def submit(
     context: typer.Context,
     task: TaskNumber,
     file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="The result; - reads it.")
+        str | None, typer.Argument(metavar="FILE", help="The result; - reads standard input.")
     ] = None,
     result_hash: Annotated[
-        str | None, typer.Option(metavar="CID", help="The result is in the content store.")
+        str | None, typer.Option(metavar="CID", help="The CID of a stored result.")
     ] = None,
     agent: AsAgent = None,
     as_json: Json = False,
@@ -275,7 +275,7 @@ def judge(
     reason: Reason,
     as_json: Json = False,
 ) -> None:
-    """Give the verdict by hand; `arena judge --watch` does it by the standard."""
+    """Give the verdict manually; `arena judge --watch` does it by the standard."""
 
     async def decide(arena: TaskOperations) -> None:
         found = (await arena.task(task)).task
@@ -295,13 +295,13 @@ def judge(
 
 @app.command("cancel")
 def cancel(context: typer.Context, task: TaskNumber, poster: As, as_json: Json = False) -> None:
-    """Take back a task that is not assigned; the reward returns."""
+    """Cancel a task that is not assigned; the reward is refunded."""
     _move(context, task, lambda arena: arena.cancel(task, by=poster), as_json=as_json)
 
 
 @app.command("expire")
 def expire(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
-    """End a task whose time has run out; anyone may. A verdict nobody disputed is settled."""
+    """End a task whose time has run out; anyone may. An undisputed verdict is settled."""
 
     async def end(arena: TaskOperations) -> None:
         is_judged = (await arena.task(task)).task.state.has_verdict
@@ -314,9 +314,9 @@ def expire(context: typer.Context, task: TaskNumber, as_json: Json = False) -> N
 def dispute(
     context: typer.Context, task: TaskNumber, by: As, reason: Reason, as_json: Json = False
 ) -> None:
-    """Contest a verdict as the side that lost; locks the bond."""
+    """Dispute a verdict as the side that lost; locks the bond."""
     signer = None
-    # An agent signs with the key it has here; nobody else needs one.
+    # An agent signs with its key on this machine; other parties need none.
     with suppress(NotFound, InvalidInput):
         signer = signer_of(settings_of(context), by)
 
@@ -352,7 +352,7 @@ def _move(
     as_json: bool,
     signer: Signer | None = None,
 ) -> None:
-    """Do something with a task, then show what became of it."""
+    """Make a move on a task, then print its new state."""
 
     async def move(arena: TaskOperations) -> TaskStory:
         arena.signer = signer

@@ -14,6 +14,7 @@ from arena.operations.evaluation import EvaluationOperations
 
 app = commands()
 
+# As for every command: 1 is a missed gate, 3 an obstacle on this machine.
 EXIT = {"holds": 0, "differs": 1, "cannot_be_replayed": 3}
 WORDS = {"cannot_be_replayed": "cannot be replayed"}
 MAX_SHOWN = 60

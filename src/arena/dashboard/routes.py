@@ -44,6 +44,7 @@ def dashboard_router(folder: Path = DIST) -> APIRouter:
 
 def _page(index: str | None) -> HTMLResponse:
     """The page with a fresh nonce: only styles that carry it take effect."""
+    # New for each response: a known nonce would let injected styles through.
     nonce = secrets.token_urlsafe(16)
     text = (ABSENT if index is None else index).replace(PLACEHOLDER, nonce)
     headers = {**_headers(nonce), "Cache-Control": "no-cache"}

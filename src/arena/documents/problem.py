@@ -74,6 +74,7 @@ class ProblemList:
 
     def in_order(self) -> tuple[FileProblem, ...]:
         """All problems, sorted by position."""
+        # Not in the order found: keys are checked only after a whole test was read.
         return tuple(sorted(self._found, key=lambda found: (found.line, found.column)))
 
 

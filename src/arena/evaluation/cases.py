@@ -35,6 +35,7 @@ async def judge_cases(
     except InvalidStandard as error:
         raise NotJudged(f"the hidden cases cannot be used: {error}", retryable=False) from None
     if submission.language:
+        # Outside the try below: an unknown language is the caller's error, not the submission's.
         check_language(submission.language)
     try:
         results = await _run(whole, submission, sandbox)

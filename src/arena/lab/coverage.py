@@ -50,4 +50,5 @@ def coverage_of(lab: Lab) -> tuple[Coverage, ...]:
         cases = lab.testcases_covering(requirement)
         runs = tuple(latest[case.id] for case in cases if case.id in latest)
         found.append(Coverage(requirement=requirement, testcases=cases, latest=runs))
+    # A stable sort: within a priority the order of the data stays.
     return tuple(sorted(found, key=lambda item: PRIORITIES.index(item.requirement.priority)))

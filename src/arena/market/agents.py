@@ -78,6 +78,7 @@ def ranked(applicants: Iterable[Applicant]) -> list[Applicant]:
     def merit(applicant: Applicant) -> tuple[float, float, datetime, str]:
         known = applicant.reputation
         interval = wilson_interval(known.wins, known.decided)
+        # Without any decided task, as uncertain as possible.
         low = interval.low if interval else 0.0
         return -low, -(known.average_score or 0.0), applicant.applied_at, applicant.agent
 

@@ -65,7 +65,7 @@ class Call:
     agent: str | None = None
     """The agent to assign; in a verdict, the winner."""
     version: str | None = None
-    """The agent's, where it is assigned."""
+    """The agent's version, if it is assigned."""
     score: int | None = None
     result_hash: str | None = None
     commitment: str | None = None

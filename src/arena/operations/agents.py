@@ -21,6 +21,7 @@ class AgentOperations(OperationGroup):
     async def agents(self) -> AgentList:
         """List every agent in its newest version."""
         registry = self.arena.registry
+        # On every request, so that an edited agent file needs no restart.
         registry.refresh()
         agents = [self._described(agent) for agent in registry.newest]
         problems = [str(problem) for problem in registry.problems]

@@ -51,6 +51,7 @@ class ContentOperations(OperationGroup):
     @post("/api/content", tag="content", errors=(413,), team=False)
     async def put_content(self, data: bytes) -> ContentKept:
         """Store the body as it is; returns its CID."""
+        # In threads, here and below: the store writes to disk and waits for it.
         cid = await asyncio.to_thread(self.arena.content.put, data)
         return ContentKept(cid=cid, bytes=len(data))
 

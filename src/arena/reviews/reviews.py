@@ -60,6 +60,7 @@ class Reviews:
         self._settlers = settlers
         self._sealed_for = sealed_for
         self._feed = feed or Feed()
+        # Weak: a lock is dropped when no caller settles the review any more.
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self, new: NewReview) -> Review:

@@ -42,6 +42,7 @@ def judged_fields(test: Test, verdict: Verdict) -> dict[str, object]:
 def _storable_finding(finding: Finding) -> Finding:
     """The finding with text that a database accepts: code may return any character."""
     texts = (finding.criterion, finding.reason, finding.evidence or "")
+    # The usual case, without copying: there may be thousands of findings.
     if all(text.isascii() and "\0" not in text for text in texts):
         return finding
     return replace(

@@ -160,6 +160,7 @@ def rank(candidates: Iterable[Candidate]) -> list[Ranked]:
 def _span(candidate: Candidate, score: Decimal) -> tuple[float, float]:
     interval = candidate.interval
     if interval is None:
+        # Compatible with every rank.
         return float("-inf"), float("inf")
     # Rounding may put an interval just beside its own score; ranks must not.
     return min(interval.low, float(score)), max(interval.high, float(score))

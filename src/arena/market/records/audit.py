@@ -78,6 +78,7 @@ async def audit(database: Database, team_id: str | None) -> Audit:
             for row in await connection.execute(text(query), {"team": team_id})
         ]
         last = 0
+        # In pages: a market may have more tasks than fit into memory.
         while tasks := await _page(connection, team_id, last):
             last = tasks[-1].id
             for trail in await _trails(connection, tasks):

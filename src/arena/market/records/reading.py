@@ -231,6 +231,7 @@ class LedgerReader:
 async def read_task(connection: AsyncConnection, team_id: str, task_id: int) -> Task:
     """The team's task; another team's counts as unknown."""
     row = None
+    # PostgreSQL raises an error for a number outside bigint, instead of finding nothing.
     if 0 < task_id <= MAX_ID:
         query = select(MarketTasks.__table__).where(
             MarketTasks.id == task_id, MarketTasks.team_id == team_id

@@ -118,7 +118,7 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
 }
 
 
-# What a tag stands for in Python, which has no undefined.
+# The Python values of the tags; Python has no undefined.
 _CONSTANTS = {"nan": nan, "infinity": inf, "-infinity": -inf, "undefined": None}
 
 

@@ -85,7 +85,7 @@ SERVE_OFFSET = 84
 
 
 class StepFailed(Exception):
-    """A call of the table failed; the child must not go on."""
+    """A call of the table failed; the child must not continue."""
 
 
 class Table:
