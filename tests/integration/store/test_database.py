@@ -75,7 +75,7 @@ async def test_a_time_without_a_zone_is_refused(database: Database):
 
 
 async def test_a_database_that_cannot_be_reached_is_an_error_of_the_infrastructure():
-    with pytest.raises(StoreUnavailable, match="does not answer"):
+    with pytest.raises(StoreUnavailable, match="does not respond"):
         await Database("postgresql+psycopg://nobody@127.0.0.1:1/none").open()
 
 
