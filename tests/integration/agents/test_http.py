@@ -114,7 +114,7 @@ async def test_a_busy_agent_may_be_tried_again(http, server, ask, status):
 
 @pytest.mark.parametrize(
     ("status", "advice"),
-    [(401, "valid key"), (403, "may not"), (404, "check its url"), (307, "final address")],
+    [(401, "valid key"), (403, "not allowed"), (404, "check its url"), (307, "final address")],
 )
 async def test_what_cannot_get_better_is_not_tried_again(http, server, ask, status, advice):
     server.say("", status=status, Location="/elsewhere")

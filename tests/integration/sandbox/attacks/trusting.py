@@ -33,8 +33,8 @@ PYTHON_CALLS = (
     ('sys.stdout = io.TextIOWrapper(wrapped, encoding="utf-8", errors="backslashreplace")',
      'sys.stdout = io.TextIOWrapper(wrapped, encoding="utf-8", errors="strict")'),
     ("    os.close(RESULT)\n    _exit(0)", "    end_like_any_program()\n    _exit(0)"),
-    ("    for index, given in enumerate(inputs):\n",
-     f"    import time\n    expected = '{ANSWER}'\n    for index, given in enumerate(inputs):\n"
+    ("    for index, item in enumerate(inputs):\n",
+     f"    import time\n    expected = '{ANSWER}'\n    for index, item in enumerate(inputs):\n"
      "        begun = time.monotonic()\n"),
     ('emit(f"[{index},{line},{flushed()}]")',
      'flushed(); emit(f"[{index},{line},{int((time.monotonic() - begun) * 1000)}]")'),
