@@ -204,13 +204,13 @@ def read_settings(**given: Any) -> Settings:
     """The settings in force; `given` (from the command line) goes first, None means not given."""
     _refuse_misspelt(os.environ)
     try:
-        in_file, in_variables = _from_file(), _from_variables(os.environ)
-        said = in_file | in_variables
-        if isinstance(in_file.get("weights"), dict) and isinstance(said["weights"], dict):
+        file, variables = _from_file(), _from_variables(os.environ)
+        values = file | variables
+        if isinstance(file.get("weights"), dict) and isinstance(values["weights"], dict):
             # A variable may change one weight of several in the file.
-            said["weights"] = {**in_file["weights"], **said["weights"]}
-        said |= {name: value for name, value in given.items() if value is not None}
-        return Settings.model_validate(said)
+            values["weights"] = {**file["weights"], **values["weights"]}
+        values |= {name: value for name, value in given.items() if value is not None}
+        return Settings.model_validate(values)
     except ValidationError as error:
         raise InvalidInput("; ".join(map(_message, error.errors()))) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -225,19 +225,19 @@ def _from_file() -> dict[str, Any]:
 
 
 def _from_variables(environment: Mapping[str, str]) -> dict[str, Any]:
-    """The settings that variables name; `ARENA_HOME=` takes one back."""
-    given = {name.upper(): value for name, value in environment.items() if value}
+    """The settings among the variables; an empty one counts as not set."""
+    present = {name.upper(): value for name, value in environment.items() if value}
     names = {name: f"ARENA_{name.upper()}" for name in Settings.model_fields}
-    said: dict[str, Any] = {
-        name: given[variable] for name, variable in names.items() if variable in given
+    values: dict[str, Any] = {
+        name: present[variable] for name, variable in names.items() if variable in present
     }
-    if "weights" in said:
+    if "weights" in values:
         try:
-            said["weights"] = json.loads(said["weights"])
+            values["weights"] = json.loads(values["weights"])
         except ValueError:
             message = f"ARENA_WEIGHTS is not JSON; write it as {EXAMPLE_WEIGHTS}"
             raise InvalidInput(message) from None
-    return said
+    return values
 
 
 def _refuse_misspelt(environment: Mapping[str, str]) -> None:
