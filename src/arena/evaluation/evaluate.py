@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from arena.errors import InvalidInput
-from arena.evaluation.cases import judge_cases
 from arena.evaluation.resources import NO_RESOURCES, NotJudged, Resources, ReviewNeeded
 from arena.evaluation.sealed import seal_name, unopened
 from arena.evaluation.standard import (
@@ -53,6 +52,9 @@ async def evaluate(
             case Validator():
                 return await validate(part, submission)
             case TestCases():
+                # Imported here: the sandbox's values take long, and most standards run no code.
+                from arena.evaluation.cases import judge_cases
+
                 openings = await _unsealed(part, resources)
                 return await judge_cases(part, submission, resources.sandbox, openings)
             case JudgePrompt():

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from arena.agents.agent import AgentDefinition
@@ -13,11 +14,9 @@ from arena.catalog.live import LiveCatalog
 from arena.catalog.test import Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.verdict import Verdict
-from arena.reviews.case import ReviewCase
 from arena.runs.engine import Engine
 from arena.runs.owner import Owner
 from arena.runs.records.lease import claim, lease_of, take_over
-from arena.runs.records.results import settle_result
 from arena.runs.records.rows import get_run
 from arena.runs.records.runs import (
     NewRun,
@@ -28,6 +27,9 @@ from arena.runs.records.runs import (
 )
 from arena.runs.run import Run, RunRequest, RunStatus
 from arena.store.database import shielded
+
+if TYPE_CHECKING:
+    from arena.reviews.case import ReviewCase
 
 log = logging.getLogger(__name__)
 
@@ -128,11 +130,13 @@ class RunExecutor:
         self._engine.notify(run)
         return run
 
-    async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
+    async def settle(self, case: "ReviewCase", verdict: Verdict) -> None:
         """Record people's verdict on a result; the last one completes the run."""
         cid = None
         if self._engine.recorder is not None:
             cid = await self._engine.recorder.keep(case.document, case.submission, verdict)
+        from arena.runs.records.reviews import settle_result  # most executors never need it
+
         run = await settle_result(self._database, case.review, verdict, cid)
         if run is not None:
             self._engine.notify(run)

@@ -23,7 +23,8 @@ def known_providers() -> dict[str, str]:
 
 def provider_named(name: str) -> Callable[..., SandboxProvider]:
     """The class of the provider called `name`, imported on demand."""
-    known = known_providers()
+    # Entry points are read from every installed package, so only for a name that is not built in.
+    known = BUILTIN if name in BUILTIN else known_providers()
     if name not in known:
         raise NotFound.among("sandbox provider", name, known)
     return cast("Callable[..., SandboxProvider]", pkgutil.resolve_name(known[name]))

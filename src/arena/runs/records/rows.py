@@ -1,5 +1,6 @@
-"""Conversions of database rows to values."""
+"""Conversions between database rows and values."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,10 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.catalog.test import Test
 from arena.errors import NotFound
 from arena.evaluation.verdict import Finding
+from arena.runs.item import Executed
 from arena.runs.run import Result, Run, RunStatus
+from arena.scoring.components import cost_contribution
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded, value_from
 from arena.store.tables.runs import FrozenTests, Runs, RunTests
+
+FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
 
 
 @shielded
@@ -56,3 +61,21 @@ def to_result(row: Row[Any]) -> Result:
     """The result in a row."""
     findings = [Finding(**finding) for finding in row.findings]
     return value_from(Result, row, status=ExecutionStatus(row.status), findings=findings)
+
+
+def findings_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
+    """Findings as stored in the database."""
+    return [{name: getattr(finding, name) for name in FINDING_FIELDS} for finding in findings]
+
+
+def cost_columns(executed: Executed) -> dict[str, int | None]:
+    """What a result adds to cost efficiency; null if it failed or its tokens are unknown."""
+    test, result = executed.test, executed.result
+    cost = None
+    if result.passed and result.input_tokens is not None and result.output_tokens is not None:
+        tokens = result.input_tokens + result.output_tokens
+        cost = cost_contribution(test.points, test.token_budget, tokens)
+    return {
+        "earned_micropoints": cost.earned_micropoints if cost else None,
+        "possible_micropoints": cost.possible_micropoints if cost else None,
+    }

@@ -10,8 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.catalog.test import Test, digest_of
-from arena.reviews.records import cancel_reviews
-from arena.reviews.review import SubjectKind
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
@@ -160,6 +158,10 @@ async def change(connection: AsyncConnection, run_id: UUID, **values: object) ->
 @shielded
 async def cancel_run(database: Database, run_id: UUID, team_id: str) -> Run:
     """Cancel a run that has not ended; its executor notices and stops, its reviews are closed."""
+    # Imported here: a run that nobody cancels or reviews does without them.
+    from arena.reviews.records import cancel_reviews
+    from arena.reviews.review import SubjectKind
+
     async with database.writing() as connection:
         row = await run_row(connection, run_id, team_id, lock=True)
         check_move(run_id, RunStatus(row.status), RunStatus.CANCELLED, "cancelled")

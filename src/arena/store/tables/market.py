@@ -16,10 +16,10 @@ from sqlalchemy import (
     String,
     UniqueConstraint,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped
 
 from arena.amounts import Amount
-from arena.store.tables.table import Table
+from arena.store.tables.table import Table, column
 
 Id = BigInteger().with_variant(Integer, "sqlite")
 """Auto-increments on both databases; on SQLite only a plain INTEGER key does."""
@@ -31,8 +31,8 @@ class MarketBooks(Table):
 
     __tablename__ = "market_books"
 
-    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
-    market_id: Mapped[str] = mapped_column(String(32), unique=True)
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    market_id: Mapped[str] = column(String(32), unique=True)
     """Random; part of every message that an agent signs."""
     created_at: Mapped[datetime]
 
@@ -43,14 +43,14 @@ class MarketCalls(Table):
     __tablename__ = "market_calls"
     __table_args__ = (UniqueConstraint("team_id", "idempotency_key"),)
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    idempotency_key: Mapped[str] = mapped_column(String(200))
-    digest: Mapped[str] = mapped_column(String(64))
+    id: Mapped[int] = column(Id, primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    idempotency_key: Mapped[str] = column(String(200))
+    digest: Mapped[str] = column(String(64))
     """Of the request; the same key with another digest is refused."""
-    action: Mapped[str] = mapped_column(String(30))
-    task_id: Mapped[int | None] = mapped_column(Id)
-    state: Mapped[str | None] = mapped_column(String(20))
+    action: Mapped[str] = column(String(30))
+    task_id: Mapped[int | None] = column(Id)
+    state: Mapped[str | None] = column(String(20))
     at: Mapped[datetime]
 
 
@@ -67,45 +67,45 @@ class MarketTasks(Table):
         CheckConstraint("reward > 0", name="ck_market_tasks_reward"),
     )
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    poster: Mapped[str] = mapped_column(PARTY)
+    id: Mapped[int] = column(Id, primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    poster: Mapped[str] = column(PARTY)
     # From here to `apply_until`: the terms, frozen when the task is posted.
     description: Mapped[str]
-    evaluation_cid: Mapped[str] = mapped_column(String(128))
+    evaluation_cid: Mapped[str] = column(String(128))
     reward: Mapped[Amount]
     deadline: Mapped[datetime]
-    judge: Mapped[str] = mapped_column(PARTY)
+    judge: Mapped[str] = column(PARTY)
     judge_window_seconds: Mapped[int]
-    fallback_judge: Mapped[str | None] = mapped_column(PARTY)
+    fallback_judge: Mapped[str | None] = column(PARTY)
     fallback_window_seconds: Mapped[int]
-    timeout_policy: Mapped[str] = mapped_column(String(20))
+    timeout_policy: Mapped[str] = column(String(20))
     agent_share_percent: Mapped[int]
     dispute_window_seconds: Mapped[int]
-    arbiter: Mapped[str | None] = mapped_column(PARTY)
+    arbiter: Mapped[str | None] = column(PARTY)
     arbiter_window_seconds: Mapped[int]
     bond: Mapped[Amount]
     commit_deadline: Mapped[datetime | None]
     max_applicants: Mapped[int]
     is_self_judged: Mapped[bool]
-    assignment: Mapped[str] = mapped_column(String(20))
+    assignment: Mapped[str] = column(String(20))
     apply_until: Mapped[datetime | None]
     # From here on: what moves change.
-    state: Mapped[str] = mapped_column(String(20))
-    expiry_reason: Mapped[str | None] = mapped_column(String(20))
+    state: Mapped[str] = column(String(20))
+    expiry_reason: Mapped[str | None] = column(String(20))
     posted_at: Mapped[datetime]
     applicant_count: Mapped[int]
-    agent: Mapped[str | None] = mapped_column(PARTY)
-    agent_version: Mapped[str | None] = mapped_column(String(20))
+    agent: Mapped[str | None] = column(PARTY)
+    agent_version: Mapped[str | None] = column(String(20))
     assigned_at: Mapped[datetime | None]
-    commitment: Mapped[str | None] = mapped_column(String(64))
-    result_hash: Mapped[str | None] = mapped_column(String(128))
+    commitment: Mapped[str | None] = column(String(64))
+    result_hash: Mapped[str | None] = column(String(128))
     submitted_at: Mapped[datetime | None]
     score: Mapped[int | None]
-    judged_by: Mapped[str | None] = mapped_column(PARTY)
+    judged_by: Mapped[str | None] = column(PARTY)
     judged_at: Mapped[datetime | None]
     reason_uri: Mapped[str | None]
-    disputed_by: Mapped[str | None] = mapped_column(PARTY)
+    disputed_by: Mapped[str | None] = column(PARTY)
     disputed_at: Mapped[datetime | None]
     dispute_reason_uri: Mapped[str | None]
     final_score: Mapped[int | None]
@@ -122,10 +122,10 @@ class MarketApplications(Table):
     __tablename__ = "market_applications"
     __table_args__ = (Index("ix_market_applications_agent", "team_id", "agent", "task_id"),)
 
-    task_id: Mapped[int] = mapped_column(ForeignKey("market_tasks.id"), primary_key=True)
-    agent: Mapped[str] = mapped_column(PARTY, primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    version: Mapped[str] = mapped_column(String(20))
+    task_id: Mapped[int] = column(ForeignKey("market_tasks.id"), primary_key=True)
+    agent: Mapped[str] = column(PARTY, primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    version: Mapped[str] = column(String(20))
     applied_at: Mapped[datetime]
 
 
@@ -134,16 +134,16 @@ class MarketAgents(Table):
 
     __tablename__ = "market_agents"
 
-    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
-    id: Mapped[str] = mapped_column(PARTY, primary_key=True)
-    version: Mapped[str] = mapped_column(String(20))
-    public_key: Mapped[str] = mapped_column(String(44))
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    id: Mapped[str] = column(PARTY, primary_key=True)
+    version: Mapped[str] = column(String(20))
+    public_key: Mapped[str] = column(String(44))
     registered_at: Mapped[datetime]
-    attempts: Mapped[int] = mapped_column(default=0)
-    judged: Mapped[int] = mapped_column(default=0)
-    score_sum: Mapped[int] = mapped_column(BigInteger, default=0)
-    wins: Mapped[int] = mapped_column(default=0)
-    no_shows: Mapped[int] = mapped_column(default=0)
+    attempts: Mapped[int] = column(default=0)
+    judged: Mapped[int] = column(default=0)
+    score_sum: Mapped[int] = column(BigInteger, default=0)
+    wins: Mapped[int] = column(default=0)
+    no_shows: Mapped[int] = column(default=0)
 
 
 class MarketNonces(Table):
@@ -151,9 +151,9 @@ class MarketNonces(Table):
 
     __tablename__ = "market_nonces"
 
-    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
-    agent: Mapped[str] = mapped_column(PARTY, primary_key=True)
-    nonce: Mapped[str] = mapped_column(String(64), primary_key=True)
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    agent: Mapped[str] = column(PARTY, primary_key=True)
+    nonce: Mapped[str] = column(String(64), primary_key=True)
     at: Mapped[datetime]
 
 
@@ -167,8 +167,8 @@ class MarketAccounts(Table):
         CheckConstraint("balance >= 0 OR name = 'outside'", name="ck_market_accounts_balance"),
     )
 
-    team_id: Mapped[str] = mapped_column(String(100), primary_key=True)
-    name: Mapped[str] = mapped_column(String(120), primary_key=True)
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    name: Mapped[str] = column(String(120), primary_key=True)
     balance: Mapped[Amount]
 
 
@@ -181,10 +181,10 @@ class MarketEntries(Table):
         Index("ix_market_entries_team", "team_id", "id"),
     )
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    task_id: Mapped[int | None] = mapped_column(ForeignKey("market_tasks.id"))
-    kind: Mapped[str] = mapped_column(String(20))
+    id: Mapped[int] = column(Id, primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    task_id: Mapped[int | None] = column(ForeignKey("market_tasks.id"))
+    kind: Mapped[str] = column(String(20))
     at: Mapped[datetime]
 
 
@@ -194,10 +194,10 @@ class MarketPostings(Table):
     __tablename__ = "market_postings"
     __table_args__ = (Index("ix_market_postings_account", "team_id", "account", "entry_id"),)
 
-    entry_id: Mapped[int] = mapped_column(ForeignKey("market_entries.id"), primary_key=True)
-    line: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    team_id: Mapped[str] = mapped_column(String(100))
-    account: Mapped[str] = mapped_column(String(120))
+    entry_id: Mapped[int] = column(ForeignKey("market_entries.id"), primary_key=True)
+    line: Mapped[int] = column(primary_key=True, autoincrement=False)
+    team_id: Mapped[str] = column(String(100))
+    account: Mapped[str] = column(String(120))
     amount: Mapped[Amount]
     balance: Mapped[Amount]
     """Of the account, after the entry."""
@@ -212,11 +212,11 @@ class MarketEvents(Table):
         Index("ix_market_events_task", "task_id", "id"),
     )
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    task_id: Mapped[int | None] = mapped_column(ForeignKey("market_tasks.id"))
-    kind: Mapped[str] = mapped_column(String(30))
-    who: Mapped[str] = mapped_column(PARTY)
+    id: Mapped[int] = column(Id, primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    task_id: Mapped[int | None] = column(ForeignKey("market_tasks.id"))
+    kind: Mapped[str] = column(String(30))
+    who: Mapped[str] = column(PARTY)
     at: Mapped[datetime]
     why: Mapped[str]
     data: Mapped[dict[str, Any]]

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped
 
-from arena.store.tables.table import Table
+from arena.store.tables.table import Table, column
 
 
 class Reviews(Table):
@@ -20,28 +20,28 @@ class Reviews(Table):
         Index("ix_reviews_status", "status"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    subject_kind: Mapped[str] = mapped_column(String(20))
+    id: Mapped[UUID] = column(primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    subject_kind: Mapped[str] = column(String(20))
     """Whose submission it is: `run` or `task`."""
-    subject_id: Mapped[str] = mapped_column(String(100))
-    subject_part: Mapped[str] = mapped_column(String(100))
+    subject_id: Mapped[str] = column(String(100))
+    subject_part: Mapped[str] = column(String(100))
     """Which of the run's or task's submissions; empty if there is only one."""
     title: Mapped[str]
     prompt: Mapped[str]
     standard: Mapped[dict[str, Any]]
     """The whole standard as a document: other parts are judged after the last answer."""
     submission: Mapped[str]
-    language: Mapped[str | None] = mapped_column(String(50))
+    language: Mapped[str | None] = column(String(50))
     is_truncated: Mapped[bool]
     reviewers_needed: Mapped[int]
-    rule: Mapped[str] = mapped_column(String(50))
+    rule: Mapped[str] = column(String(50))
     """How several answers to an item are combined."""
-    status: Mapped[str] = mapped_column(String(20))
+    status: Mapped[str] = column(String(20))
     item_count: Mapped[int]
-    answered_count: Mapped[int] = mapped_column(default=0)
+    answered_count: Mapped[int] = column(default=0)
     """Items that have enough answers."""
-    revision: Mapped[int] = mapped_column(default=0)
+    revision: Mapped[int] = column(default=0)
     """Incremented with every answer: a verdict made from older answers is not written."""
     trouble: Mapped[str | None]
     """Why the verdict failed, or why the answers did not count."""
@@ -57,13 +57,13 @@ class ReviewAnswers(Table):
     __tablename__ = "review_answers"
     __table_args__ = (Index("ix_review_answers_review", "review_id", "is_standing"),)
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    review_id: Mapped[UUID] = mapped_column(ForeignKey("reviews.id", ondelete="CASCADE"))
-    place: Mapped[str] = mapped_column(String(50))
+    id: Mapped[UUID] = column(primary_key=True)
+    review_id: Mapped[UUID] = column(ForeignKey("reviews.id", ondelete="CASCADE"))
+    place: Mapped[str] = column(String(50))
     """Which part of the standard, as `1.0`; empty if the checklist is all of it."""
     item: Mapped[int]
     """The item's index in that checklist, from 0."""
-    reviewer: Mapped[str] = mapped_column(String(100))
+    reviewer: Mapped[str] = column(String(100))
     passed: Mapped[bool]
     note: Mapped[str]
     is_standing: Mapped[bool]

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Float, ForeignKey, Index, String, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped
 
-from arena.store.tables.table import AnyJson, Table
+from arena.store.tables.table import AnyJson, Table, column
 
 
 class Runs(Table):
@@ -20,21 +20,21 @@ class Runs(Table):
         Index("ix_agent_benchmark_runs_status", "status"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    agent_id: Mapped[str] = mapped_column(String(100))
-    agent_version: Mapped[str] = mapped_column(String(20))
-    status: Mapped[str] = mapped_column(String(20))
+    id: Mapped[UUID] = column(primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    agent_id: Mapped[str] = column(String(100))
+    agent_version: Mapped[str] = column(String(20))
+    status: Mapped[str] = column(String(20))
     total_tests: Mapped[int]
-    completed_tests: Mapped[int] = mapped_column(default=0)
-    passed_tests: Mapped[int] = mapped_column(default=0)
-    failed_tests: Mapped[int] = mapped_column(default=0)
-    errored_tests: Mapped[int] = mapped_column(default=0)
+    completed_tests: Mapped[int] = column(default=0)
+    passed_tests: Mapped[int] = column(default=0)
+    failed_tests: Mapped[int] = column(default=0)
+    errored_tests: Mapped[int] = column(default=0)
     """Tests not executed because of infrastructure errors; they have no result."""
-    awaiting_tests: Mapped[int] = mapped_column(default=0)
+    awaiting_tests: Mapped[int] = column(default=0)
     """Results that wait for reviewers: neither passed nor failed yet."""
     score_percent: Mapped[float | None]
-    points_earned: Mapped[float] = mapped_column(default=0.0)
+    points_earned: Mapped[float] = column(default=0.0)
     points_possible: Mapped[float]
     points_percent: Mapped[float | None]
     is_full: Mapped[bool]
@@ -43,19 +43,19 @@ class Runs(Table):
     """Trials requested with the run; None: each test's own number."""
     concurrency: Mapped[int | None]
     category: Mapped[str | None]
-    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    cost_usd: Mapped[float | None] = mapped_column(Float)
+    input_tokens: Mapped[int | None] = column(BigInteger)
+    output_tokens: Mapped[int | None] = column(BigInteger)
+    cost_usd: Mapped[float | None] = column(Float)
     """Dollars of the results whose cost is known; None if none is."""
-    costed_tests: Mapped[int] = mapped_column(default=0)
+    costed_tests: Mapped[int] = column(default=0)
     """How many results have a known cost."""
-    duration_seconds: Mapped[float] = mapped_column(default=0.0)
+    duration_seconds: Mapped[float] = column(default=0.0)
     """The sum over the results."""
     error_message: Mapped[str | None]
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
-    lease_token: Mapped[str | None] = mapped_column(String(64))
+    lease_token: Mapped[str | None] = column(String(64))
     """The fencing token of its executor; a writer without it is refused."""
     lease_expires_at: Mapped[datetime | None]
 
@@ -65,7 +65,7 @@ class FrozenTests(Table):
 
     __tablename__ = "agent_benchmark_tests"
 
-    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    digest: Mapped[str] = column(String(64), primary_key=True)
     body: Mapped[dict[str, Any]]
 
 
@@ -75,12 +75,12 @@ class RunTests(Table):
     __tablename__ = "agent_benchmark_run_tests"
     __table_args__ = (UniqueConstraint("run_id", "test_id"),)
 
-    run_id: Mapped[UUID] = mapped_column(
+    run_id: Mapped[UUID] = column(
         ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
     )
-    position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    test_id: Mapped[str] = mapped_column(String(50))
-    digest: Mapped[str] = mapped_column(ForeignKey("agent_benchmark_tests.digest"))
+    position: Mapped[int] = column(primary_key=True, autoincrement=False)
+    test_id: Mapped[str] = column(String(50))
+    digest: Mapped[str] = column(ForeignKey("agent_benchmark_tests.digest"))
     trials: Mapped[int]
 
 
@@ -95,34 +95,34 @@ class Results(Table):
         UniqueConstraint("run_id", "sequence"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    run_id: Mapped[UUID] = mapped_column(ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"))
+    id: Mapped[UUID] = column(primary_key=True)
+    run_id: Mapped[UUID] = column(ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"))
     sequence: Mapped[int]
     """1, 2, 3… in the order of recording, per run."""
     benchmark_id: Mapped[UUID | None]
-    test_id: Mapped[str] = mapped_column(String(50))
-    trial: Mapped[int] = mapped_column(default=1)
-    category: Mapped[str] = mapped_column(String(100))
-    status: Mapped[str] = mapped_column(String(20))
+    test_id: Mapped[str] = column(String(50))
+    trial: Mapped[int] = column(default=1)
+    category: Mapped[str] = column(String(100))
+    status: Mapped[str] = column(String(20))
     passed: Mapped[bool | None]
     """None until reviewers have judged it."""
     score: Mapped[float | None]
     points_earned: Mapped[float]
     points_possible: Mapped[float]
-    actual_output: Mapped[dict[str, Any] | None] = mapped_column(AnyJson)
+    actual_output: Mapped[dict[str, Any] | None] = column(AnyJson)
     failure_reason: Mapped[str | None]
     findings: Mapped[list[Any]]
     duration_seconds: Mapped[float]
     attempts: Mapped[int]
-    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    input_tokens: Mapped[int | None] = column(BigInteger)
+    output_tokens: Mapped[int | None] = column(BigInteger)
     model: Mapped[str | None]
-    cost_usd: Mapped[float | None] = mapped_column(Float)
-    earned_micropoints: Mapped[int | None] = mapped_column(BigInteger)
+    cost_usd: Mapped[float | None] = column(Float)
+    earned_micropoints: Mapped[int | None] = column(BigInteger)
     """What it adds to cost efficiency; None if it did not pass or its tokens are unknown."""
-    possible_micropoints: Mapped[int | None] = mapped_column(BigInteger)
+    possible_micropoints: Mapped[int | None] = column(BigInteger)
     created_at: Mapped[datetime]
-    verdict_cid: Mapped[str | None] = mapped_column(String(100))
+    verdict_cid: Mapped[str | None] = column(String(100))
     """The record of the verdict; None if this row holds all of it."""
 
 
@@ -131,11 +131,11 @@ class RunErrors(Table):
 
     __tablename__ = "agent_benchmark_errors"
 
-    run_id: Mapped[UUID] = mapped_column(
+    run_id: Mapped[UUID] = column(
         ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
     )
-    test_id: Mapped[str] = mapped_column(String(50), primary_key=True)
-    trial: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    test_id: Mapped[str] = column(String(50), primary_key=True)
+    trial: Mapped[int] = column(primary_key=True, autoincrement=False)
     attempts: Mapped[int]
     reason: Mapped[str]
     created_at: Mapped[datetime]
@@ -146,11 +146,11 @@ class RunGroups(Table):
 
     __tablename__ = "agent_benchmark_run_groups"
 
-    run_id: Mapped[UUID] = mapped_column(
+    run_id: Mapped[UUID] = column(
         ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
     )
-    kind: Mapped[str] = mapped_column(String(10), primary_key=True)
+    kind: Mapped[str] = column(String(10), primary_key=True)
     """`category` or `tag`."""
-    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    name: Mapped[str] = column(String(100), primary_key=True)
     benchmark_share: Mapped[list[Any]]
     cost_share: Mapped[list[Any]]

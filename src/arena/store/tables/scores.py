@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Float, Index, String, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped
 
-from arena.store.tables.table import Table
+from arena.store.tables.table import Table, column
 
 
 class Feedback(Table):
@@ -28,11 +28,11 @@ class Feedback(Table):
         Index("ix_agent_feedback_created", "team_id", "created_at", "id"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    agent_id: Mapped[str] = mapped_column(String(100))
-    agent_version: Mapped[str] = mapped_column(String(20))
-    user_id: Mapped[str] = mapped_column(String(100))
+    id: Mapped[UUID] = column(primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    agent_id: Mapped[str] = column(String(100))
+    agent_version: Mapped[str] = column(String(20))
+    user_id: Mapped[str] = column(String(100))
     execution_id: Mapped[UUID | None]
     rating: Mapped[int]
     comment: Mapped[str | None]
@@ -52,18 +52,18 @@ class Executions(Table):
         Index("ix_agent_execution_history_agent", "team_id", "agent_id", "agent_version"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    agent_id: Mapped[str] = mapped_column(String(100))
-    agent_version: Mapped[str] = mapped_column(String(20))
-    source: Mapped[str] = mapped_column(String(20))
+    id: Mapped[UUID] = column(primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    agent_id: Mapped[str] = column(String(100))
+    agent_version: Mapped[str] = column(String(20))
+    source: Mapped[str] = column(String(20))
     """`benchmark`, `task` or `reported`."""
-    status: Mapped[str] = mapped_column(String(20))
-    idempotency_key: Mapped[str | None] = mapped_column(String(200))
-    input_tokens: Mapped[int | None] = mapped_column(BigInteger)
-    output_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    status: Mapped[str] = column(String(20))
+    idempotency_key: Mapped[str | None] = column(String(200))
+    input_tokens: Mapped[int | None] = column(BigInteger)
+    output_tokens: Mapped[int | None] = column(BigInteger)
     model: Mapped[str | None]
-    cost_usd: Mapped[float | None] = mapped_column(Float)
+    cost_usd: Mapped[float | None] = column(Float)
     duration_seconds: Mapped[float | None]
     created_at: Mapped[datetime]
 
@@ -79,25 +79,25 @@ class Scores(Table):
         Index("ix_agent_scores_high", "team_id", "overall_high"),
     )
 
-    id: Mapped[UUID] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(String(100))
-    agent_id: Mapped[str] = mapped_column(String(100))
-    agent_version: Mapped[str] = mapped_column(String(20))
+    id: Mapped[UUID] = column(primary_key=True)
+    team_id: Mapped[str] = column(String(100))
+    agent_id: Mapped[str] = column(String(100))
+    agent_version: Mapped[str] = column(String(20))
     benchmark_score: Mapped[float | None]
     user_rating_score: Mapped[float | None]
     success_rate_score: Mapped[float | None]
     cost_efficiency_score: Mapped[float | None]
     overall_score: Mapped[float | None]
-    overall_low: Mapped[float | None] = mapped_column(Float)
+    overall_low: Mapped[float | None] = column(Float)
     """The interval of the overall score; None until it is recomputed."""
-    overall_high: Mapped[float | None] = mapped_column(Float)
-    coverage: Mapped[float] = mapped_column(default=0.0)
+    overall_high: Mapped[float | None] = column(Float)
+    coverage: Mapped[float] = column(default=0.0)
     rank_overall: Mapped[int | None]
-    rating_count: Mapped[int] = mapped_column(default=0)
-    rating_sum: Mapped[int] = mapped_column(default=0)
-    rating_square_sum: Mapped[int] = mapped_column(default=0)
-    execution_count: Mapped[int] = mapped_column(default=0)
-    success_count: Mapped[int] = mapped_column(default=0)
+    rating_count: Mapped[int] = column(default=0)
+    rating_sum: Mapped[int] = column(default=0)
+    rating_square_sum: Mapped[int] = column(default=0)
+    execution_count: Mapped[int] = column(default=0)
+    success_count: Mapped[int] = column(default=0)
     benchmark_run_id: Mapped[UUID | None]
     """The run that the benchmark and cost components come from."""
     benchmark_share: Mapped[list[Any]]
@@ -111,7 +111,7 @@ class ScoreWeights(Table):
 
     __tablename__ = "agent_score_weights"
 
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    id: Mapped[int] = column(primary_key=True, autoincrement=False)
     benchmark: Mapped[int]
     user_rating: Mapped[int]
     success_rate: Mapped[int]

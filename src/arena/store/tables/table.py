@@ -1,13 +1,17 @@
 """What all tables share: column types for both databases, and names of keys and indexes."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, ClassVar, TypeVar, cast, get_args
 from uuid import UUID
 
+import sqlalchemy
 from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
+    Column,
     DateTime,
     Dialect,
     Integer,
@@ -17,11 +21,13 @@ from sqlalchemy import (
     TypeDecorator,
     Uuid,
 )
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import Mapped
+from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
 
 from arena.amounts import Amount
 
+Value = TypeVar("Value")
 Decimal = Numeric(20, 6, asdecimal=False)
 
 
@@ -79,10 +85,28 @@ class Money(TypeDecorator[Amount]):
         return None if value is None else Amount(value)
 
 
-class Table(DeclarativeBase):
-    """What every table shares."""
+TYPES: dict[object, TypeEngine[Any]] = {
+    UUID: Uuid(),
+    datetime: UtcDateTime(),
+    float: Decimal,
+    str: Text(),
+    bool: Boolean(),
+    int: Integer(),
+    Amount: Money(),
+    dict[str, Any]: AnyJson(),
+    list[Any]: AnyJson(),
+}
+"""The types of columns that name none of their own."""
 
-    metadata = MetaData(
+
+class Table:
+    """A table; its columns are the annotations: `name: Mapped[str]`, with `column(...)` for more.
+
+    SQLAlchemy's declarative classes look the same and also map rows to objects. Nothing here needs
+    that, and every short command would wait for it.
+    """
+
+    metadata: ClassVar = MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
             "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -90,15 +114,42 @@ class Table(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    # So that `Mapped[datetime]` and the like need no column type of their own.
-    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it from the class
-        UUID: Uuid(),
-        datetime: UtcDateTime(),
-        float: Decimal,
-        str: Text(),
-        bool: Boolean(),
-        int: Integer(),
-        Amount: Money(),
-        dict[str, Any]: AnyJson(),
-        list[Any]: AnyJson(),
-    }
+    __tablename__: ClassVar[str]
+    __table_args__: ClassVar[tuple[SchemaItem, ...]] = ()
+    __table__: ClassVar[sqlalchemy.Table]
+
+    def __init_subclass__(cls) -> None:
+        columns = [
+            _made_column(name, annotation, *cls.__dict__.get(name, column()))
+            for name, annotation in cls.__annotations__.items()
+        ]
+        items = *columns, *cls.__table_args__
+        cls.__table__ = sqlalchemy.Table(cls.__tablename__, cls.metadata, *items)
+        for made in columns:
+            setattr(cls, made.name, made)
+
+    @classmethod
+    def __clause_element__(cls) -> sqlalchemy.Table:
+        """What `select`, `insert` and the like take the class for."""
+        return cls.__table__
+
+
+def column(
+    *items: SchemaItem | TypeEngine[Any] | type[TypeEngine[Any]], **options: Any
+) -> Mapped[Value]:
+    """What a column has besides its name and Python type: what SQLAlchemy's `Column` takes."""
+    return cast("Mapped[Value]", (items, options))
+
+
+def _made_column(
+    name: str, annotation: object, items: Sequence[Any], options: Mapping[str, Any]
+) -> Column[Any]:
+    """The column of `name: Mapped[...]`; it may be null if None is one of the types."""
+    (kind,) = get_args(annotation)
+    is_optional = isinstance(kind, UnionType)
+    if is_optional:
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    # A foreign key has the type of the column that it refers to.
+    if not items:
+        items = [TYPES[kind]]
+    return Column(name, *items, nullable=is_optional, **options)
