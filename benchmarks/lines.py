@@ -1,6 +1,6 @@
 """How much code there is: per room, in all, and against another revision.
 
-    make lines            or: python benchmarks/lines.py [--base v0.1] [--fields]
+    make lines            or: python benchmarks/lines.py [--base c1a9331] [--fields]
 
 A line of code is a line of a Python file below src/arena that is neither blank nor a comment, and
 belongs neither to an import nor to a docstring (a string that stands alone, under a field too).

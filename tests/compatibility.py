@@ -3,7 +3,7 @@
 `play` types every command that has `--json`, from the first run to a paid task, and returns what
 each printed. Played with an earlier version it makes the fixtures:
 
-    git archive v0.1 | tar -x -C /tmp/v0.1
+    git archive c1a9331 | tar -x -C /tmp/v0.1
     PYTHONPATH=/tmp/v0.1/src:tests .venv/bin/python tests/compatibility.py tests/fixtures/v0_1
 
 They are the outputs, the home with its SQLite database, a dump of the same home's PostgreSQL
