@@ -1,4 +1,4 @@
-"""Pydantic field types that several rooms share."""
+"""Field types and limits that several rooms share."""
 
 from typing import Annotated
 
@@ -17,3 +17,18 @@ NonBlank = Annotated[
     AfterValidator(_not_blank),
 ]
 """A text that is not blank."""
+
+MAX_NAME_LENGTH = 100
+"""Of the ids of agents, teams and parties, of categories and tags: the length of their columns."""
+MAX_VERSION_LENGTH = 20
+MAX_VOTES = 25
+"""Of a judge on one submission."""
+MAX_REVIEWERS = 25
+"""Per review; more would only make the table of agreement unreadable."""
+
+AgentId = Annotated[
+    str, Field(min_length=1, max_length=MAX_NAME_LENGTH, examples=["qa-web-manager"])
+]
+NameFilter = Annotated[str | None, Field(max_length=MAX_NAME_LENGTH)]
+VersionFilter = Annotated[str | None, Field(max_length=MAX_VERSION_LENGTH)]
+NewestVersion = Annotated[VersionFilter, Field(description="Default: the newest.")]

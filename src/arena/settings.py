@@ -17,6 +17,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from arena.errors import InvalidInput, nearest
+from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
 
 MIN_TOKEN_LENGTH = 16
 COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
@@ -41,7 +42,7 @@ class Settings(BaseModel):
     """The Arena server the command line talks to; without it the work is done in this process."""
     token: SecretStr | None = None
     """What the command line shows to `server`."""
-    team: str = Field(default="default", min_length=1, max_length=100)
+    team: str = Field(default="default", min_length=1, max_length=MAX_NAME_LENGTH)
     """The team the command line works for."""
     tokens: tuple[SecretStr, ...] = ()
     """Who may use the server, as `team:token`; needed on every address but loopback."""
@@ -59,7 +60,7 @@ class Settings(BaseModel):
     judge_api_key: SecretStr | None = None
     judge_models: tuple[str, ...] = ()
     """The models that judge together."""
-    judge_votes: int = Field(default=1, ge=1, le=25)
+    judge_votes: int = Field(default=1, ge=1, le=MAX_VOTES)
     """How often each of them votes on one submission."""
     judge_temperature: float | None = Field(default=None, ge=0, le=2)
     judge_max_tokens: int | None = Field(default=None, ge=1)
@@ -83,7 +84,7 @@ class Settings(BaseModel):
     """How often a test is tried again after a fault of the infrastructure."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
     """The wait before the first retry; it doubles with each."""
-    reviewers_needed: int = Field(default=1, ge=1, le=25)
+    reviewers_needed: int = Field(default=1, ge=1, le=MAX_REVIEWERS)
     """How many people have to answer each item of a checklist."""
     weights: dict[str, Decimal] = Field(default={})
     """What the components of a score count for; together 1. Those not named keep their default."""

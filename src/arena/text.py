@@ -8,6 +8,8 @@ from arena.errors import InvalidInput
 UNKNOWN = "–"
 """Shown for an unknown number, which is not zero."""
 
+REDACTED = "[redacted]"
+"""Shown instead of a secret."""
 NOT_UNICODE = "is not valid Unicode text: it contains a lone surrogate"
 
 

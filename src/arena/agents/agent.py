@@ -8,12 +8,10 @@ from typing import Annotated, ClassVar
 from pydantic import ConfigDict, Field
 
 from arena.agents.spec import ConnectorSpec
+from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
 DEFAULT_VERSION = "1.0.0"
-MAX_VERSION_LENGTH = 20
-"""The length of the version column."""
-
 _NUMBER = r"(?:0|[1-9]\d*)"
 _LABEL = rf"(?:{_NUMBER}|\d*[A-Za-z-][0-9A-Za-z-]*)"
 VERSION_PATTERN = (
@@ -46,7 +44,7 @@ class AgentKeys:
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
-    id: Annotated[str, Field(max_length=100, pattern=ID_PATTERN)]
+    id: Annotated[str, Field(max_length=MAX_NAME_LENGTH, pattern=ID_PATTERN)]
     version: Annotated[str, Field(max_length=MAX_VERSION_LENGTH, pattern=VERSION_PATTERN)] = (
         DEFAULT_VERSION
     )

@@ -8,8 +8,8 @@ from dataclasses import replace
 from arena.agents.connector import Answer, Connector, Question
 from arena.agents.spec import REFERENCE
 from arena.errors import AgentUnavailable, ArenaError
+from arena.text import REDACTED
 
-REDACTED = "[redacted]"
 MIN_SECRET_LENGTH = 4
 """Shorter values are not redacted: a secret "1" would garble every answer."""
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Header, Query, Request
 
 from arena.errors import Forbidden, InvalidInput, Unauthorized
+from arena.fields import MAX_NAME_LENGTH
 from arena.settings import Settings
 
 
@@ -95,10 +96,12 @@ def _refuse_nul(request: Request) -> None:
 def named_team(
     token_team: Annotated[str | None, Depends(authorize)],
     team_id: Annotated[
-        str | None, Query(min_length=1, max_length=100, description="The team; see X-Team-ID.")
+        str | None,
+        Query(min_length=1, max_length=MAX_NAME_LENGTH, description="The team; see X-Team-ID."),
     ] = None,
     x_team_id: Annotated[
-        str | None, Header(min_length=1, max_length=100, description="The team, as a header.")
+        str | None,
+        Header(min_length=1, max_length=MAX_NAME_LENGTH, description="The team, as a header."),
     ] = None,
 ) -> str | None:
     """The team the request names, by query, header or token; None if it names none."""

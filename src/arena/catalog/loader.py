@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from arena.catalog.test import Test
+from arena.catalog.test import DEFAULT_VALIDATION, Test
 from arena.documents.problem import (
     TOP,
     FileProblem,
@@ -24,6 +24,7 @@ from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Member, Node, YamlReader
 from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard
+from arena.fields import MAX_NAME_LENGTH
 
 MAX_FILE_BYTES = 1024 * 1024
 """A test file may be this large: some five thousand tests."""
@@ -39,8 +40,10 @@ PATTERNS = {
 """The description of each pattern in messages."""
 
 Text = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
-Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=100)]
-AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=100)]
+Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=MAX_NAME_LENGTH)]
+AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
+ABSENT: Any = None
+"""The value of a key that a file does not have; its test has the default of `Test`."""
 
 
 class TestKeys(BaseModel):
@@ -54,16 +57,16 @@ class TestKeys(BaseModel):
     description: Text | None = None
     prompt: Text
     expected: dict[str, Any]
-    validation: str = "contains"
-    timeout: int = Field(default=30, ge=1, le=86_400)
-    points: float = Field(default=1.0, gt=0, le=1_000_000, allow_inf_nan=False)
+    validation: str = ABSENT
+    timeout: int = Field(default=ABSENT, ge=1, le=86_400)
+    points: float = Field(default=ABSENT, gt=0, le=1_000_000, allow_inf_nan=False)
     agents: list[AgentId] | None = None
-    active: bool = True
-    tags: list[Word] = Field(default_factory=list[str])
-    trials: int = Field(default=1, ge=1, le=1000)
+    active: bool = ABSENT
+    tags: list[Word] = ABSENT
+    trials: int = Field(default=ABSENT, ge=1, le=1000)
     budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000_000)
     case_sensitive: bool | None = None
-    whole_word: bool = False
+    whole_word: bool = ABSENT
     pass_score: float | None = Field(default=None, gt=0, le=100, allow_inf_nan=False)
 
 
@@ -227,7 +230,7 @@ class _Reading:
 
     def _check_standard(self, body: dict[str, Any], node: Node) -> bool:
         """Whether `expected` fits `validation`; each fault is a problem at its own position."""
-        validation, expected = body.get("validation", "contains"), body.get("expected")
+        validation, expected = body.get("validation", DEFAULT_VALIDATION), body.get("expected")
         if not isinstance(validation, str) or not isinstance(expected, dict):
             return False
         pass_score = body.get("pass_score")
@@ -246,25 +249,17 @@ class _Reading:
 
     def _test(self, keys: TestKeys, body: dict[str, Any]) -> Test:
         """The test to keep; strings and tuples that many tests have in common are shared."""
-        return Test(
-            id=keys.id,
-            name=keys.name,
-            prompt=keys.prompt,
-            expected=body["expected"],
-            validation=sys.intern(keys.validation),
-            category=sys.intern(self._category or self._path.stem),
-            description=keys.description,
-            timeout_seconds=keys.timeout,
-            points=keys.points,
-            agents=None if keys.agents is None else self._shared(keys.agents),
-            active=keys.active,
-            tags=self._shared(keys.tags),
-            trials=keys.trials,
-            budget_tokens=keys.budget_tokens,
-            case_sensitive=keys.case_sensitive,
-            whole_word=keys.whole_word,
-            pass_score=keys.pass_score,
-        )
+        values: dict[str, Any] = {key: getattr(keys, key) for key in keys.model_fields_set}
+        values["expected"] = body["expected"]
+        values["category"] = sys.intern(self._category or self._path.stem)
+        if "timeout" in values:
+            values["timeout_seconds"] = values.pop("timeout")
+        if "validation" in values:
+            values["validation"] = sys.intern(keys.validation)
+        for key in ("agents", "tags"):
+            if values.get(key) is not None:
+                values[key] = self._shared(values[key])
+        return Test(**values)
 
     def _shared(self, words: list[str]) -> tuple[str, ...]:
         listed = tuple(map(sys.intern, words))

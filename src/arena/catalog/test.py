@@ -14,6 +14,7 @@ from arena.documents.problem import FileProblem
 if TYPE_CHECKING:
     from arena.evaluation.standard import Standard
 
+DEFAULT_VALIDATION = "contains"
 DEFAULT_TOKENS_PER_POINT = 2000
 """The token budget of a test that sets none: this times its points."""
 
@@ -32,7 +33,9 @@ class Test:
         Field(alias="expected_output", examples=[{"contains": ["userinterface", "list"]}]),
     ]
     """The body of the standard, as written in the file."""
-    validation: Annotated[str, Field(alias="validation_type", examples=["contains"])] = "contains"
+    validation: Annotated[str, Field(alias="validation_type", examples=["contains"])] = (
+        DEFAULT_VALIDATION
+    )
     category: Annotated[str, Field(examples=["navigation"])] = "custom"
     description: str | None = None
     timeout_seconds: int = 30
@@ -67,7 +70,7 @@ class Test:
     def document(self) -> dict[str, object]:
         """The standard as a document for `read_standard_document`."""
         body = dict(self.expected)
-        if self.pass_score is not None and self.validation in GRADED:
+        if self.pass_score is not None:
             body["pass_score"] = self.pass_score
         document: dict[str, object] = {"validation": self.validation, "expected": body}
         if self.case_sensitive is not None:
@@ -114,9 +117,6 @@ def digest_of(body: Mapping[str, object]) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
-
-GRADED = ("test_cases", "judge_prompt", "checklist", "all_of")
-"""Validations whose body may have a `pass_score`."""
 
 FIELDS = tuple(field.name for field in fields(Test))
 

@@ -1,1 +1,4 @@
-"""Door 2: the command `arena`. Commands parse, call the client and show; nothing more."""
+"""Door: the command `arena`. Commands parse, call operations and print; nothing more.
+
+Without `--server` operations run in this process; with it, the client sends them to the server.
+"""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena.agents.detached_job import DetachedJob, Order
-from arena.client.executing import Result, read_output
+from arena.client.executing import TaskResult, read_output
 from arena.errors import AgentFault, InvalidInput
 from arena.market.task import Task
 
@@ -24,7 +24,7 @@ class CommandExecutor:
         self._folder = folder
         self._order = Order(words=words, directory=str(Path.cwd()), timeout_seconds=timeout_seconds)
 
-    async def __call__(self, task: Task) -> Result:
+    async def __call__(self, task: Task) -> TaskResult:
         """The command's result; it is started now, still running, or ran before we were killed."""
         job = self._job(task.id)
         try:

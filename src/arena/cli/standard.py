@@ -10,12 +10,11 @@ from arena.cli import output
 from arena.cli.connection import settings_of
 from arena.cli.files import create_file, read_json_file
 from arena.cli.options import Json, commands
+from arena.content.store import MAX_BYTES
 from arena.errors import InvalidInput
 from arena.evaluation.sealed import SealedFolder, commitment_of, seal, seal_name, write_private_part
 
 app = commands("Standards.")
-
-MAX_BYTES = 64 * 1024**2
 
 PublicFile = Annotated[
     Path | None,

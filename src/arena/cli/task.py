@@ -16,12 +16,11 @@ from arena.cli.task_report import print_outcome, print_story, print_tasks
 from arena.errors import InvalidInput, NotFound
 from arena.market.call import TaskStory
 from arena.market.signing import Signer
-from arena.market.task import TaskPost
+from arena.market.task import MAX_RESULT_BYTES, TaskPost
 from arena.operations.tasks import TaskOperations
 
 app = commands("Paid tasks: post, apply, submit, judge.")
 
-MAX_RESULT_BYTES = 8 * 1024**2
 MAX_DESCRIPTION_BYTES = 100_000
 
 Reason = Annotated[

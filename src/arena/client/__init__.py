@@ -9,7 +9,7 @@ sign.
 """
 
 from arena.client.client import Client
-from arena.client.executing import Result, read_output
+from arena.client.executing import TaskResult, read_output
 from arena.client.journal import Journal
 from arena.client.loop import AgentLoop
 from arena.client.loop_options import LoopEvent, LoopOptions
@@ -22,8 +22,8 @@ __all__ = [
     "Journal",
     "LoopEvent",
     "LoopOptions",
-    "Result",
     "Signer",
     "SyncClient",
+    "TaskResult",
     "read_output",
 ]

@@ -23,7 +23,7 @@ Argument = TypeVar("Argument")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class TaskResult:
     """A result to submit: the text itself, or the CID of stored content."""
 
     text: str | None = None
@@ -34,15 +34,15 @@ class Result:
             raise ValueError("a result is either a text or a hash")
 
 
-def checked_result(result: str | Result) -> Result:
+def checked_result(result: str | TaskResult) -> TaskResult:
     """The result; an error if it is blank."""
-    result = Result(text=result) if isinstance(result, str) else result
+    result = TaskResult(text=result) if isinstance(result, str) else result
     if result.text is not None and not result.text.strip():
         raise AgentSaidNothing("the result is empty")
     return result
 
 
-def read_output(output: bytes) -> Result:
+def read_output(output: bytes) -> TaskResult:
     """The result in a program's output. A preview alone is not a result."""
     try:
         text = output.decode()
@@ -53,17 +53,17 @@ def read_output(output: bytes) -> Result:
     document = _document(text)
     if document is None:
         # The newline at the end comes from printing, not from the answer.
-        return Result(text=text.rstrip("\r\n"))
+        return TaskResult(text=text.rstrip("\r\n"))
     if "resultHash" in document:
         result_hash = document["resultHash"]
         if not isinstance(result_hash, str) or not result_hash.strip():
             raise AgentFault("resultHash must be a CID in quotes")
-        return Result(result_hash=result_hash.strip())
+        return TaskResult(result_hash=result_hash.strip())
     answer = document["result"]
     written = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     if answer is None or not written.strip():
         raise AgentSaidNothing("the program's result is empty")
-    return Result(text=written)
+    return TaskResult(text=written)
 
 
 def _document(text: str) -> dict[str, object] | None:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from arena.backoff import backoff_seconds
 from arena.client.applying import Applying
-from arena.client.executing import Result, call_function, checked_result, unless_stopped
+from arena.client.executing import TaskResult, call_function, checked_result, unless_stopped
 from arena.client.journal import Journal, JournalEntry, Stage
 from arena.client.loop_options import Evaluate, EventName, Execute, LoopEvent, LoopOptions
 from arena.client.outcomes import Outcomes
@@ -107,7 +107,9 @@ class AgentLoop:
         await self._start_work()
         await self._applying.step()
 
-    async def complete_task_externally(self, task_id: int, result: str | Result) -> Receipt | None:
+    async def complete_task_externally(
+        self, task_id: int, result: str | TaskResult
+    ) -> Receipt | None:
         """Submit the result of a task done elsewhere; None if it was already submitted."""
         task = (await self.client.task(task_id)).task
         if task.agent != self.agent:
@@ -257,7 +259,7 @@ class AgentLoop:
             if inspect.isawaitable(returned):
                 await returned
 
-    def _keep(self, entry: JournalEntry, result: Result) -> JournalEntry:
+    def _keep(self, entry: JournalEntry, result: TaskResult) -> JournalEntry:
         """The entry with its result, written to the journal."""
         fields = {"text": result.text, "result_hash": result.result_hash}
         return self.journal.write(entry, stage=Stage.EXECUTED, **fields)

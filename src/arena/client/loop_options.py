@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.client.executing import Result
+from arena.client.executing import TaskResult
 from arena.market.task import Task
 
-Execute = Callable[[Task], Awaitable[str | Result] | str | Result]
+Execute = Callable[[Task], Awaitable[str | TaskResult] | str | TaskResult]
 Evaluate = Callable[[Task], Awaitable[bool] | bool]
 
 EventName = Literal[

@@ -21,7 +21,7 @@ def dashboard_router(folder: Path = DIST) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
-    async def front_door() -> RedirectResponse:
+    async def root() -> RedirectResponse:
         return RedirectResponse(PATH)
 
     @router.get(PATH + "/assets/{name:path}")

@@ -28,6 +28,7 @@ from arena.evaluation.fields import (
 )
 from arena.evaluation.validators import VALIDATORS, Validator
 from arena.evaluation.verdict import MIN_PASS_SCORE
+from arena.fields import MAX_VOTES
 from arena.sandbox.arguments import checked_name
 from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
 from arena.sandbox.ports import TestCase
@@ -36,7 +37,6 @@ from arena.sandbox.ports import TestCase
 MAX_CASES = 100_000
 MAX_ITEMS = 1000
 MAX_CRITERIA = 50
-MAX_VOTES = 25
 COMMITMENT = re.compile("[0-9a-f]{64}")
 
 PartPath = tuple[int, ...]

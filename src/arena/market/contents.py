@@ -14,9 +14,9 @@ from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import passes_from
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.errors import BadContent
+from arena.market.task import MAX_RESULT_BYTES
 
 MAX_STANDARD_BYTES = 1024 * 1024
-MAX_RESULT_BYTES = 8 * 1024 * 1024
 
 
 class Contents:

@@ -15,6 +15,7 @@ from uuid import uuid4
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.feed import Feed
+from arena.fields import MAX_VERSION_LENGTH
 from arena.market.agents import MarketAgent
 from arena.market.call import Action, Call, Receipt
 from arena.market.checks import check_agent, check_amount, check_call, check_party, check_text
@@ -32,8 +33,6 @@ from arena.market.task import (
     Terms,
 )
 from arena.store.database import Database
-
-MAX_VERSION_LENGTH = 20
 
 SIGNED: Mapping[Action, tuple[Act, Callable[[Call], str | None]]] = {
     Action.APPLY: (Act.APPLY, lambda _: ""),

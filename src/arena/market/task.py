@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, computed_field
 
 from arena.amounts import CURRENCY, Amount
 from arena.clock import Moment
-from arena.fields import NonBlank
+from arena.fields import MAX_NAME_LENGTH, NonBlank
 
 MIN_WINDOW_SECONDS = 60
 MAX_WINDOW_SECONDS = 30 * 86_400
@@ -17,6 +17,9 @@ MAX_DEADLINE_DAYS = 366
 MAX_APPLICANTS = 1000
 MAX_DESCRIPTION_LENGTH = 20_000
 MAX_KEY_LENGTH = 200
+MAX_RESULT_BYTES = 8 * 1024**2
+MAX_ID = 2**63 - 1
+"""Of tasks, events and entries: their columns have 64 bits."""
 
 BY_ALIAS = ConfigDict(
     validate_by_name=True,
@@ -26,7 +29,7 @@ BY_ALIAS = ConfigDict(
 )
 """For types with fields whose wire names are not snake_case, such as `evaluationCID`."""
 
-Party = Annotated[str, Field(min_length=1, max_length=100, examples=["alice"])]
+Party = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, examples=["alice"])]
 Cid = Annotated[
     str,
     Field(

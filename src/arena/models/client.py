@@ -20,10 +20,10 @@ from arena.models.completion import (
     read_completion,
 )
 from arena.models.connections import ConnectionPool, TooLong, refuse_compressed
+from arena.text import REDACTED
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """A text may have 1 MiB, JSON escapes take six bytes a character, and there are other fields."""
-REDACTED = "[redacted]"
 MIN_SECRET_LENGTH = 8
 """Not shorter: placeholder keys for servers that need none (`none`, `EMPTY`) occur in texts."""
 

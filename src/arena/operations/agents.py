@@ -8,10 +8,10 @@ from pydantic import Field
 
 from arena.agents.agent import Agent, AgentChecked, AgentDefinition, AgentList
 from arena.errors import AgentFault, InfrastructureError
+from arena.fields import NewestVersion
 from arena.operations.operation import OperationGroup, get, post
 
 Prompt = Annotated[str, Field(min_length=1, max_length=100_000)]
-NewestVersion = Annotated[str | None, Field(description="Default: the newest.")]
 
 
 class AgentOperations(OperationGroup):
@@ -45,9 +45,7 @@ class AgentOperations(OperationGroup):
         agent_id: str,
         *,
         prompt: Prompt = "Hello! What can you do?",
-        version: Annotated[
-            str | None, Field(max_length=20, description="Default: the newest.")
-        ] = None,
+        version: NewestVersion = None,
         timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 30,
     ) -> AgentChecked:
         """Ask an agent once, and report its answer and its duration."""

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from arena.evaluation.judge.figures import JudgeList
 from arena.evaluation.verdict import ItemAnswer, Submission, Verdict, Verification
+from arena.fields import MAX_NAME_LENGTH
 from arena.operations.operation import OperationGroup, get, post
 from arena.operations.request import Request
 
@@ -16,7 +17,7 @@ class ChecklistAnswer(Request):
 
     passed: bool
     note: str = Field(default="", max_length=10_000)
-    reviewer: str = Field(default="", max_length=100)
+    reviewer: str = Field(default="", max_length=MAX_NAME_LENGTH)
 
 
 Standard = Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.amounts import CURRENCY, Amount, AmountText
+from arena.fields import NameFilter
 from arena.market.call import Receipt
 from arena.market.money import Audit, Balance, LedgerLine, user
 from arena.market.task import Party
@@ -15,7 +16,7 @@ from arena.operations.market import IdempotencyKey
 from arena.operations.operation import OperationGroup, get, post
 from arena.operations.paging import Cursor
 
-Account = Annotated[str, Field(min_length=1, max_length=100, description="A party.")]
+Account = Annotated[Party, Field(description="A party.")]
 PageLimit = Annotated[int, Field(ge=1, le=500, description="How many at most.")]
 
 
@@ -47,7 +48,7 @@ class LedgerOperations(OperationGroup):
         self,
         *,
         account: Annotated[
-            str | None, Field(min_length=1, max_length=100, description="A party; default: all.")
+            NameFilter, Field(min_length=1, description="A party; default: all.")
         ] = None,
     ) -> Balances:
         """The balance of a party, or of every account that is not empty."""

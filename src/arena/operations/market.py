@@ -12,13 +12,12 @@ from arena import clock
 from arena.amounts import CURRENCY, DECIMALS
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation.verdict import MIN_PASS_SCORE
+from arena.fields import MAX_VERSION_LENGTH
 from arena.market.agents import MarketAgent
 from arena.market.call import EventKind, MarketEvent, Receipt
 from arena.market.signing import Act, Proof, Signer
-from arena.market.task import Key, Party
+from arena.market.task import MAX_ID, Key, Party
 from arena.operations.operation import Event, Events, OperationGroup, get, post
-
-MAX_ID = 2**63 - 1
 
 T = TypeVar("T")
 
@@ -112,7 +111,7 @@ class MarketOperations(OperationGroup):
         self,
         *,
         id: Party,
-        version: Annotated[str, Field(min_length=1, max_length=20)] = "1.0.0",
+        version: Annotated[str, Field(min_length=1, max_length=MAX_VERSION_LENGTH)] = "1.0.0",
         public_key: Annotated[str, Field(min_length=1, max_length=100)],
         proof: Proof,
         key: IdempotencyKey = None,

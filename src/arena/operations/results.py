@@ -7,13 +7,13 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.catalog.test import Test
+from arena.fields import NameFilter
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get
 from arena.operations.paging import Cursor, Limit
 from arena.runs.run import Outcome, Result, ResultFilter, ResultRow, Run
 
 TestId = Annotated[str, Field(max_length=50)]
-Category = Annotated[str | None, Field(max_length=100)]
 WhichOutcome = Annotated[
     Outcome | None,
     Field(description="Only these results; `awaiting` means not yet judged by reviewers."),
@@ -61,7 +61,7 @@ class ResultOperations(OperationGroup):
         run_id: UUID,
         *,
         outcome: WhichOutcome = None,
-        category: Category = None,
+        category: NameFilter = None,
         test_id: TestId | None = None,
         flaky: OnlyFlaky = False,
         limit: Limit = 1000,
@@ -96,7 +96,7 @@ class ResultOperations(OperationGroup):
         result_id: UUID,
         *,
         outcome: WhichOutcome = None,
-        category: Category = None,
+        category: NameFilter = None,
         test_id: TestId | None = None,
         flaky: OnlyFlaky = False,
     ) -> ResultDetails:

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.errors import InvalidInput
-from arena.fields import NonBlank
+from arena.fields import MAX_NAME_LENGTH, NonBlank
 from arena.operations import paging
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 from arena.operations.paging import Cursor, Limit
@@ -126,7 +126,7 @@ class ReviewOperations(OperationGroup):
         reviewer: Annotated[
             NonBlank,
             Field(
-                max_length=100,
+                max_length=MAX_NAME_LENGTH,
                 description="Who answers. A second answer to an item replaces the first.",
             ),
         ] = "anonymous",

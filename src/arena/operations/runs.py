@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.errors import InvalidInput
+from arena.fields import AgentId, NameFilter, NewestVersion
 from arena.operations import paging
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 from arena.operations.paging import Cursor, Limit
@@ -30,11 +31,6 @@ from arena.scoring.trials import Trials
 PAGE = 1000
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
 
-AgentId = Annotated[str, Field(min_length=1, max_length=100, examples=["qa-web-manager"])]
-Version = Annotated[
-    str | None, Field(max_length=20, examples=["1.0.0"], description="Default: the newest.")
-]
-Category = Annotated[str | None, Field(max_length=100, examples=["navigation"])]
 Wait = Annotated[
     bool, Field(description="Respond when the run has ended; false responds with 202 at once.")
 ]
@@ -104,8 +100,8 @@ class RunOperations(OperationGroup):
         self,
         agent_id: AgentId,
         *,
-        version: Version = None,
-        category: Category = None,
+        version: Annotated[NewestVersion, Field(examples=["1.0.0"])] = None,
+        category: Annotated[NameFilter, Field(examples=["navigation"])] = None,
         test_ids: Annotated[
             list[TestId] | None,
             Field(min_length=1, max_length=10000, description="Only these tests."),
@@ -186,7 +182,7 @@ class RunOperations(OperationGroup):
     async def runs(
         self,
         *,
-        agent_id: Annotated[str | None, Field(max_length=100)] = None,
+        agent_id: NameFilter = None,
         status: RunStatus | None = None,
         limit: Limit = 20,
         cursor: Cursor = None,

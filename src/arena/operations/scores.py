@@ -11,7 +11,14 @@ from pydantic import Field
 from arena import clock
 from arena.clock import Moment
 from arena.errors import InvalidInput, NotFound
-from arena.fields import NonBlank
+from arena.fields import (
+    MAX_NAME_LENGTH,
+    AgentId,
+    NameFilter,
+    NewestVersion,
+    NonBlank,
+    VersionFilter,
+)
 from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get, post
@@ -32,11 +39,6 @@ from arena.scoring.pareto import Pareto
 
 MAX_COMPARED = 20
 
-
-AgentId = Annotated[str, Field(min_length=1, max_length=100, examples=["qa-web-manager"])]
-AgentFilter = Annotated[str | None, Field(max_length=100)]
-VersionFilter = Annotated[str | None, Field(max_length=20)]
-NewestVersion = Annotated[str | None, Field(max_length=20, description="Default: the newest.")]
 Text = Annotated[str | None, Field(max_length=10_000)]
 Tokens = Annotated[int | None, Field(ge=0, le=10**12)]
 Dollars = Annotated[float | None, Field(ge=0, le=10**9, allow_inf_nan=False)]
@@ -82,7 +84,7 @@ class ScoreOperations(OperationGroup):
         user_id: Annotated[
             NonBlank,
             Field(
-                max_length=100,
+                max_length=MAX_NAME_LENGTH,
                 description="Who rates. A user has one current rating per agent version and "
                 "execution.",
             ),
@@ -106,7 +108,7 @@ class ScoreOperations(OperationGroup):
     async def feedback(
         self,
         *,
-        agent_id: AgentFilter = None,
+        agent_id: NameFilter = None,
         version: VersionFilter = None,
         history: Annotated[bool, Field(description="Also ratings that were replaced.")] = False,
         limit: paging.Limit = 20,
@@ -149,17 +151,13 @@ class ScoreOperations(OperationGroup):
         self,
         *,
         category: Annotated[
-            str | None, Field(max_length=100, description="Only tests of this category count.")
+            NameFilter, Field(description="Only tests of this category count.")
         ] = None,
-        tag: Annotated[
-            str | None, Field(max_length=100, description="Only tests with this tag count.")
-        ] = None,
+        tag: Annotated[NameFilter, Field(description="Only tests with this tag count.")] = None,
         min_coverage: Annotated[
             float, Field(ge=0, le=1, description="Only scores with data for this much weight.")
         ] = 0.0,
-        agent_id: Annotated[
-            AgentFilter, Field(description="Only its versions; ranks stay.")
-        ] = None,
+        agent_id: Annotated[NameFilter, Field(description="Only its versions; ranks stay.")] = None,
         limit: paging.Limit = 20,
         cursor: paging.Cursor = None,
     ) -> Leaderboard:
@@ -231,7 +229,7 @@ class ScoreOperations(OperationGroup):
     )
     async def recalculate(
         self,
-        agent_id: Annotated[AgentFilter, Field(description="Default: all.")] = None,
+        agent_id: Annotated[NameFilter, Field(description="Default: all.")] = None,
         version: VersionFilter = None,
     ) -> Recalculated:
         """Recompute the team's scores from the raw rows."""

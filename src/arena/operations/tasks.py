@@ -16,10 +16,10 @@ from arena.amounts import Amount, AmountText
 from arena.content.cid import parse_cid
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
-from arena.fields import NonBlank
+from arena.fields import NameFilter, NonBlank
 from arena.market.call import ANYONE, Action, Call, Receipt, TaskStory
 from arena.market.signing import Act, Proof
-from arena.market.task import Cid, Party, Task, TaskFilter, TaskPost, TaskState
+from arena.market.task import MAX_RESULT_BYTES, Cid, Party, Task, TaskFilter, TaskPost, TaskState
 from arena.operations import paging
 from arena.operations.content import ContentOperations
 from arena.operations.ledger import PageLimit
@@ -33,14 +33,10 @@ move = partial(post, tag="tasks", errors=(404, 409))
 """An operation that changes one task."""
 
 TASKS_PAGE = 500
-MAX_RESULT_LENGTH = 8 * 1024**2
 
-Name = Annotated[str | None, Field(max_length=100)]
-AssignedTo = Annotated[str | None, Field(max_length=100, description="Assigned to it.")]
-AppliedBy = Annotated[str | None, Field(max_length=100, description="It has applied.")]
-JudgedBy = Annotated[
-    str | None, Field(max_length=100, description="Judge, fallback judge or arbiter.")
-]
+AssignedTo = Annotated[NameFilter, Field(description="Assigned to it.")]
+AppliedBy = Annotated[NameFilter, Field(description="It has applied.")]
+JudgedBy = Annotated[NameFilter, Field(description="Judge, fallback judge or arbiter.")]
 MinReward = Annotated[AmountText | None, Field(max_length=20, examples=["0.05"])]
 Score = Annotated[int, Field(strict=True, ge=0, le=100)]
 ResultHash = Annotated[Cid, Field(alias="resultHash")]
@@ -75,7 +71,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         self,
         *,
         state: States = None,
-        poster: Name = None,
+        poster: NameFilter = None,
         agent: AssignedTo = None,
         applicant: AppliedBy = None,
         judge: JudgedBy = None,
@@ -104,7 +100,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         self,
         *,
         state: States = None,
-        poster: Name = None,
+        poster: NameFilter = None,
         agent: AssignedTo = None,
         applicant: AppliedBy = None,
         judge: JudgedBy = None,
@@ -183,7 +179,7 @@ class TaskOperations(MarketOperations, ContentOperations):
         task_id: TaskId,
         *,
         agent: Party,
-        result: Annotated[str | None, Field(max_length=MAX_RESULT_LENGTH)] = None,
+        result: Annotated[str | None, Field(max_length=MAX_RESULT_BYTES)] = None,
         result_hash: Annotated[Cid | None, Field(alias="resultHash")] = None,
         salt: Annotated[
             str | None, Field(max_length=200, description="Reveals a commitment.")

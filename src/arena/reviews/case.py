@@ -22,8 +22,6 @@ from arena.reviews.review import (
 
 RULE = "majority, a tie fails"
 """How several answers to an item are combined; stored with the review."""
-MAX_REVIEWERS = 25
-"""Per review; more would only make the table of agreement unreadable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

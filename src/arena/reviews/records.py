@@ -19,8 +19,8 @@ from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.evaluate import checklists
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import PartPath
+from arena.fields import MAX_REVIEWERS
 from arena.reviews.case import (
-    MAX_REVIEWERS,
     RULE,
     Answers,
     NewReview,

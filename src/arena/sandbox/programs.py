@@ -22,7 +22,7 @@ from arena.sandbox.ports import (
     SandboxProvider,
 )
 from arena.sandbox.results import complete, decode, over_limit, read_results
-from arena.sandbox.submission import Submission
+from arena.sandbox.submission import Code
 
 INPUT, RESULTS = "input.json", "results"
 MAX_SHOWN = 2000
@@ -50,7 +50,7 @@ DRIVERS = {
 
 
 async def run_program(
-    provider: SandboxProvider, submission: Submission, inputs: Sequence[Sequence[object]]
+    provider: SandboxProvider, submission: Code, inputs: Sequence[Sequence[object]]
 ) -> FunctionOutcome:
     """Compile once, then run once per input, each in a separate process."""
     language = language_named(submission.language)

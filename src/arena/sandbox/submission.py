@@ -69,7 +69,7 @@ BLANK_OR_HASH = re.compile(r"(?:[ \t\r]*\n|#(?!!|include\b).*\n)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
+class Code:
     """Code and its language."""
 
     source: str
@@ -78,14 +78,14 @@ class Submission:
 
 def read_submission(
     text: str, language: str | None = None, *, function_name: str | None = None
-) -> Submission:
+) -> Code:
     """The code in an answer. The caller's `language` wins, then the fence's, then a guess."""
     # Interpreters do not accept a byte order mark.
     text = text.removeprefix("\ufeff")
     requested = normal_language(language or "")
     blocks = [] if _begins_like_code(text) else fenced_blocks(text)
     if not blocks:
-        return Submission(source=text, language=requested or _looks_like(text))
+        return Code(source=text, language=requested or _looks_like(text))
     tagged = [_with_language(block) for block in blocks]
     found = _with_function(tagged, requested, function_name) if function_name else None
     return found or _longest(tagged, requested, function_name is not None)
@@ -96,15 +96,13 @@ def _begins_like_code(text: str) -> bool:
     return CODE_START.match(text, blank.end() if blank else 0) is not None
 
 
-def _with_language(block: Block) -> Submission:
+def _with_language(block: Block) -> Code:
     """The block's code; its language is empty if the tag (such as "text") names none."""
     language = normal_language(block.tag)
-    return Submission(source=block.body, language=language if language in languages() else "")
+    return Code(source=block.body, language=language if language in languages() else "")
 
 
-def _with_function(
-    blocks: Sequence[Submission], requested: str, function_name: str
-) -> Submission | None:
+def _with_function(blocks: Sequence[Code], requested: str, function_name: str) -> Code | None:
     """The first block that defines the function, with the blocks that it needs."""
     languages = (requested,) if requested in FUNCTIONS else tuple(FUNCTIONS)
     # Blocks with a tag first; sorting keeps the order of the text.
@@ -112,11 +110,11 @@ def _with_function(
         language = block.language or requested or _looks_like(block.source)
         if language in languages and defines(block.source, function_name, language):
             usable = [other for other in blocks if other.language in (language, "")]
-            return Submission(source=_with_helpers(block, usable, language), language=language)
+            return Code(source=_with_helpers(block, usable, language), language=language)
     return None
 
 
-def _with_helpers(first: Submission, usable: Sequence[Submission], language: str) -> str:
+def _with_helpers(first: Code, usable: Sequence[Code], language: str) -> str:
     """`first` and every block that defines what a selected block uses, in the order of the text.
 
     Examples are left out, because nothing uses what they define: they may read input, or fail.
@@ -138,7 +136,7 @@ def _with_helpers(first: Submission, usable: Sequence[Submission], language: str
     return "\n".join(usable[place].source for place in sorted(taken))
 
 
-def _longest(blocks: Sequence[Submission], requested: str, is_function: bool) -> Submission:
+def _longest(blocks: Sequence[Code], requested: str, is_function: bool) -> Code:
     """The longest block: in the requested language, else untagged, else any."""
     ranks = (
         [block for block in blocks if block.language == requested],
@@ -150,7 +148,7 @@ def _longest(blocks: Sequence[Submission], requested: str, is_function: bool) ->
     candidates = next((rank for rank in ranks if rank), blocks)
     longest = max(candidates, key=lambda block: len(block.source))
     language = requested or longest.language or _looks_like(longest.source)
-    return Submission(source=longest.source, language=language)
+    return Code(source=longest.source, language=language)
 
 
 def _looks_like(source: str) -> str:

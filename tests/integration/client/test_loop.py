@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions, Result
+from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions, TaskResult
 from arena.client.journal import Stage
 from arena.content.tree import cid_of
 from arena.errors import Conflict, InvalidInput
@@ -164,7 +164,7 @@ async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Cl
     assert (await reader.task(task_id)).task.state == "submitted"
 
 
-@pytest.mark.parametrize("answer", ["", " \n", Result(result_hash=cid_of(b"nowhere"))])
+@pytest.mark.parametrize("answer", ["", " \n", TaskResult(result_hash=cid_of(b"nowhere"))])
 async def test_an_empty_or_missing_result_is_a_failure(reader: Client, agent: Client, answer):
     task_id = await posted(reader, assignment="first")
     options = LoopOptions(poll_seconds=0.2, retries=1, retry_delay_seconds=0.01)

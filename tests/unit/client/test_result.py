@@ -2,27 +2,27 @@
 
 import pytest
 
-from arena.client import Result, read_output
+from arena.client import TaskResult, read_output
 from arena.errors import AgentFault, AgentSaidNothing
 
 
 @pytest.mark.parametrize(
     ("output", "result"),
     [
-        (b"def f(): pass\n", Result(text="def f(): pass")),
-        (b'{"result": "full"}', Result(text="full")),
-        (b'{"result": {"a": 1}}', Result(text='{"a": 1}')),
-        (b'{"resultHash": "Qm1", "resultPreview": "def"}', Result(result_hash="Qm1")),
+        (b"def f(): pass\n", TaskResult(text="def f(): pass")),
+        (b'{"result": "full"}', TaskResult(text="full")),
+        (b'{"result": {"a": 1}}', TaskResult(text='{"a": 1}')),
+        (b'{"resultHash": "Qm1", "resultPreview": "def"}', TaskResult(result_hash="Qm1")),
         # A preview is never the result, whatever else is said.
-        (b'{"resultHash": " Qm1 ", "result": "x"}', Result(result_hash="Qm1")),
+        (b'{"resultHash": " Qm1 ", "result": "x"}', TaskResult(result_hash="Qm1")),
         # JSON that is none of the two forms is the answer itself.
-        (b'{"answer": 42}', Result(text='{"answer": 42}')),
-        (b'{"result": ', Result(text='{"result": ')),
-        (b"[1, 2]\n", Result(text="[1, 2]")),
-        ("Grüße\n".encode(), Result(text="Grüße")),
+        (b'{"answer": 42}', TaskResult(text='{"answer": 42}')),
+        (b'{"result": ', TaskResult(text='{"result": ')),
+        (b"[1, 2]\n", TaskResult(text="[1, 2]")),
+        ("Grüße\n".encode(), TaskResult(text="Grüße")),
     ],
 )
-def test_output_is_read_in_three_forms(output: bytes, result: Result):
+def test_output_is_read_in_three_forms(output: bytes, result: TaskResult):
     assert read_output(output) == result
 
 
@@ -46,6 +46,6 @@ def test_what_is_no_result_is_an_error_of_the_program(output: bytes, told: str):
 
 def test_a_result_is_a_text_or_a_hash():
     with pytest.raises(ValueError, match="either a text or a hash"):
-        Result()
+        TaskResult()
     with pytest.raises(ValueError, match="either a text or a hash"):
-        Result(text="a", result_hash="b")
+        TaskResult(text="a", result_hash="b")

@@ -21,7 +21,7 @@ from arena.market.money import Audit, Balance, EntryKind, LedgerEntry, LedgerLin
 from arena.market.records.audit import audit
 from arena.market.records.book import balances_of
 from arena.market.records.rows import to_agent, to_event, to_reputation, to_task
-from arena.market.task import Task, TaskFilter
+from arena.market.task import MAX_ID, Task, TaskFilter
 from arena.store.database import Database, shielded
 from arena.store.tables.market import (
     MarketAccounts,
@@ -33,7 +33,6 @@ from arena.store.tables.market import (
     MarketTasks,
 )
 
-MAX_ID = 2**63 - 1
 MAX_PAGE = 1000
 POLL_SECONDS = 0.25
 """How often a watched market is polled: other processes write too."""
