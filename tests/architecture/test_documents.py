@@ -1,4 +1,4 @@
-"""The documents say what is so."""
+"""The documents match the code."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ CODE = re.compile(r"(?ms)^```.*?^```")
 
 
 def pages(pattern: str) -> list[tuple[Path, str]]:
-    """What the prose of each page has that fits the pattern."""
+    """All matches of the pattern in the prose of each page."""
     return [
         (page, found)
         for page in PAGES
@@ -28,13 +28,13 @@ def test_a_link_leads_somewhere(document: Path, link: str):
     assert (document.parent / link.partition("#")[0]).exists()
 
 
-def test_every_room_has_its_row_in_the_architecture():
+def test_every_package_has_its_row_in_the_architecture():
     text = (ROOT / "ARCHITECTURE.md").read_text()
     for entry in sorted((ROOT / "src" / "arena").iterdir()):
         if entry.name.startswith("__"):
             continue
         name = f"`{entry.name}/`" if entry.is_dir() else f"`{entry.name}`"
-        assert name in text, f"ARCHITECTURE.md does not speak of {name}"
+        assert name in text, f"ARCHITECTURE.md does not mention {name}"
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
