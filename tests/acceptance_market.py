@@ -1,4 +1,4 @@
-"""What the acceptance tests of the market share: a task, its standard and a solver."""
+"""Shared by the acceptance tests of the market: a task, its standard and a solver."""
 
 import json
 import time
@@ -28,7 +28,7 @@ print(json.dumps({"result": "def double(n):\\n    return 2 * n\\n"}))
 """
 PATIENCE_SECONDS = 240
 PAUSE_SECONDS = 0.2
-"""Between two looks at a task: each look is a command, and takes from those who are waited for."""
+"""Between two polls of a task: each poll is a command and takes CPU from the workers."""
 
 
 def post(shell: Any, folder: Path, *words: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def post(shell: Any, folder: Path, *words: str) -> dict[str, Any]:
 
 
 def wait_for_state(shell: Any, task: int, *states: str) -> dict[str, Any]:
-    """The story of a task once it is in one of these states."""
+    """Wait until a task is in one of these states; returns its details."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         story = shell.json("task", "show", str(task))
@@ -51,7 +51,7 @@ def wait_for_state(shell: Any, task: int, *states: str) -> dict[str, Any]:
 
 
 def ended(shell: Any, task: int, act: Callable[[], Any]) -> dict[str, Any]:
-    """The story of a task once it has ended; `act` is done until then."""
+    """Call `act` until a task has ended; returns its details."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         act()

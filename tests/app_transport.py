@@ -1,4 +1,4 @@
-"""HTTP without a network: requests go straight into the app, and answers stream out of it."""
+"""HTTP without a network: requests go straight to the app, and responses stream back."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -13,21 +13,21 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class AppTransport(httpx2.AsyncBaseTransport):
-    """A transport for httpx2 that streams; its own one waits for the whole answer."""
+    """An ASGI transport for httpx2 that streams; the built-in one waits for the whole response."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Call the app; the answer begins when the app begins it."""
+        """Call the app; return as soon as it starts the response."""
         exchange = _Exchange(await request.aread())
         task = asyncio.create_task(self._call(request, exchange))
         exchange.task = task
         try:
-            # It always comes: where the app ends without an answer, `_call` says so.
+            # It always comes: if the app ends without a response, `_call` sends a final message.
             start = await exchange.messages.get()
         except BaseException:
-            await exchange.aclose()  # nobody waits for the answer any more
+            await exchange.aclose()  # nobody waits for the response any more
             raise
         if start["type"] != "http.response.start":
             await task
@@ -56,7 +56,7 @@ class AppTransport(httpx2.AsyncBaseTransport):
 
 
 class _Exchange(httpx2.AsyncByteStream):
-    """One request and its answer."""
+    """One request and its response."""
 
     task: asyncio.Task[None]
 

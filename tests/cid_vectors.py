@@ -1,4 +1,4 @@
-"""CIDs that other tools gave for the same bytes."""
+"""CIDs that other tools computed for the same bytes."""
 
 import random
 
@@ -7,7 +7,7 @@ from arena.content.store import LocalStore
 
 
 def noise(length: int) -> bytes:
-    """Always the same bytes that no rule shortens."""
+    """Deterministic bytes that do not compress."""
     return random.Random(7).randbytes(length)
 
 
@@ -57,7 +57,7 @@ VECTORS = [
 HELLO = b"hello world"
 HELLO_CID = VECTORS[1][2]
 NOT_HELLO_CID = "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
-"""Well spelt and wrong by one letter."""
+"""Well-formed, but with one letter changed."""
 
 
 def has(store: LocalStore, cid: str) -> bool:

@@ -1,7 +1,7 @@
-"""What an earlier version printed and stored, and the same story played with this one.
+"""What an earlier version printed and stored, and the same scenario played with this one.
 
-`play` types every command that has `--json`, from the first run to a paid task, and returns what
-each printed. Played with an earlier version it makes the fixtures:
+`play` runs every command that has `--json`, from the first run to a paid task, and returns what
+each printed. Run with an earlier version it writes the fixtures:
 
     git archive c1a9331 | tar -x -C /tmp/v0.1
     PYTHONPATH=/tmp/v0.1/src:tests .venv/bin/python tests/compatibility.py tests/fixtures/v0_1
@@ -80,7 +80,7 @@ class Played(dict[str, Any]):
         self.shell, self.folder = shell, folder
 
     def type(self, name: str, *words: str, code: int = 0, **options: Any) -> Any:
-        """Type a command with `--json` and keep what it prints under that name."""
+        """Run a command with `--json` and store its output under that name."""
         done = self.shell.arena(*words, "--json", **options)
         assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
         documents = list(parse(done.stdout))
@@ -89,7 +89,7 @@ class Played(dict[str, Any]):
         return output
 
     def do(self, *words: str, code: int = 0, **options: Any) -> str:
-        """Type a command that is only there to make the next ones possible."""
+        """Run a command that only prepares the next ones."""
         done = self.shell.arena(*words, **options)
         assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout
@@ -152,7 +152,7 @@ def runs(played: Played) -> None:
     run = ran["run"]["id"]
     played.type("runs list", "runs", "list")
     played.type("runs show", "runs", "show", run)
-    with played.shell.serving() as http:  # only there a run is created without being started
+    with played.shell.serving() as http:  # only the API creates a run without starting it
         created = http.post("/api/benchmarks/run", json={"agent_id": "parrot"}).json()
     played.type("runs resume", "runs", "resume", created["run_id"])
 
@@ -191,7 +191,7 @@ def verdicts(played: Played) -> None:
         {"id": "c", "standard": {"type": "unheard-of"}, "submission": "y"},
     ]
     batch = played.file("batch.jsonl", "\n".join(map(json.dumps, lines)))
-    # In any order: by id, so that each line is compared with its own.
+    # The lines come in any order: index them by id.
     judged = played.type("evaluate --batch", "evaluate", "--batch", batch, code=2)
     played["evaluate --batch"]["output"] = {one["id"]: one for one in judged}
     played.type("verify", "verify", verdict["record_cid"])
@@ -247,7 +247,7 @@ def market(played: Played) -> None:
     answered = played.file("answers.json", answers)
     played.do("review", "--answer", review["id"], answered, "--reviewer", "judy")
     played.do("judge", "--once", "--as", "judy")
-    # Left to run out, taken back, and left open.
+    # Expired, cancelled, and left open.
     over = post("task post: runs out", "--judge", "judy", "--deadline", "5s")
     task = post("task post: taken back", "--judge", "judy")
     played.type("task cancel", "task", "cancel", task, "--as", "alice")
@@ -288,9 +288,9 @@ def worker(played: Played) -> None:
                 played.do("judge", "--once", "--as", "judy")
     finally:
         process.terminate()
-        _, told = process.communicate(timeout=PATIENCE_SECONDS)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     played["start"] = {"words": ["start"], "code": process.returncode, "output": events}
-    assert process.returncode == 0, told
+    assert process.returncode == 0, errors
 
 
 def judges(played: Played) -> None:
@@ -307,14 +307,14 @@ def judges(played: Played) -> None:
 
 
 class Model(BaseHTTPRequestHandler):
-    """A model that gives every criterion 50, and is talked into 90 by one word."""
+    """A model that gives every criterion 50, or 90 if the prompt says "ignore"."""
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         criteria = request["response_format"]["json_schema"]["schema"]["properties"]
         is_gullible = "ignore" in json.dumps(request["messages"][-1]).lower()
-        said = {"quote": "work", "reason": "So so.", "score": 90 if is_gullible else 50}
-        message = {"content": json.dumps(dict.fromkeys(criteria, said))}
+        answer = {"quote": "work", "reason": "So so.", "score": 90 if is_gullible else 50}
+        message = {"content": json.dumps(dict.fromkeys(criteria, answer))}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         usage = {"prompt_tokens": 1000, "completion_tokens": 100}
         body = json.dumps({"model": "gpt-4o-mini", "choices": [choice], "usage": usage}).encode()
@@ -354,11 +354,11 @@ SHOWN = {
     "balances": ("ledger", "balance"),
     "audit": ("ledger", "audit"),
 }
-"""What a home shows when it is opened, by another version too."""
+"""The commands whose output is compared after a home is opened by another version."""
 
 
 def shown(shell: Shell) -> dict[str, Any]:
-    """What this home shows."""
+    """The output of those commands in this home."""
     return {name: shell.json(*words) for name, words in SHOWN.items()}
 
 
@@ -370,7 +370,7 @@ def unpack_home(folder: Path) -> Path:
 
 
 def write(folder: Path) -> None:
-    """Play the story on both databases and keep what there is to compare with."""
+    """Play the scenario on both databases and write the fixtures."""
     folder.mkdir(parents=True, exist_ok=True)
     with model() as variables, tempfile.TemporaryDirectory() as scratch:
         beside = Path(scratch)
@@ -392,7 +392,7 @@ def write(folder: Path) -> None:
 
 
 def smaller(value: Any) -> Any:
-    """Long lists cut to two, and what stands in the middle of long texts left out."""
+    """The value with lists cut to two items and long texts to 200 characters."""
     if isinstance(value, dict):
         return {name: smaller(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -403,7 +403,7 @@ def smaller(value: Any) -> Any:
 
 
 def keep(home: Path, to: Path) -> None:
-    """Pack a home; the files that a process left behind while it ran are no part of it."""
+    """Pack a home, without bytecode and lock files."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for path in sorted(home.rglob("*")):
@@ -421,13 +421,13 @@ def postgres() -> Iterator[tuple[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="arena-postgres-") as folder:
         server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         url = server.get_uri()
-        # The newest of the versions that the package brings: it serves with that one.
+        # The newest bundled version, which is the one the server runs.
         program = max(Path(pgserver.__file__).parent.glob("pginstall*/bin/pg_dump"))
         words = [str(program), "--inserts", "--no-owner", "--no-privileges", url]
 
         def dump() -> str:
             text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-            return re.sub(r"(?m)^\\(un)?restrict .*\n", "", text)  # only psql knows these lines
+            return re.sub(r"(?m)^\\(un)?restrict .*\n", "", text)  # only psql reads these lines
 
         yield url, dump
         server.cleanup()

@@ -1,4 +1,4 @@
-"""What tests share: a temporary home, real databases on both engines, a whole Arena."""
+"""Shared fixtures: a temporary home, real databases on both engines, a whole Arena."""
 
 import importlib
 import os
@@ -22,15 +22,15 @@ from arena.store.database import Database
 from databases import make_tables, new_postgres, settings_on
 from factories import write_agent, write_tests
 
-# Started in the background of a script, or with nohup, this process ignores what it may be sent,
-# and so would every command that it starts; tests interrupt some of them.
+# Started in the background of a script, or with nohup, this process ignores these signals, and so
+# would every command that it starts; tests interrupt some of them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Property tests are judged by what they find, not by how busy the machine is, and every run looks
-# at the same examples; `pytest --hypothesis-profile=hunt` looks at new ones.
+# Property tests must not fail because the machine is busy, and every run uses the same examples;
+# `pytest --hypothesis-profile=hunt` tries new ones.
 hypothesis.settings.register_profile(
     "hunt",
     derandomize=False,
@@ -60,7 +60,7 @@ NOT_IMPORTED = ("arena.__main__", "arena.store.migrations.env")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """In the order of the folders: what takes long comes first, and the smallest fill the gaps."""
+    """Keep the order of the folders: slow tests come first, and the fast ones fill the gaps."""
     from together import Together
 
     config.option.loadscopereorder = False
@@ -68,7 +68,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def missing(what: str) -> None:
-    """A part that a test needs is not here: a failure in CI, a skip elsewhere."""
+    """A dependency of a test is missing: fail in CI, skip elsewhere."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must have it")
     pytest.skip(f"{what} is missing")
@@ -76,12 +76,12 @@ def missing(what: str) -> None:
 
 @pytest.fixture(autouse=True)
 def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Variables and files of whoever runs the tests must not reach them."""
+    """Variables and files of the current user must not affect the tests."""
     for name in list(os.environ):
         if name.startswith("ARENA_") and not name.startswith("ARENA_TEST_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
-    # Or each of the many commands that are started here would compile the package anew.
+    # Otherwise each command started here would compile the package again.
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 
 
@@ -97,7 +97,7 @@ def postgres_server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="arena-postgres-") as folder:
         server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            # What only a power failure could show is not waited for.
+            # Durability only matters for a power failure.
             for name in ("fsync", "synchronous_commit", "full_page_writes"):
                 connection.execute(f"ALTER SYSTEM SET {name} = off")
             connection.execute("SELECT pg_reload_conf()")
@@ -112,16 +112,16 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         yield url
 
 
-# Making the tables takes longer than most tests: they are made once and copied.
+# Creating the tables takes longer than most tests: they are created once and copied.
 
 
 @pytest.fixture(scope="session")
 def sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with Arena's tables and nothing in them, to be copied."""
+    """A SQLite file with Arena's empty tables, to be copied."""
     made = Settings(home=tmp_path_factory.mktemp("tables"))
     make_tables(made)
     file = made.home / "arena.db"
-    assert not file.with_name("arena.db-wal").exists(), "the file alone would not be all of it"
+    assert not file.with_name("arena.db-wal").exists(), "part of the data is still in the WAL"
     return file
 
 
@@ -129,7 +129,7 @@ def sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def postgres_tables(
     postgres_server: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """The name of a PostgreSQL database with Arena's tables, to be made others like."""
+    """The name of a PostgreSQL database with Arena's tables, used as a template."""
     with new_postgres(postgres_server) as url:
         make_tables(Settings(home=tmp_path_factory.mktemp("tables"), database_url=url))
         yield urlsplit(url).path.removeprefix("/")
@@ -137,7 +137,7 @@ def postgres_tables(
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def dialect(request: pytest.FixtureRequest) -> str:
-    """Each kind of database in its turn."""
+    """Each kind of database in turn."""
     return request.param
 
 

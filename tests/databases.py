@@ -1,4 +1,4 @@
-"""New databases for tests: empty ones, and ones like another."""
+"""New databases for tests: empty ones, and copies of a template."""
 
 import asyncio
 import shutil
@@ -17,7 +17,7 @@ from arena.store.database import Database
 
 @contextmanager
 def new_postgres(server: str, template: str = "template1") -> Iterator[str]:
-    """The address of a new database on the server, made like the one called `template`."""
+    """The address of a new database on the server, copied from `template`."""
     name = f"arena_{uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
@@ -28,7 +28,7 @@ def new_postgres(server: str, template: str = "template1") -> Iterator[str]:
 
 @contextmanager
 def settings_on(dialect: str, home: Path, fixture: Callable[[str], Any]) -> Iterator[Settings]:
-    """Settings of a home whose database has its tables already; `fixture` gives what they need."""
+    """Settings for a home whose database already has its tables; `fixture` looks up fixtures."""
     if dialect == "sqlite":
         home.mkdir(exist_ok=True)
         shutil.copy(fixture("sqlite_tables"), home)

@@ -1,4 +1,4 @@
-"""What the drills need: Arena as a user starts it, and a look at its record from outside."""
+"""Helpers for the kill drills: Arena as a user starts it, and checks of its record."""
 
 import json
 import os
@@ -29,15 +29,15 @@ def prepare(home: Path) -> None:
     write_tests(home / "benchmarks" / "steady.yaml", count=TESTS, agents=["steady"])
 
 
-def asked(home: Path) -> int:
-    """How many questions the agent has got so far."""
+def question_count(home: Path) -> int:
+    """How many questions the agent has received so far."""
     file = home / "agents" / "asked"
     return file.stat().st_size if file.exists() else 0
 
 
-def wait_until_asked(home: Path, questions: int) -> None:
-    """Until the agent has got so many questions."""
-    until(lambda: asked(home) >= questions, f"{questions} questions")
+def wait_for_questions(home: Path, questions: int) -> None:
+    """Wait until the agent has received that many questions."""
+    until(lambda: question_count(home) >= questions, f"{questions} questions")
 
 
 class Arena:
@@ -51,18 +51,18 @@ class Arena:
             self.environment["ARENA_DATABASE_URL"] = database_url
 
     def start(self, *words: str) -> warm.Process:
-        """Start a command and go on."""
+        """Start a command without waiting for it."""
         return warm.start(words, self.environment)
 
     def json(self, *words: str) -> Any:
-        """What a reading command says."""
+        """The JSON output of a command."""
         done = warm.run((*words, "--json"), self.environment, timeout=PATIENCE_SECONDS)
         assert done.returncode == 0, (words, done.stderr)
         return json.loads(done.stdout)
 
     @contextmanager
     def serving(self) -> Iterator["Server"]:
-        """A server, killed at the end whatever happened."""
+        """A server, killed at the end in any case."""
         with warm.serve(self.environment) as process:
             try:
                 yield Server(process)
@@ -108,7 +108,7 @@ class Server:
 
 
 def until(is_so: Any, what: str) -> None:
-    """Wait for something, but not for ever."""
+    """Wait for a condition, with a timeout."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         assert time.monotonic() < deadline, f"never happened: {what}"
@@ -116,7 +116,7 @@ def until(is_so: Any, what: str) -> None:
 
 
 def check_record(details: dict[str, Any]) -> set[tuple[str, int]]:
-    """Every test exactly once, and counters that equal the rows; gives the recorded items."""
+    """Every test exactly once, and counters that equal the rows; returns the recorded items."""
     run, results = details["run"], details["results"]
     items = [(result["test_id"], result["trial"]) for result in results]
     assert run["status"] == "completed"

@@ -1,7 +1,7 @@
-"""Histories of agents: made at random, driven through Arena, and added up the naive way.
+"""Random histories of agents, run through Arena and scored by a naive reference implementation.
 
-The naive way shares no code with Arena: it keeps everything that happened in lists, counts with
-fractions and rounds once, as docs/scoring.md says. What it gives is what Arena must show.
+The reference shares no code with Arena: it keeps all events in lists, counts with fractions and
+rounds once, as docs/scoring.md says. Arena must show the same results.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Who:
     version: str
 
     def subject(self, era: str) -> Subject:
-        """The same agent in an era of its own: teams of one database never meet."""
+        """The same agent in a separate era: eras never share a team in the database."""
         return Subject(team_id=f"{era}-{self.team}", agent_id=self.agent, version=self.version)
 
 
@@ -173,7 +173,7 @@ def a_run(
 
 
 async def drive(house: Arena, era: str, steps: Sequence[Step]) -> list[UUID | None]:
-    """Let a history happen; the id of the run of each step, where it is one."""
+    """Apply a history; returns the run id of each step that is a run."""
     return [await _happen(house, era, number, step) for number, step in enumerate(steps)]
 
 
@@ -192,7 +192,7 @@ async def _happen(house: Arena, era: str, number: int, step: Step) -> UUID | Non
                 )
                 for place, (agent, version, status) in enumerate(step.executions)
             ]
-            for _ in range(2):  # the second time it is known already
+            for _ in range(2):  # the second time it is a duplicate
                 await house.scores.report_executions(f"{era}-{step.team}", batch)
         case Ran():
             return await run(house, era, step)
@@ -209,18 +209,18 @@ def reported(status: str, key: str | None = None) -> Execution:
 
 
 async def run(house: Arena, era: str, step: Ran) -> UUID:
-    """A run as the engine writes it, without an agent to ask."""
+    """A run as the engine writes it, without calling an agent."""
     subject, database = step.who.subject(era), house.database
     tests = [
         a_test(
             id=f"t{number}",
-            points=float(asked.points),
-            budget_tokens=asked.budget,
-            category=asked.category,
-            tags=asked.tags,
-            trials=len(asked.trials),
+            points=float(test.points),
+            budget_tokens=test.budget,
+            category=test.category,
+            tags=test.tags,
+            trials=len(test.trials),
         )
-        for number, asked in enumerate(step.tests)
+        for number, test in enumerate(step.tests)
     ]
     new = NewRun(
         team_id=subject.team_id,
@@ -251,31 +251,31 @@ def _results(step: Ran, tests: Sequence[Test]) -> list[Executed]:
             tests[number],
             test_id=f"t{number}",
             trial=trial,
-            category=asked.category,
+            category=test.category,
             status=ExecutionStatus(outcome.status),
             passed=outcome.passed,
-            points_earned=float(asked.points) if outcome.passed else 0.0,
-            points_possible=float(asked.points),
+            points_earned=float(test.points) if outcome.passed else 0.0,
+            points_possible=float(test.points),
             input_tokens=outcome.tokens,
             output_tokens=outcome.tokens and 0,
         )
-        for number, asked in enumerate(step.tests)
-        for trial, outcome in enumerate(asked.trials, start=1)
+        for number, test in enumerate(step.tests)
+        for trial, outcome in enumerate(test.trials, start=1)
     ]
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a patient person would have written on paper about one agent version."""
+    """Everything that happened to one agent version."""
 
     votes: dict[tuple[str, str | None], int] = field(default_factory=dict)
     executions: list[str] = field(default_factory=list)
     latest: tuple[int, Ran] | None = None
-    """The number of the step and the run that stands for it."""
+    """The latest full run and the number of its step."""
 
 
 def tallies(steps: Sequence[Step]) -> dict[Who, Tally]:
-    """Everything that is known after a history."""
+    """The tally of every agent version after a history."""
     known: dict[Who, Tally] = {}
     for number, step in enumerate(steps):
         if isinstance(step, Voted):
@@ -285,11 +285,11 @@ def tallies(steps: Sequence[Step]) -> dict[Who, Tally]:
                 who = Who(team=step.team, agent=agent, version=version)
                 known.setdefault(who, Tally()).executions.append(status)
         else:
-            told = [outcome.status for asked in step.tests for outcome in asked.trials]
+            statuses = [outcome.status for test in step.tests for outcome in test.trials]
             if step.ending != "completed":
-                told = told[1:]
-            if told:
-                known.setdefault(step.who, Tally()).executions += told
+                statuses = statuses[1:]
+            if statuses:
+                known.setdefault(step.who, Tally()).executions += statuses
             if step.ending == "completed" and step.is_full:
                 known.setdefault(step.who, Tally()).latest = (number, step)
     return known
@@ -299,8 +299,8 @@ def scores(tally: Tally, category: str | None = None) -> dict[str, Any]:
     """The scores of a tally by the names of the API; with a category only its tests count."""
     tests = tally.latest[1].tests if tally.latest else ()
     if category:
-        tests = tuple(asked for asked in tests if asked.category == category)
-    outcomes = [outcome for asked in tests for outcome in asked.trials]
+        tests = tuple(test for test in tests if test.category == category)
+    outcomes = [outcome for test in tests for outcome in test.trials]
     stars = list(tally.votes.values())
     shares = {
         "benchmark": _share(sum(o.passed for o in outcomes), len(outcomes)),
@@ -314,9 +314,9 @@ def scores(tally: Tally, category: str | None = None) -> dict[str, Any]:
         (WEIGHTS[name] * Fraction(part) for name, part in parts.items() if part is not None),
         Fraction(0),
     )
-    told = {f"{name}_score": None if part is None else float(part) for name, part in parts.items()}
+    named = {f"{name}_score": None if part is None else float(part) for name, part in parts.items()}
     return {
-        **told,
+        **named,
         "overall_score": float(_cents(weighed / weight)) if weight else None,
         "coverage": float(weight),
         "provisional": weight < 1,
@@ -328,11 +328,11 @@ def scores(tally: Tally, category: str | None = None) -> dict[str, Any]:
 
 def _efficiency(tests: Sequence[Asked]) -> Fraction | None:
     kept = possible = 0
-    for asked in tests:
-        for outcome in asked.trials:
+    for test in tests:
+        for outcome in test.trials:
             if outcome.passed and outcome.tokens is not None:
-                whole = int(asked.points * 1_000_000)
-                share = min(Fraction(1), Fraction(asked.budget, max(outcome.tokens, 1)))
+                whole = int(test.points * 1_000_000)
+                share = min(Fraction(1), Fraction(test.budget, max(outcome.tokens, 1)))
                 kept += int(_rounded(share * whole, 0))
                 possible += whole
     return _share(kept, possible)
@@ -348,6 +348,6 @@ def _cents(value: Fraction) -> Decimal:
 
 def _rounded(value: Fraction, places: int) -> Decimal:
     scaled = value * 10**places
-    # A half goes up; nothing here is negative.
+    # Halves round up; nothing here is negative.
     whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
     return Decimal(whole).scaleb(-places).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

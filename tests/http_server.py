@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback for tests, which says what a test tells it to."""
+"""A real HTTP server on loopback with scripted replies."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Request:
-    """What a client sent to the server below."""
+    """A request that the server below received."""
 
     def __init__(self, head: bytes, body: bytes) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")
@@ -22,7 +22,7 @@ class Request:
 
 
 class Server:
-    """A real HTTP server on loopback that says what a test tells it to, byte for byte."""
+    """A real HTTP server on loopback that replies exactly what the test sets, byte for byte."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -32,7 +32,7 @@ class Server:
         self._reply: bytes | Callable[[Request, asyncio.StreamWriter], Awaitable[None]] = b""
 
     def say(self, body: bytes | str | object, *, status: int = 200, **headers: str) -> None:
-        """Answer every request with `body` (JSON where it is no text)."""
+        """Answer every request with `body` (JSON unless it is text)."""
         if not isinstance(body, bytes | str):
             body = json.dumps(body)
         raw = body.encode() if isinstance(body, str) else body

@@ -1,4 +1,4 @@
-"""A scripted endpoint for judges on loopback, and what it says."""
+"""A scripted model endpoint for judges on loopback, and its replies."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ Reply = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
 
 
 def said(**changes: object) -> dict[str, object]:
-    """What a model says about one criterion."""
+    """A model's answer for one criterion."""
     return {"quote": "return a + b", "reason": "It adds.", "score": 70} | changes
 
 
@@ -30,7 +30,7 @@ def vote(*scores: object, **changes: object) -> dict[str, object]:
 
 
 def completion(content: object, **changes: Any) -> dict[str, object]:
-    """The answer of an endpoint with that content (JSON where it is no text)."""
+    """A completion with that content (JSON unless it is text)."""
     text = content if isinstance(content, str) else json.dumps(content)
     choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
     choice["message"] |= changes.pop("message", {})

@@ -1,4 +1,4 @@
-"""A market on each database, with a stopped clock and two agents that are registered."""
+"""A market on each database, with a stopped clock and two registered agents."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The market with each move as a method of its own, and what its ledger says beside them."""
+"""The market with one method per move, and the methods of its ledger."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from arena.market.task import Task
 
 
 class Door(Market):
-    """What tests knock at."""
+    """The interface that tests call."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.ledger, name)

@@ -1,4 +1,4 @@
-"""Lets histories happen in a market: as many as are asked for, and always the same ones."""
+"""Runs random histories in a market; the same numbers give the same histories."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,16 +8,16 @@ from market_machine import MarketMachine
 from market_world import World
 
 HISTORIES = (*range(10), 11, 12, 13, 16, 17, 23, 27)
-"""The histories that must go well, and among which each mistake must be found."""
+"""The histories that must pass, and of which one must find each mutant."""
 STEPS = 50
 
 
 class HistoryBroken(Exception):
-    """A history went wrong, and where."""
+    """A history failed, with its number and step."""
 
 
 def drive(url: str, folder: Path, *, histories: Iterable[int], steps: int) -> Counter[str]:
-    """Let histories happen until one goes wrong; how often each thing was done."""
+    """Run histories until one fails; returns how often each action was done."""
     world = World(url, folder)
     done: Counter[str] = Counter()
     try:
@@ -28,9 +28,9 @@ def drive(url: str, folder: Path, *, histories: Iterable[int], steps: int) -> Co
                 for _ in range(steps):
                     machine.step()
                 machine.end()
-            except Exception as wrong:
+            except Exception as error:
                 place = f"history {history}, step {machine.steps}"
-                raise HistoryBroken(f"{place}: {wrong!r}") from wrong
+                raise HistoryBroken(f"{place}: {error!r}") from error
     finally:
         world.close()
     return done

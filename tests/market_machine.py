@@ -1,8 +1,8 @@
-"""Random people in the market, at random times and with faults, against the model.
+"""Random actors in the market, at random times and with faults, compared with the model.
 
-Every call is made in one of several ways: once, again with its key, several at once, with a crash
-in the middle, or with a key that was used for something else. After each step the market must be
-as the model says and the audit must find nothing.
+Every call is made in one of several modes: once, repeated with its key, several concurrently, with
+a crash in the middle, or with a key that was used for another call. After each step the market must
+match the model and the audit must find nothing.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ PEOPLE = ("ann", "bob", "solver", "rival", "third", "jim", "fay", "art", "nobody
 AGENTS = ("solver", "rival", "third")
 SCORES = (0, 30, 59, 60, 61, 100, -1, 101)
 FRAUDS = ("another's key", "another task", "another market")
-WAYS = ("once",) * 6 + ("again", "at once", "at once, one key", "crash", "other call")
+MODES = ("once",) * 6 + ("again", "at once", "at once, one key", "crash", "other call")
 NEXT = {
     "open": ("apply",) * 20 + ("cancel", "expire"),
     "open, wanted": ("assign",) * 12 + ("assign_best",) * 6 + ("apply",) * 3 + ("cancel", "expire"),
@@ -41,7 +41,7 @@ NEXT = {
     "judged": ("dispute",) * 5 + ("settle",),
     "disputed": ("resolve",) * 3 + ("settle",),
 }
-"""What can be done in which state; the more often named, the more often tried."""
+"""The actions to try in each state; repetition is the weight."""
 EVERYTHING = tuple(sorted({act for acts in NEXT.values() for act in acts}))
 STEPS = (
     ("go_on",) * 14
@@ -80,14 +80,14 @@ REQUIRED = {
     "crashed",
     "raced",
 }
-"""What must have happened at least once in a run, or the run has proved nothing."""
+"""What must happen at least once in a run, or the run proves nothing."""
 
 Make = Callable[[str], Awaitable[Receipt]]
 Expect = Callable[[Model, int], None]
 
 
 class MarketMachine:
-    """One history of one team: the same number tells the same history every time."""
+    """One history of one team: the same number gives the same history every time."""
 
     def __init__(self, world: World, done: Counter[str], number: int) -> None:
         self.world, self.done = world, done
@@ -97,9 +97,9 @@ class MarketMachine:
         self.steps = 0
         self.keys = 0
         self.calls = 0
-        """How many calls were done, not refused."""
+        """How many calls succeeded."""
         self.flaw: str | None = None
-        """What is wrong with a step that else is right; None where nothing is."""
+        """The deliberate error in the current step; None if it has none."""
 
     def begin(self) -> None:
         self.world.set_time(0)
@@ -109,38 +109,38 @@ class MarketMachine:
         self.cash("deposit", "solver", 40, "once")
 
     def step(self, chance: Random | None = None) -> None:
-        """Somebody does something, and all that must always hold still does."""
+        """One action, followed by a check of the invariants."""
         self.steps += 1
         before = self.calls
         self.act(chance or Random(self.chance.randbytes(8)))
         self.the_market_is_as_the_model_says()
-        # What a refused call leaves behind is still there when the next one is done, or at the end.
+        # What a refused call leaves behind is found after the next successful one, or at the end.
         if self.calls > before:
             self.the_audit_finds_nothing()
 
     def end(self) -> None:
-        """What must hold of the whole history."""
+        """Check what must hold for the whole history."""
         self.check_events()
         self.check_executions()
         self.check_exits()
 
     def act(self, chance: Random) -> None:
-        act, way = chance.choice(STEPS), chance.choice(WAYS)
+        act, mode = chance.choice(STEPS), chance.choice(MODES)
         self.flaw = chance.choice(FLAWS) if act == "go_on" else "anything"
         if act in ("deposit", "withdraw"):
-            self.cash(act, chance.choice(PEOPLE), chance.randint(1, 60), way)
+            self.cash(act, chance.choice(PEOPLE), chance.randint(1, 60), mode)
         elif act == "wait":
             self.set_time(self.model.now + chance.choice([1, 5, 20]) * SECOND)
         elif act == "post" or not self.model.jobs:
-            self.post(chance, way)
+            self.post(chance, mode)
         elif act == "forge":
             self.forge(chance)
         else:
-            getattr(self, act)(chance, way)
+            getattr(self, act)(chance, mode)
 
     # Money.
 
-    def cash(self, name: str, who: str, amount: int, way: str) -> None:
+    def cash(self, name: str, who: str, amount: int, mode: str) -> None:
         market, team = self.world.market, self.team
         call = market.deposit_test_money if name == "deposit" else market.withdraw_test_money
         ends = ("outside", f"user:{who}")
@@ -150,12 +150,12 @@ class MarketMachine:
             lambda key: call(team, who, amount, key=key),
             lambda model, _: model.pay(source, target, amount),
             # Another key would be another deposit.
-            "again" if way == "at once" else way,
+            "again" if mode == "at once" else mode,
         )
 
     # Tasks.
 
-    def post(self, chance: Random, way: str) -> None:
+    def post(self, chance: Random, mode: str) -> None:
         if len([job for job in self.model.jobs.values() if job.is_live]) >= 2:
             return
         job = a_job(chance, self.model.now)
@@ -164,11 +164,11 @@ class MarketMachine:
             "post",
             lambda key: self.world.market.post_task(self.team, replace(new, idempotency_key=key)),
             lambda model, number: model.post(number, copy.deepcopy(job)),
-            "again" if way == "at once" else way,
+            "again" if mode == "at once" else mode,
         )
 
-    def go_on(self, chance: Random, way: str) -> None:
-        """Something that the state of a live task has."""
+    def go_on(self, chance: Random, mode: str) -> None:
+        """An action that fits the state of a live task."""
         number, job = self.pick(chance, *PROGRESS)
         kind = job.state
         if kind == "open" and job.applied:
@@ -183,31 +183,31 @@ class MarketMachine:
             self.set_time(max(self.model.now, job.exit() + chance.choice([-1, 0, 0, 1])))
         elif self.flaw == "edge":
             self.set_time(max(self.model.now, self.edge(chance, job) + chance.choice([-1, 0, 1])))
-        getattr(self, act)(chance, way, number, job)
+        getattr(self, act)(chance, mode, number, job)
 
     def edge(self, chance: Random, job: Job) -> int:
-        """A moment at which what could be done can be done no longer, mostly."""
+        """A time at which, mostly, an action stops being allowed."""
         ends = {"submitted": job.judge_end, "assigned": job.commit_deadline or job.deadline}
         return chance.choice([ends.get(job.state, job.exit()), job.exit(), *job.landmarks()])
 
-    def meddle(self, chance: Random, way: str) -> None:
-        """Anything with any task, also with one that has ended."""
+    def meddle(self, chance: Random, mode: str) -> None:
+        """Any action on any task, including one that has ended."""
         act = chance.choice(EVERYTHING)
         number, job = self.pick(chance)
         if chance.random() < 0.1:
             self.set_time(max(self.model.now, chance.choice(job.landmarks())))
-        getattr(self, act)(chance, way, number, job)
+        getattr(self, act)(chance, mode, number, job)
 
-    def apply(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def apply(self, chance: Random, mode: str, number: int, job: Job) -> None:
         agent = chance.choice(AGENTS)
 
         def make(key: str) -> Awaitable[Receipt]:
             proof = self.world.proof(self.team, Act.APPLY, number, agent)
             return self.world.market.apply(self.team, number, agent, proof, key=key)
 
-        self.perform("apply", make, lambda model, _: model.apply(number, agent), way)
+        self.perform("apply", make, lambda model, _: model.apply(number, agent), mode)
 
-    def assign(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def assign(self, chance: Random, mode: str, number: int, job: Job) -> None:
         by = self.actor(chance, job.poster)
         fitting = list(job.applied) if self.flaw != "content" else []
         agent = chance.choice(fitting or AGENTS)
@@ -215,29 +215,29 @@ class MarketMachine:
             "assign",
             lambda key: self.world.market.assign(self.team, number, agent, by=by, key=key),
             lambda model, _: model.assign(number, by, agent),
-            way,
+            mode,
         )
 
-    def assign_best(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def assign_best(self, chance: Random, mode: str, number: int, job: Job) -> None:
         if job.apply_until and self.model.now < job.apply_until and chance.random() < 0.5:
             self.set_time(job.apply_until)
         self.perform(
             "assign_best",
             lambda key: self.world.market.assign_best(self.team, number, key=key),
             lambda model, _: model.assign_best(number),
-            way,
+            mode,
         )
 
-    def cancel(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def cancel(self, chance: Random, mode: str, number: int, job: Job) -> None:
         by = self.actor(chance, job.poster)
         self.perform(
             "cancel",
             lambda key: self.world.market.cancel(self.team, number, by=by, key=key),
             lambda model, _: model.cancel(number, by),
-            way,
+            mode,
         )
 
-    def commit(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def commit(self, chance: Random, mode: str, number: int, job: Job) -> None:
         by = self.actor(chance, job.agent, others=AGENTS)
         commitment = self.commitment(number, by, "one")
 
@@ -246,9 +246,9 @@ class MarketMachine:
             market = self.world.market
             return market.commit_result(self.team, number, by, commitment, proof, key=key)
 
-        self.perform("commit", make, lambda model, _: model.commit(number, by, commitment), way)
+        self.perform("commit", make, lambda model, _: model.commit(number, by, commitment), mode)
 
-    def submit(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def submit(self, chance: Random, mode: str, number: int, job: Job) -> None:
         if job.state == "committed" and job.commit_deadline and chance.random() < 0.5:
             self.set_time(max(self.model.now, job.commit_deadline))
         by = self.actor(chance, job.agent, others=AGENTS)
@@ -268,10 +268,10 @@ class MarketMachine:
             "reveal" if salt else "submit",
             make,
             lambda model, _: model.submit(number, by, HASHES[name], revealed),
-            way,
+            mode,
         )
 
-    def judge(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def judge(self, chance: Random, mode: str, number: int, job: Job) -> None:
         by, winner = self.actor(chance, job.judge), job.agent or "solver"
         score, result = chance.choice(SCORES[:6]), job.result or HASHES["one"]
         if job.fallback and self.flaw is None and chance.random() < 0.4:
@@ -288,17 +288,17 @@ class MarketMachine:
                 case _:
                     score = chance.choice([-1, 101])
         named = {"score": score, "winner": winner, "result_hash": result, "reason_uri": "why"}
-        told = self.perform(
+        is_done = self.perform(
             "judge",
             lambda key: self.world.market.judge(self.team, number, **named, by=by, key=key),
             lambda model, _: model.judge(number, by, score, winner, result),
-            way,
+            mode,
         )
-        if told:
+        if is_done:
             self.done[f"judge: {self.model.jobs[number].state}"] += 1
             self.done["judge: fallback"] += by == job.fallback
 
-    def dispute(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def dispute(self, chance: Random, mode: str, number: int, job: Job) -> None:
         loser = job.poster if (job.score or 0) >= 60 else job.agent
         by = self.actor(chance, loser)
 
@@ -311,9 +311,9 @@ class MarketMachine:
                 self.team, number, by=by, reason_uri="no", proof=proof, key=key
             )
 
-        self.perform("dispute", make, lambda model, _: model.dispute(number, by), way)
+        self.perform("dispute", make, lambda model, _: model.dispute(number, by), mode)
 
-    def resolve(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def resolve(self, chance: Random, mode: str, number: int, job: Job) -> None:
         is_right = self.flaw not in ("content", "anything")
         score = chance.choice(SCORES[:6] if is_right else SCORES)
         by = self.actor(chance, job.arbiter or "art")
@@ -323,26 +323,26 @@ class MarketMachine:
                 self.team, number, score, by=by, reason_uri="so", key=key
             ),
             lambda model, _: model.resolve(number, by, score),
-            way,
+            mode,
         )
 
-    def settle(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def settle(self, chance: Random, mode: str, number: int, job: Job) -> None:
         before, by = job.state, chance.choice(PEOPLE)
         if self.perform(
             "settle",
             lambda key: self.world.market.settle(self.team, number, by=by, key=key),
             lambda model, _: model.settle(number),
-            way,
+            mode,
         ):
             self.done[f"settle: {before}"] += 1
 
-    def expire(self, chance: Random, way: str, number: int, job: Job) -> None:
+    def expire(self, chance: Random, mode: str, number: int, job: Job) -> None:
         before, by = job.state, chance.choice(PEOPLE)
         if self.perform(
             "expire",
             lambda key: self.world.market.expire(self.team, number, by=by, key=key),
             lambda model, _: model.expire(number),
-            way,
+            mode,
         ):
             self.done[f"expire: {before}"] += 1
 
@@ -371,7 +371,7 @@ class MarketMachine:
         assert error == "BadSignature"
         self.done["forgery refused"] += 1
 
-    # What must always hold.
+    # Invariants.
 
     def the_market_is_as_the_model_says(self) -> None:
         market, run = self.world.market, self.world.run
@@ -421,7 +421,7 @@ class MarketMachine:
             assert (row.success_rate_score if row else None) == (rate and float(rate))
 
     def check_exits(self) -> None:
-        """Whatever the parties do, everything can be ended by anyone in finite time."""
+        """Whatever the parties do, anyone can end every task in finite time."""
         for _ in range(3):
             ends = [max(job.landmarks()) for job in self.model.jobs.values() if job.is_live]
             if ends:
@@ -438,16 +438,16 @@ class MarketMachine:
 
     # How calls are made.
 
-    def perform(self, name: str, make: Make, expect: Expect, way: str) -> bool:
-        """Make the call in its way; whether it was done. It must end as the model says."""
+    def perform(self, name: str, make: Make, expect: Expect, mode: str) -> bool:
+        """Make the call in this mode; returns whether it succeeded. It must match the model."""
         expected = self.predict(expect)
         self.keys += 1
         key = f"key-{self.keys}"
         receipt, error = None, None
-        if way == "crash":
+        if mode == "crash":
             receipt, error = self.crashed(make, key)
-        elif way in ("at once", "at once, one key"):
-            receipt, error = self.raced(make, key, expected, one_key=way != "at once")
+        elif mode in ("at once", "at once, one key"):
+            receipt, error = self.raced(make, key, expected, one_key=mode != "at once")
         if receipt is None and error is None:
             receipt, error = self.outcome(make(key))
         assert error == expected, f"{name}: {error or 'done'}, must be {expected or 'done'}"
@@ -456,9 +456,9 @@ class MarketMachine:
         expect(self.model, receipt.task_id or 0)
         if receipt.task_id is not None:
             assert receipt.state == self.model.jobs[receipt.task_id].state
-        if way in ("again", "crash", "at once, one key"):
+        if mode in ("again", "crash", "at once, one key"):
             assert self.outcome(make(key)) == (receipt, None)
-        if way == "other call":
+        if mode == "other call":
             other = self.world.market.deposit_test_money(self.team, "else", 1, key=key)
             assert self.outcome(other) == (None, KeyConflict.__name__)
         self.done[name] += 1
@@ -473,7 +473,7 @@ class MarketMachine:
         return None
 
     def crashed(self, make: Make, key: str) -> tuple[Receipt | None, str | None]:
-        """Let the call die somewhere; (None, None) where it must be made again."""
+        """Let the call crash somewhere; (None, None) if it must be made again."""
         statements = self.keys * 7 % 23
         try:
             return self.world.crashing(lambda: make(key), statements), None
@@ -487,7 +487,7 @@ class MarketMachine:
     def raced(
         self, make: Make, key: str, expected: str | None, *, one_key: bool
     ) -> tuple[Receipt | None, str | None]:
-        """Make the call three times at once: one is done, whatever the order."""
+        """Make the call three times concurrently: one succeeds, whatever the order."""
         calls = [make(key if one_key else f"{key}-{place}") for place in range(3)]
 
         async def together() -> list[Any]:
@@ -525,7 +525,7 @@ class MarketMachine:
         return number, self.model.jobs[number]
 
     def actor(self, chance: Random, *right: Any, others: tuple[str, ...] = PEOPLE) -> str:
-        """Whoever has the role, unless this is what is to be wrong."""
+        """The one with the role, unless the role is the deliberate error."""
         fitting = [name for name in right if name is not None and name in others]
         is_wrong = self.flaw == "role" or (self.flaw == "anything" and chance.random() < 0.3)
         return chance.choice(others if is_wrong or not fitting else fitting)
@@ -567,7 +567,7 @@ class MarketMachine:
 
 
 def a_job(chance: Random, now: int) -> Job:
-    """Terms that can be posted, mostly."""
+    """Terms that are mostly valid."""
     poster = chance.choice(["ann", "bob"])
     deadline = now + chance.choice([300, 1000, 5000]) * SECOND
     job = Job(

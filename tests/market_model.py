@@ -1,6 +1,6 @@
-"""What the market must do, written down a second time: plain dictionaries and ifs.
+"""A reference model of the market: plain dictionaries and ifs.
 
-It shares no code with Arena but the names of the errors. Times are microseconds after the start,
+It shares no code with Arena, only the names of its errors. Times are microseconds after the start,
 so that "one tick before" is exact. Amounts and accounts are kept in one Counter.
 """
 
@@ -17,7 +17,7 @@ class Refused(Exception):
 
 @dataclass
 class Job:
-    """A task as a patient clerk would know it."""
+    """A task as the model sees it."""
 
     poster: str
     reward: int
@@ -50,7 +50,7 @@ class Job:
     score: int | None = None
 
     def landmarks(self) -> list[int]:
-        """Moments at which something about this task changes."""
+        """Times at which something about this task changes."""
         times = [self.deadline]
         times += [self.commit_deadline] if self.commit_deadline else []
         times += [self.apply_until] if self.apply_until else []
@@ -63,7 +63,7 @@ class Job:
         return times
 
     def exit(self) -> int:
-        """From when on anyone may end it."""
+        """The time from which anyone may end it."""
         match self.state:
             case "submitted":
                 return self.judge_end + self.fallback_window
@@ -84,7 +84,7 @@ class Job:
 
 
 class Model:
-    """All that the market should know."""
+    """The expected state of the market."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -99,7 +99,7 @@ class Model:
         self.money[source] -= amount
         self.money[target] += amount
 
-    # Calls. Each looks at the state, the role, the time and the content, in this order.
+    # Calls. Each checks the state, the role, the time and the content, in this order.
 
     def post(self, number: int, job: Job) -> None:
         if job.judge == job.poster and not job.self_judged:
@@ -230,7 +230,7 @@ class Model:
         job.reason = "no_submission"
 
     def _merit(self, job: Job, agent: str) -> tuple[float, float, int, str]:
-        """The better the smaller: Wilson's low end of the win rate, average, time, name."""
+        """Sort key, best first: Wilson lower bound of the win rate, average, time, name."""
         fame = self.fame.get(agent, Counter())
         total, z = fame["judged"] + fame["no_shows"], 1.959963984540054
         low = 0.0
@@ -241,7 +241,7 @@ class Model:
         average = fame["score_sum"] / fame["judged"] if fame["judged"] else 0.0
         return -round(low, 9), -average, job.applied[agent], agent
 
-    # What the calls share.
+    # Helpers of the calls.
 
     def _in(self, number: int, *states: str) -> Job:
         if number not in self.jobs:
@@ -250,8 +250,8 @@ class Model:
             raise Refused("WrongState")
         return self.jobs[number]
 
-    def _is(self, who: str, wanted: str | None) -> None:
-        if who != wanted:
+    def _is(self, who: str, required: str | None) -> None:
+        if who != required:
             raise Refused("WrongRole")
 
     def _before(self, end: int) -> None:

@@ -1,7 +1,7 @@
-"""Mistakes that must be found: each makes the running market do one thing wrong.
+"""Bugs that the tests must find: each makes the running market do one thing wrong.
 
-They are made where the market's own parts meet, not in the text of its source: in the table of
-moves, in what a move does (a step), and in the few functions through which the ledger writes.
+They are patched in at the seams of the market, not in its source: in the table of moves, in the
+effect of a move (a step), and in the few functions through which the ledger writes.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,16 +28,16 @@ Plant = Callable[[Patch], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One mistake, and how to make it."""
+    """One bug, and how to patch it in."""
 
     name: str
     plant: Plant
     history: int
-    """One that shows it early, which is tried first: the others take time."""
+    """A history that finds it early; it is tried first, because the others take time."""
 
 
 def every_move(change: Callable[[Move], Move]) -> Plant:
-    """Another table of moves."""
+    """Change the table of moves."""
 
     def plant(patch: Patch) -> None:
         changed = tuple(map(change, moves.MOVES))
@@ -48,30 +48,30 @@ def every_move(change: Callable[[Move], Move]) -> Plant:
 
 
 def every_step(
-    change: Callable[[Task, Call, Step], Step], *, told: Callable[[Task, Call], Call] | None = None
+    change: Callable[[Task, Call, Step], Step], *, seen: Callable[[Task, Call], Call] | None = None
 ) -> Plant:
-    """Moves that do something else; `told` is what a move takes a call for."""
+    """Change the effect of every move; `seen` gives the call that the move sees."""
 
     def wrapped(effect: moves.Effect) -> moves.Effect:
-        def wrong(task: Task, call: Call, at: Any) -> Step:
-            return change(task, call, effect(task, told(task, call) if told else call, at))
+        def mutated(task: Task, call: Call, at: Any) -> Step:
+            return change(task, call, effect(task, seen(task, call) if seen else call, at))
 
-        return wrong
+        return mutated
 
     return every_move(lambda move: replace(move, effect=wrapped(move.effect)))
 
 
-def believed(told: Callable[[Task, Call], Call]) -> Plant:
-    """Moves that do not look at all that a call says."""
-    return every_step(lambda _task, _call, step: step, told=told)
+def believed(seen: Callable[[Task, Call], Call]) -> Plant:
+    """Moves that do not check all of a call."""
+    return every_step(lambda _task, _call, step: step, seen=seen)
 
 
-def in_ledger(name: str, wrong: Callable[..., Any]) -> Plant:
-    """Another function in the ledger; it is given the right one first."""
+def in_ledger(name: str, mutated: Callable[..., Any]) -> Plant:
+    """Replace a function of the ledger; the new one gets the original first."""
 
     def plant(patch: Patch) -> None:
-        right = getattr(ledger, name)
-        patch.setattr(ledger, name, lambda *given, **named: wrong(right, *given, **named))
+        original = getattr(ledger, name)
+        patch.setattr(ledger, name, lambda *given, **named: mutated(original, *given, **named))
 
     return plant
 

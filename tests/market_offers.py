@@ -33,19 +33,19 @@ def offer(**terms: object) -> TaskPost:
 
 
 async def posted(client: Client, **terms: object) -> int:
-    """The number of a task that was just offered."""
+    """Post a task and return its number."""
     task_id = (await client.post_task(offer(**terms))).task_id
     assert task_id is not None
     return task_id
 
 
 async def held(client: Client, account: str) -> str:
-    """What somebody has."""
+    """The balance of an account."""
     return str((await client.balance(account)).balances[0].amount)
 
 
 async def judged(reader: Client, task_id: int, score: int) -> None:
-    """Judge what was handed in, as judy."""
+    """Judge the submitted result, as judy."""
     task = (await reader.task(task_id)).task
     assert task.agent and task.result_hash
     await reader.judge(

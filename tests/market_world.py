@@ -1,4 +1,4 @@
-"""A market with a clock that is set by hand, faults on demand, and keys for its agents."""
+"""A market with a manual clock, injected faults, and keys for its agents."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ class Crash(Exception):
 
 
 class World:
-    """One database and the market on it, for many histories: each is a team of its own."""
+    """One database and its market, for many histories: each is a separate team."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.runner = asyncio.Runner()
@@ -57,11 +57,11 @@ class World:
         return self.runner.run(wait())
 
     def _hurry(self) -> None:
-        """Do without what only a power failure could show, and without a thread per statement.
+        """Turn off durability, and run statements without a thread hop.
 
-        Each statement is handed to a thread and back several times, which takes longer than the
-        statement. Only the beginning of a transaction has to wait for somebody: all else is done
-        at once, so calls still race for the lock.
+        Each statement passes to a thread and back several times, which takes longer than the
+        statement. Only BEGIN may have to wait for another transaction: everything else runs
+        inline, so calls still race for the lock.
         """
 
         def any_thread(_dialect: object, _record: object, _args: object, given: Any) -> None:
@@ -124,7 +124,7 @@ class World:
         )
 
     def crashing(self, call: Callable[[], Awaitable[T]], statements: int) -> T:
-        """Make the call and let it die before its n-th statement."""
+        """Make the call and let it crash before its n-th statement."""
         self.statements_left = statements
         try:
             return self.run(call())

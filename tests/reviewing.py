@@ -1,4 +1,4 @@
-"""What tests of reviews share: an agent `poet` whose answers people have to judge."""
+"""Helpers for tests of reviews: an agent `poet` whose answers people judge."""
 
 from uuid import UUID
 
@@ -20,8 +20,8 @@ def furnish(settings: Settings) -> Settings:
     return settings
 
 
-async def execute(house: Arena, agent_id: str = "poet", **asked: object) -> Run:
-    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
+async def execute(house: Arena, agent_id: str = "poet", **options: object) -> Run:
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id=agent_id, **options))
     await house.executor.start(run.id, TEAM)
     return await house.executor.wait(run.id)
 

@@ -1,4 +1,4 @@
-"""Which tests share a worker, and with it what they have set up.
+"""Which tests share a worker, and with it their fixtures.
 
 xdist's own groups do not work with this version of pytest: the mark is read and has no effect.
 """

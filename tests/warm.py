@@ -1,9 +1,9 @@
-"""The command `arena` without its start: a process that has imported it forks for each command.
+"""The command `arena` without its start-up: a fork server that has imported it forks per command.
 
-Importing takes a second of processor time, and the acceptance tests type hundreds of commands.
-What is forked is a process of its own, with the arguments, variables, folder and streams of
-`python -m arena`, and it ends as that does; only the imports are there already. That a cold start
-works is proved by every command's help, and by each test that starts one with `Shell.start`.
+Importing takes a second of CPU time, and the acceptance tests run hundreds of commands. The forked
+process has the arguments, variables, working folder and streams of `python -m arena`, and exits the
+same way; only the imports are done already. Cold starts are covered by the test of every command's
+help, and by each test that uses `Shell.start`.
 """
 
 import atexit
@@ -39,7 +39,7 @@ LIBRARIES = (
     "sqlalchemy.dialects.sqlite.aiosqlite",
     "uvicorn",
 )
-"""What commands import late, beside all of Arena."""
+"""What commands import lazily, apart from Arena itself."""
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
     input: str = "",  # the name that subprocess.run has for it
     timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
-    """Type a command and wait for its end."""
+    """Run a command and wait for it to exit."""
     with contextlib.ExitStack() as closing:
         streams = [closing.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3)]
         streams[0].write(input)
@@ -63,7 +63,7 @@ def run(
 def start(
     words: Sequence[str], environment: Mapping[str, str], *, cwd: Path | None = None
 ) -> "Process":
-    """Type a command and do not wait; nobody reads what it prints."""
+    """Start a command without waiting; its output is discarded."""
     nothing = os.open(os.devnull, os.O_RDWR)
     process = _fork(words, environment, cwd, [nothing] * 3)
     os.close(nothing)
@@ -71,7 +71,7 @@ def start(
 
 
 def serve(environment: Mapping[str, str], *words: str) -> "Process":
-    """`arena serve` on a free port; it is up when this comes back, and knows its address."""
+    """`arena serve` on a free port; returns once it listens, with `url` set."""
     ours, theirs = os.pipe()
     nothing = os.open(os.devnull, os.O_RDWR)
     process = _fork(("serve", "--port", "0", *words), environment, None, [nothing, theirs, nothing])
@@ -85,7 +85,7 @@ def serve(environment: Mapping[str, str], *words: str) -> "Process":
 
 
 class Process:
-    """A started command, with what is needed of `subprocess.Popen`; it is no child of ours."""
+    """A started command with the needed part of `subprocess.Popen`; not a child of this process."""
 
     def __init__(self, words: Sequence[str], line: socket.socket) -> None:
         self._words = list(words)
@@ -121,7 +121,7 @@ class Process:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self.send_signal(signal.SIGKILL)  # a test that failed must not wait for it as well
+            self.send_signal(signal.SIGKILL)  # a failed test must not also wait for the command
         self.wait()
         self._line.close()
         if self.stdout is not None:
@@ -131,20 +131,24 @@ class Process:
 def _fork(
     words: Sequence[str], environment: Mapping[str, str], cwd: Path | None, streams: list[int]
 ) -> Process:
-    asked = {"words": list(words), "environment": dict(environment), "cwd": str(cwd or Path.cwd())}
+    request = {
+        "words": list(words),
+        "environment": dict(environment),
+        "cwd": str(cwd or Path.cwd()),
+    }
     line = socket.socket(socket.AF_UNIX)
     line.connect(_server())
     socket.send_fds(line, [b"."], streams)
-    line.sendall(json.dumps(asked).encode() + b"\n")
+    line.sendall(json.dumps(request).encode() + b"\n")
     return Process(words, line)
 
 
 def _read_line(line: socket.socket) -> str:
-    """Byte by byte: what comes after it must stay where `select` sees it."""
+    """Read byte by byte: the rest must stay in the socket, where `select` sees it."""
     read = b""
     while not read.endswith(b"\n"):
         byte = line.recv(1)
-        assert byte, "the process that forks has gone"
+        assert byte, "the fork server exited"
         read += byte
     return read.decode()
 
@@ -156,7 +160,7 @@ def _text(stream: IO[str]) -> str:
 
 @functools.cache
 def _server() -> str:
-    """The socket of the process that forks; it is started once, and ends with this one."""
+    """The socket of the fork server; it is started once, and exits with this process."""
     folder = tempfile.TemporaryDirectory(prefix="arena-warm-")
     path = f"{folder.name}/socket"
     server = subprocess.Popen(
@@ -164,7 +168,7 @@ def _server() -> str:
     )
 
     def end() -> None:
-        with server:  # closes its input: that is how it knows
+        with server:  # closes its stdin, which makes it exit
             pass
         folder.cleanup()
 
@@ -175,7 +179,7 @@ def _server() -> str:
 
 
 def next_command(path: str) -> tuple[dict[str, Any], list[int]]:
-    """Comes back in a process of its own for each command, and in the server never."""
+    """Return in a new process for each command; never return in the fork server."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
@@ -192,21 +196,21 @@ def next_command(path: str) -> tuple[dict[str, Any], list[int]]:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with line:
         _, streams, _, _ = socket.recv_fds(line, 1, 3)
-        with line.makefile() as told:
-            asked = json.loads(told.readline())
+        with line.makefile() as reader:
+            request = json.loads(reader.readline())
         if pid := os.fork():
             for stream in streams:
                 os.close(stream)
             line.sendall(f"{pid}\n".encode())
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            with contextlib.suppress(BrokenPipeError):  # whoever asked did not wait so long
+            with contextlib.suppress(BrokenPipeError):  # the caller has disconnected
                 line.sendall(f"{code}\n".encode())
             os._exit(0)
-    return asked, streams
+    return request, streams
 
 
 def import_all() -> None:
-    """Import all that a command may need: each imports late what it does not always use."""
+    """Import everything a command may need, including its lazy imports."""
     for module in pkgutil.walk_packages(arena.__path__, "arena."):
         # Migrations and their environment are run by Alembic, not imported.
         if not module.name.startswith("arena.store.migrations."):
@@ -215,17 +219,17 @@ def import_all() -> None:
         importlib.import_module(library)
 
 
-def become(asked: dict[str, Any], streams: Sequence[int]) -> None:
-    """All that a shell would have given to the command."""
+def become(request: dict[str, Any], streams: Sequence[int]) -> None:
+    """Set up streams, session, environment, folder and arguments as a shell would."""
     for place, stream in enumerate(streams):
         os.dup2(stream, place)
         os.close(stream)
     os.setsid()
     os.environ.clear()
-    os.environ.update(asked["environment"])
-    os.chdir(asked["cwd"])
-    sys.argv = ["arena", *asked["words"]]
-    sys.path[0] = asked["cwd"]
+    os.environ.update(request["environment"])
+    os.chdir(request["cwd"])
+    sys.argv = ["arena", *request["words"]]
+    sys.path[0] = request["cwd"]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Only what a user has: the command `arena`, a home of their own, and HTTP."""
+"""Only what a user has: the command `arena`, a home folder, and HTTP."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ ARENA = (sys.executable, "-m", "arena")
 
 @dataclass(frozen=True, kw_only=True)
 class Shell:
-    """Somebody's terminal: a home and variables."""
+    """A user's shell: a home and environment variables."""
 
     home: Path
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Shell:
         return {**kept, "ARENA_HOME": str(self.home), **self.variables}
 
     def arena(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        """Type a command and wait for its end."""
+        """Run a command and wait for it to exit."""
         return warm.run(words, self.environment, **options)
 
     def json(self, *words: str) -> Any:
@@ -43,7 +43,7 @@ class Shell:
         return json.loads(done.stdout)
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
-        """Type a command and do not wait; it leads a process group of its own."""
+        """Start a command without waiting; it leads its own process group."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
         return subprocess.Popen(
             [*ARENA, *words], env=self.environment, start_new_session=True, **options
@@ -51,7 +51,7 @@ class Shell:
 
     @contextmanager
     def serving(self, *words: str) -> Iterator[httpx2.Client]:
-        """`arena serve` on a free port until the block ends; a client of it."""
+        """`arena serve` on a free port until the block ends; yields a client."""
         with warm.serve(self.environment, *words) as server:
             try:
                 with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as client:
@@ -65,7 +65,7 @@ class Shell:
 
 
 def end(process: subprocess.Popen[str]) -> int:
-    """End a process as Ctrl-C does; its exit code."""
+    """Stop a process as Ctrl-C does; returns its exit code."""
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
     try:
@@ -79,7 +79,7 @@ def end(process: subprocess.Popen[str]) -> int:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """kill -9, as the kernel does it when memory runs out: only the process itself."""
+    """kill -9 of the process alone, as the OOM killer does it."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=20)
@@ -93,7 +93,7 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture(scope="session")
 def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose database has its tables already, for tests that only look."""
+    """A home whose database already has its tables, for tests that only read."""
     home = tmp_path_factory.mktemp("used")
     assert Shell(home=home).arena("runs", "list").returncode == 0
     return home

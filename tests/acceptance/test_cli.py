@@ -1,4 +1,4 @@
-"""The command line as a user meets it: exit codes, JSON, messages, pipes."""
+"""The command line as a user sees it: exit codes, JSON, messages, pipes."""
 
 import json
 import re
@@ -18,13 +18,13 @@ HEAVY = {"pydantic", "sqlalchemy", "fastapi", "httpx2", "rich", "arena.api", "ar
 
 @pytest.fixture
 def looking(shell, used_home: Path):
-    """A user who only looks: the home is shared."""
+    """A user who only reads: the home is shared."""
     return type(shell)(home=used_home)
 
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[str, str]:
-    """Folders with agents and tests of the user's own."""
+    """Folders with the user's own agents and tests."""
     agents, tests = tmp_path / "agents", tmp_path / "tests"
     write_agent(agents, "half", "return prompt.upper() if prompt[-1] in '13' else 'no\\x1b[31m'")
     write_tests(tests / "mine.yaml", count=4, agents=["half"])
@@ -51,11 +51,11 @@ def test_version_and_help_load_nothing_heavy(looking):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_shows_its_use_when_it_is_the_first_to_be_loaded(looking, name: str):
+def test_every_command_shows_its_usage_when_it_is_loaded_first(looking, name: str):
     with looking.start(name, "--help") as process:
-        told, wrong = process.communicate(timeout=60)
-    assert (process.returncode, wrong) == (0, "")
-    assert f"Usage: arena {name}" in told or f"Usage: python -m arena {name}" in told
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert f"Usage: arena {name}" in output or f"Usage: python -m arena {name}" in output
 
 
 def test_a_run_with_a_gate_has_exit_code_1_and_says_why_tests_failed(shell, folders):
@@ -65,27 +65,27 @@ def test_a_run_with_a_gate_has_exit_code_1_and_says_why_tests_failed(shell, fold
     assert met.returncode == 0, met.stderr
     assert "2 of 4 passed" in met.stdout
     assert '"WORD2" is missing' in met.stdout
-    assert "\x1b" not in met.stdout  # an agent cannot paint the user's terminal
-    assert met.stderr == ""  # no bar where nobody looks
+    assert "\x1b" not in met.stdout  # an agent cannot control the user's terminal
+    assert met.stderr == ""  # no progress bar without a terminal
     missed = shell.arena(*words, "--fail-under", "50.1", "--json")
     assert missed.returncode == 1
-    told = json.loads(missed.stdout)
-    assert told.keys() >= {"run", "results"}
-    assert (told["run"]["passed_tests"], told["run"]["score_percent"]) == (2, 50.0)
-    assert len(told["results"]) == 4
+    report = json.loads(missed.stdout)
+    assert report.keys() >= {"run", "results"}
+    assert (report["run"]["passed_tests"], report["run"]["score_percent"]) == (2, 50.0)
+    assert len(report["results"]) == 4
     assert {"test_id", "passed", "points_earned", "duration_seconds", "failure_reason"} <= (
-        told["results"][0].keys()
+        report["results"][0].keys()
     )
 
     listed = shell.json("runs", "list")
-    assert listed["runs"][0]["id"] == told["run"]["id"]
-    assert shell.json("runs", "show", told["run"]["id"])["run"] == told["run"]
+    assert listed["runs"][0]["id"] == report["run"]["id"]
+    assert shell.json("runs", "show", report["run"]["id"])["run"] == report["run"]
     page = shell.json("runs", "list", "--limit", "1")
     rest = shell.json("runs", "list", "--limit", "1", "--cursor", page["next_cursor"])
     assert [run["id"] for run in (*page["runs"], *rest["runs"])] == [
         run["id"] for run in listed["runs"]
     ]
-    done = shell.arena("runs", "cancel", told["run"]["id"])
+    done = shell.arena("runs", "cancel", report["run"]["id"])
     assert (done.returncode, done.stdout) == (2, "")
     assert "is completed, it cannot be cancelled" in done.stderr
 
@@ -104,7 +104,7 @@ def test_a_run_with_a_gate_has_exit_code_1_and_says_why_tests_failed(shell, fold
         (("leaderboard",), {"leaderboard", "count"}),
     ],
 )
-def test_every_reading_command_speaks_json(looking, words: tuple[str, ...], keys: set[str]):
+def test_every_read_only_command_prints_json(looking, words: tuple[str, ...], keys: set[str]):
     assert looking.json(*words).keys() >= keys
 
 
@@ -112,7 +112,7 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (("run", "parot"), 2, "no agent is called 'parot'"),
         (("run", "qa-web-manage"), 2, "did you mean 'qa-web-manager'?"),
@@ -138,24 +138,26 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
         (("nonsense",), 2, "nonsense"),
     ],
 )
-def test_a_mistake_is_one_line_and_an_exit_code(looking, words, code: int, told: str):
+def test_a_usage_error_is_one_line_and_an_exit_code(looking, words, code: int, message: str):
     done = looking.arena(*words)
     assert done.returncode == code
-    assert told in done.stderr + done.stdout
+    assert message in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 4
 
 
-def test_settings_that_are_wrong_are_reported(shell):
-    wrong = type(shell)(home=shell.home, variables={"ARENA_DATABASE_URL": "mysql://me:pw1234@h/d"})
-    done = wrong.arena("runs", "list")
+def test_invalid_settings_are_reported(shell):
+    invalid = type(shell)(
+        home=shell.home, variables={"ARENA_DATABASE_URL": "mysql://me:pw1234@h/d"}
+    )
+    done = invalid.arena("runs", "list")
     assert done.returncode == 2
     assert "postgresql://" in done.stderr
     assert "pw1234" not in done.stderr
-    away = type(shell)(
+    unreachable = type(shell)(
         home=shell.home, variables={"ARENA_DATABASE_URL": "postgresql://me:pw1234@127.0.0.1:9/d"}
     )
-    done = away.arena("runs", "list")
+    done = unreachable.arena("runs", "list")
     assert done.returncode == 3
     assert done.stderr.startswith("error: the database does not respond")
     assert "Traceback" not in done.stderr
@@ -190,16 +192,16 @@ def test_lint_reports_every_problem_of_every_file_at_its_place(looking, tmp_path
         assert any(f"{tmp_path}/{place}" in line for line in lines), place
     assert any("did you mean 'name'" in line for line in lines)
     assert "in 4 files with 2 tests" in lines[-1]
-    told = looking.arena("tests", "lint", str(tmp_path), "--json")
-    assert told.returncode == 1
-    problems = json.loads(told.stdout)["problems"]
+    linted = looking.arena("tests", "lint", str(tmp_path), "--json")
+    assert linted.returncode == 1
+    problems = json.loads(linted.stdout)["problems"]
     assert {"file", "line", "column", "message"} == problems[0].keys()
     assert len(problems) == len(lines) - 1
     good = looking.arena("tests", "lint", str(tmp_path / "good.yaml"))
     assert (good.returncode, good.stdout) == (0, "0 problems in 1 file with 2 tests\n")
 
 
-def test_audit_reports_a_test_that_nobody_has_to_answer(looking, tmp_path: Path):
+def test_audit_reports_a_test_that_passes_without_an_answer(looking, tmp_path: Path):
     write_tests(tmp_path / "echo.yaml", count=1, expected={"contains": ["word1"]})
     done = looking.arena("tests", "audit", "--tests", str(tmp_path))
     assert done.returncode == 1
@@ -218,22 +220,20 @@ def test_a_reader_that_disconnects_is_no_error(looking, words: str):
     assert done.stderr == ""
 
 
-def test_the_newest_version_with_a_problem_is_reported_and_no_older_one_is_run_for_it(
-    shell, folders
-):
+def test_a_problem_in_the_newest_version_is_reported_and_no_older_one_is_run(shell, folders):
     agents, tests = folders
-    wrong = write_agent(Path(agents), "half", "return ''", version="1.1.0").rename(
+    broken = write_agent(Path(agents), "half", "return ''", version="1.1.0").rename(
         f"{agents}/v2.yaml"
     )
     write_agent(Path(agents), "half", "return prompt.upper()")
-    wrong.write_text(wrong.read_text().replace("callable:", "callabel:"))
+    broken.write_text(broken.read_text().replace("callable:", "callabel:"))
     words = ("--agents", agents, "--tests", tests, "--fail-under", "100")
     done = shell.arena("run", "half", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert "error: the newest version of 'half' is unknown" in done.stderr
     named = shell.arena("run", "half@1.0.0", *words)
     assert named.returncode == 0, named.stderr
-    assert f"{wrong}:2:3: connector: unknown key 'callabel'" in named.stderr
+    assert f"{broken}:2:3: connector: unknown key 'callabel'" in named.stderr
     listed = shell.arena("agents", "list", "--agents", agents)
     assert listed.stderr.count("connector: unknown key 'callabel'") == 1
     with shell.serving("--agents", agents) as client:
@@ -264,18 +264,18 @@ def test_a_gate_is_refused_where_a_named_test_file_cannot_be_read(shell, folders
     assert shell.arena(*words).returncode == 0
 
 
-def test_a_list_of_no_tests_says_what_may_be_wrong(looking):
-    told = {
+def test_an_empty_list_of_tests_suggests_the_reason(looking):
+    reasons = {
         ("--category", "navigatio"): "no test is of the category 'navigatio'; did you mean 'navi",
         ("--agent", "nobody"): "no test here is for the agent 'nobody'; known: ai-assistant, ",
     }
-    for words, why in told.items():
+    for words, reason in reasons.items():
         done = looking.arena("tests", "list", *words)
         assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "0 tests, 0 points")
-        assert why in done.stderr
+        assert reason in done.stderr
 
 
-def test_a_leaderboard_is_printed_in_one_way(looking):
+def test_a_leaderboard_is_printed_in_one_format_only(looking):
     done = looking.arena("leaderboard", "--json", "--csv")
     assert (done.returncode, done.stderr) == (2, "error: --json and --csv: give one of them\n")
 

@@ -25,7 +25,7 @@ KINDS = {str: "string", bool: "boolean", int: "number", float: "number", type(No
 
 
 def fields(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """Every place in a JSON document with its type; the elements of a list share one place."""
+    """Every path in a JSON document with its type; the items of a list share one path."""
     if isinstance(value, dict):
         yield place, "object"
         for name, inner in value.items():
@@ -39,7 +39,7 @@ def fields(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def commands_with_json() -> Iterator[tuple[str, ...]]:
-    """The words of every command of today that has `--json`."""
+    """The words of every current command that has `--json`."""
 
     def walk(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if any("--json" in option.opts for option in command.params):
@@ -54,7 +54,7 @@ def commands_with_json() -> Iterator[tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    """The story that 0.1 was asked to play, played again."""
+    """The scenario that 0.1 played, played again."""
     folder = tmp_path_factory.mktemp("story")
     with model() as variables:
         yield play(Shell(home=folder / "home", variables=variables), folder)
@@ -64,16 +64,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
 def test_a_json_output_of_0_1_has_kept_its_fields(played: Played, name: str):
     assert played[name]["code"] == OUTPUTS[name]["code"]
     then, now = set(fields(OUTPUTS[name]["output"])), set(fields(played[name]["output"]))
-    # What was null then may have a value now, and the other way round.
+    # What was null then may have a value now, and vice versa.
     missing = {place for place, _ in then} - {place for place, _ in now}
     assert missing == set()
     assert {one for one in then - now if one[1] != "null"} == set()
 
 
-def test_the_story_covers_every_command_of_0_1():
-    told = {tuple(one["words"]) for one in OUTPUTS.values()}
+def test_the_scenario_covers_every_command_of_0_1():
+    covered = {tuple(one["words"]) for one in OUTPUTS.values()}
     for words in commands_with_json():
-        assert any(one[: len(words)] == words for one in told), f"arena {' '.join(words)} --json"
+        assert any(one[: len(words)] == words for one in covered), f"arena {' '.join(words)} --json"
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def opened(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Iterat
 
 
 def kept(then: Any, now: Any) -> Any:
-    """The part of a document of today that one of 0.1 has too."""
+    """The part of a current document that the one of 0.1 also has."""
     if isinstance(then, dict) and isinstance(now, dict):
         return {name: kept(one, now[name]) for name, one in then.items() if name in now}
     if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
@@ -107,7 +107,7 @@ def test_a_database_of_0_1_shows_what_it_showed(
         now = shown(shell)
         for name, then in OPENED[dialect].items():
             assert kept(then, now[name]) == then, name
-        # It is no museum: the migrated home goes on.
+        # The migrated home can still be used.
         before = len(now["runs"]["runs"])
         assert shell.arena("run", "parrot").returncode == 0
         assert len(shell.json("runs", "list", "--limit", "1000")["runs"]) == before + 1

@@ -1,4 +1,4 @@
-"""The script of the document runs as it stands there; only the port is another one."""
+"""The script in the document runs as written; only the port differs."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`arena evaluate` and the page about standards, as a user has them."""
+"""`arena evaluate`, and the examples on the page about standards."""
 
 import json
 import re
@@ -25,7 +25,7 @@ ADD = {"type": "test_cases", "functionName": "add", "cases": [{"input": [1, 2], 
 
 
 @pytest.mark.parametrize("document", [document for document, _ in BLOCKS])
-def test_every_standard_of_the_page_is_one(document: str) -> None:
+def test_every_standard_on_the_page_is_valid(document: str) -> None:
     read_standard_document(json.loads(document))
 
 
@@ -45,7 +45,7 @@ def put(folder: Path, name: str, value: object) -> str:
     return str(path)
 
 
-def test_the_exit_code_says_how_it_went(shell, tmp_path: Path) -> None:
+def test_the_exit_code_reports_the_outcome(shell, tmp_path: Path) -> None:
     standard = put(tmp_path, "add.json", ADD)
     good = put(tmp_path, "good.py", "def add(a, b): return a + b")
     bad = put(tmp_path, "bad.py", "def add(a, b): return a - b")
@@ -66,7 +66,7 @@ def test_the_exit_code_says_how_it_went(shell, tmp_path: Path) -> None:
     assert done.stderr.count("ARENA_JUDGE_MODEL") == 1
 
 
-def test_either_may_come_from_standard_input_and_json_has_it_all(shell, tmp_path: Path) -> None:
+def test_either_file_may_come_from_stdin_and_json_has_every_field(shell, tmp_path: Path) -> None:
     standard = put(tmp_path, "add.json", ADD)
     code = "function add(a, b) { return a + b }"
     done = shell.arena("evaluate", standard, "-", "--language", "js", "--json", input=code)
@@ -77,7 +77,7 @@ def test_either_may_come_from_standard_input_and_json_has_it_all(shell, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("standard", "code", "told"),
+    ("standard", "code", "message"),
     [
         ({**ADD, "functionName": ""}, b"x", "functionName: must not be empty"),
         ("{", b"x", "standard:1:2: not JSON"),
@@ -87,14 +87,14 @@ def test_either_may_come_from_standard_input_and_json_has_it_all(shell, tmp_path
         (ADD, b"\xff\xfe", "is not UTF-8 text (byte 0)"),
     ],
 )
-def test_bad_input_says_what_and_where(shell, tmp_path, standard, code, told) -> None:
+def test_bad_input_says_what_and_where(shell, tmp_path, standard, code, message) -> None:
     (tmp_path / "code").write_bytes(code)
     done = shell.arena("evaluate", put(tmp_path, "standard", standard), str(tmp_path / "code"))
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
-def test_where_one_verdict_goes_is_not_ignored(shell, tmp_path) -> None:
+def test_an_output_file_for_a_single_verdict_is_refused(shell, tmp_path) -> None:
     standard, code = put(tmp_path, "standard", ADD), put(tmp_path, "code.py", "x")
     done = shell.arena("evaluate", standard, code, "-o", str(tmp_path / "verdict.json"))
     assert done.returncode == 2
@@ -108,7 +108,7 @@ def test_a_standard_is_found_by_its_cid(shell, tmp_path: Path) -> None:
 
 
 def lines(path: Path) -> dict[Any, Any]:
-    return {told["id"]: told for told in map(json.loads, path.read_text().splitlines())}
+    return {line["id"]: line for line in map(json.loads, path.read_text().splitlines())}
 
 
 def test_a_batch_judges_every_line_and_reports_a_faulty_one(shell, tmp_path) -> None:
@@ -122,10 +122,10 @@ def test_a_batch_judges_every_line_and_reports_a_faulty_one(shell, tmp_path) -> 
     source = put(tmp_path, "batch.jsonl", "\n".join(map(json.dumps, rows)) + "\n\n{no\n")
     done = shell.arena("evaluate", "--batch", source)
     assert done.returncode == 2
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    scores = {one["id"]: one["score"] for one in told if "score" in one}
+    output = [json.loads(line) for line in done.stdout.splitlines()]
+    scores = {line["id"]: line["score"] for line in output if "score" in line}
     assert scores == {f"n{n}": 100 if n % 2 else 0 for n in range(20)}
-    errors = {one["error"]["line"]: one["error"]["message"] for one in told if "error" in one}
+    errors = {line["error"]["line"]: line["error"]["message"] for line in output if "error" in line}
     assert errors.keys() == {21, 22, 23, 25}
     assert "earlier line" in errors[21]
     assert "reviewed by a person" in errors[23]
@@ -150,4 +150,4 @@ def test_a_batch_that_was_killed_continues_and_judges_nothing_twice(shell, tmp_p
     assert done.returncode == 0, done.stderr
     assert verdicts.read_text().splitlines()[: len(before)] == before
     assert len(verdicts.read_text().splitlines()) == 40
-    assert {told["score"] for told in lines(verdicts).values()} == {100}
+    assert {line["score"] for line in lines(verdicts).values()} == {100}

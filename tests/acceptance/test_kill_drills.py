@@ -1,4 +1,4 @@
-"""`kill -9` at random moments loses nothing that was reported, and doubles nothing."""
+"""`kill -9` at random moments neither loses nor duplicates a reported result."""
 
 import random
 import signal
@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from drills import TESTS, Arena, Server, asked, check_record, prepare, until, wait_until_asked
+from drills import (
+    TESTS,
+    Arena,
+    Server,
+    check_record,
+    prepare,
+    question_count,
+    until,
+    wait_for_questions,
+)
 
 CHANCE = random.Random(5109)
 
@@ -17,17 +26,17 @@ Moment = tuple[int, float]
 
 
 def moments(count: int) -> list[Moment]:
-    """When to kill one run again and again: after so many more questions, and how long after it.
+    """When to kill one run repeatedly: after how many more questions, and with what delay.
 
     After the first question, after a few more (so that the run is far from its end), and after
-    the last (so while the rest is written down and the run is ended). The same every time.
+    the last (while the rest is stored and the run finishes). The same every time.
     """
     few = (CHANCE.randint(1, 25) for _ in range(count - 2))
     return [(questions, round(CHANCE.random() * 0.15, 3)) for questions in (1, *few, TESTS)]
 
 
 def drills(count: int) -> list[Any]:
-    """Two runs on SQLite and one on PostgreSQL, each killed so many times."""
+    """Two runs on SQLite and one on PostgreSQL, each killed `count` times."""
     kinds = ("sqlite", "sqlite", "postgresql")
     return [pytest.param(kind, moments(count), id=f"{kind}{n}") for n, kind in enumerate(kinds)]
 
@@ -48,9 +57,9 @@ def recorded(arena: Arena, run_id: str) -> set[tuple[str, int, str]]:
 def test_a_killed_command_is_resumed_without_loss(arena: Arena, moments: list[Moment]):
     words, kept = ("run", "steady"), set[tuple[str, int, str]]()
     for questions, delay in moments:
-        awaited = asked(arena.home) + min(questions, TESTS - len(kept))
+        awaited = question_count(arena.home) + min(questions, TESTS - len(kept))
         with arena.start(*words) as process:
-            wait_until_asked(arena.home, awaited)
+            wait_for_questions(arena.home, awaited)
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
 
@@ -70,16 +79,16 @@ def test_a_killed_command_is_resumed_without_loss(arena: Arena, moments: list[Mo
 def test_a_killed_server_continues_by_itself_and_keeps_what_it_reported(
     arena: Arena, moments: list[Moment]
 ):
-    told, run_id, kept = set[tuple[str, int]](), "", 0
+    reported, run_id, kept = set[tuple[str, int]](), "", 0
     for questions, delay in moments:
-        awaited = asked(arena.home) + min(questions, TESTS - kept)
+        awaited = question_count(arena.home) + min(questions, TESTS - kept)
         with arena.serving() as server:
             if not run_id:
                 run_id = server.post("/api/benchmarks/run", {"agent_id": "steady"})["run_id"]
                 server.post(f"/api/benchmarks/run/{run_id}/execute?wait=false")
-            watcher = threading.Thread(target=collect, args=(server, run_id, told))
+            watcher = threading.Thread(target=collect, args=(server, run_id, reported))
             watcher.start()
-            wait_until_asked(arena.home, awaited)
+            wait_for_questions(arena.home, awaited)
             time.sleep(delay)
             server.kill()
             watcher.join()
@@ -88,12 +97,12 @@ def test_a_killed_server_continues_by_itself_and_keeps_what_it_reported(
         path = f"/api/benchmarks/runs/{run_id}"
         until(lambda: server.get(path)["run"]["status"] == "completed", "the run went on")
         items = check_record(server.get(path))
-    assert told
-    assert told <= items
+    assert reported
+    assert reported <= items
 
 
-def collect(server: Server, run_id: str, told: set[tuple[str, int]]) -> None:
-    """Write down every result that the server tells of."""
+def collect(server: Server, run_id: str, reported: set[tuple[str, int]]) -> None:
+    """Collect every result that the server reports."""
     for name, data in server.events(f"/api/benchmarks/runs/{run_id}/events"):
         if name == "result":
-            told.add((data["test_id"], data["trial"]))
+            reported.add((data["test_id"], data["trial"]))

@@ -1,4 +1,4 @@
-"""`kill -9` at the worst moments: nothing is executed, submitted, judged or paid twice, or lost."""
+"""`kill -9` at the worst moments: nothing is lost, or executed, submitted, judged or paid twice."""
 
 import dataclasses
 import random
@@ -16,8 +16,8 @@ from acceptance_market import PATIENCE_SECONDS, PAUSE_SECONDS, SOLVER, post
 TASKS = 4
 CHANCE = random.Random(60)
 DELAYS = [0.0, 0.3, 0.5, 0.65]
-"""After the solver of each task began, which takes half a second: at once, under way, as it ends,
-and while its result is written down or handed in."""
+"""Seconds after the start of a solver, which takes half a second: right away, while it works, as it
+ends, and while its result is stored or submitted."""
 
 
 def until(is_so: Callable[[], bool], what: str, pause: float = 0.02) -> None:
@@ -28,7 +28,7 @@ def until(is_so: Callable[[], bool], what: str, pause: float = 0.02) -> None:
 
 
 def until_states(shell: Any, are_so: Callable[[list[str]], bool], what: str) -> None:
-    """Asks seldom: each time is a command, and takes from those who are waited for."""
+    """Poll rarely: each poll is a command and takes CPU from the workers."""
     until(lambda: are_so(states(shell)), what, PAUSE_SECONDS)
 
 
@@ -47,7 +47,7 @@ def end(process: warm.Process, number: int = signal.SIGKILL) -> None:
         process.wait(timeout=60)
 
 
-def test_killed_agents_and_judges_double_and_lose_nothing(shell: Any, tmp_path: Path):
+def test_killed_agents_and_judges_lose_and_repeat_nothing(shell: Any, tmp_path: Path):
     shell = dataclasses.replace(shell, variables={"SOLVER_SECONDS": "0.5"})
     (tmp_path / "solver.py").write_text(SOLVER)
     assert shell.arena("ledger", "deposit", "alice", "1").returncode == 0

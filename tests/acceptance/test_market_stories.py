@@ -33,7 +33,7 @@ def test_the_story_from_the_command_line(shell: Any, tmp_path: Path):
     worker = shell.start(*words, cwd=tmp_path)
     try:
         wait_for_state(shell, 1, "assigned", "submitted")
-        # 3. to 8. The judge fetches by CID, evaluates and settles; the agent hears of it.
+        # 3. to 8. The judge fetches by CID, evaluates and settles; the agent is notified.
         done = ended(shell, 1, lambda: shell.arena("judge", "--once", "--as", "judy"))
         assert done["task"]["state"] == "paid"
         assert done["task"]["score"] == 100
@@ -59,12 +59,12 @@ def test_the_story_from_the_command_line(shell: Any, tmp_path: Path):
     }
     assert balances == {"user:alice": "0.95", "user:my-solver": "0.05", "outside": "-1"}
     assert shell.arena("ledger", "audit").returncode == 0
-    told = shell.arena("task", "show", "1").stdout
-    assert "my-solver was paid 0.05 TEST (score 100)" in told
+    output = shell.arena("task", "show", "1").stdout
+    assert "my-solver was paid 0.05 TEST (score 100)" in output
 
 
 class HttpAgent:
-    """An agent that knows nothing of Arena's code: HTTP, JSON and an Ed25519 key."""
+    """An agent without Arena's code: only HTTP, JSON and an Ed25519 key."""
 
     def __init__(self, http: httpx2.Client, name: str) -> None:
         self.http, self.name = http, name
@@ -157,7 +157,7 @@ def test_the_story_through_http(shell: Any):
         again = http.post(f"{path}/judge", json={**judged, "score": 0})
         assert (again.status_code, again.json()["code"]) == (409, "wrong_state")
         assert done(http.get("/api/ledger/audit"))["is_clean"]
-        # The Python client says the same, without asyncio.
+        # The Python client shows the same, without asyncio.
         with SyncClient(str(http.base_url)) as client:
             assert client.task(task).task.state == "paid"
             assert next(client.watch_market(since=0)).kind == "TestMoneyDeposited"
@@ -177,15 +177,15 @@ def test_without_an_executor_a_task_is_reported_and_submitted_by_hand(shell: Any
         assert events[-1]["id"] == 1
         assert events[-1]["description"] == DESCRIPTION
         (tmp_path / "answer.py").write_text("def double(n):\n    return 0\n")
-        told = shell.arena("task", "submit", "1", str(tmp_path / "answer.py"))
-        assert told.returncode == 0, told.stderr
-        assert "task 1 is submitted" in told.stdout
+        submitted = shell.arena("task", "submit", "1", str(tmp_path / "answer.py"))
+        assert submitted.returncode == 0, submitted.stderr
+        assert "task 1 is submitted" in submitted.stdout
         assert shell.arena("judge", "--once", "--as", "judy").returncode == 0
-        # What was handed in by hand is followed like everything else.
+        # A task submitted by hand is followed like any other.
         while events[-1]["event"] != "task_refunded":
             events.append(json.loads(worker.stdout.readline()))
-        told_of = ("applied", "assigned", "submitted", "judged", "refunded")
-        assert [event["event"] for event in events] == [f"task_{kind}" for kind in told_of]
+        kinds = ("applied", "assigned", "submitted", "judged", "refunded")
+        assert [event["event"] for event in events] == [f"task_{kind}" for kind in kinds]
     finally:
         worker.terminate()
         worker.wait(timeout=60)
@@ -199,17 +199,17 @@ def test_a_dry_run_shows_and_does_nothing(shell: Any, tmp_path: Path):
     shell.arena("ledger", "deposit", "alice", "1")
     post(shell, tmp_path)
     assert shell.arena("join", "--agent-id", "shy", "--register-only").returncode == 0
-    told = shell.arena("start", "--dry-run", "--exec", "cat")
-    assert told.stdout == "task 1 would be applied for: 0.05 TEST\n"
+    started = shell.arena("start", "--dry-run", "--exec", "cat")
+    assert started.stdout == "task 1 would be applied for: 0.05 TEST\n"
     assert shell.json("task", "show", "1")["applicants"] == []
-    told = shell.arena("start", "--exec", "no-such-program-anywhere")
-    assert (told.returncode, "no program" in told.stderr) == (2, True)
+    started = shell.arena("start", "--exec", "no-such-program-anywhere")
+    assert (started.returncode, "no program" in started.stderr) == (2, True)
 
 
 def test_mistakes_are_reported_in_one_line(shell: Any, tmp_path: Path):
     (tmp_path / "standard.json").write_text(json.dumps({**STANDARD, "pass_score": 80}))
     words = ["task", "post", "x", "--standard", str(tmp_path / "standard.json"), "--as", "alice"]
-    wrong: list[tuple[list[str], str]] = [
+    mistakes: list[tuple[list[str], str]] = [
         ([*words, "--reward", "0.05", "--judge", "judy"], "set its pass_score to 60"),
         ([*words, "--reward", "0,05", "--judge", "judy"], "like"),
         ([*words, "--reward", "1", "--judge", "judy", "--deadline", "soon"], "--deadline"),
@@ -222,8 +222,8 @@ def test_mistakes_are_reported_in_one_line(shell: Any, tmp_path: Path):
         (["judge", "--as", "judy"], "--watch"),
         (["task", "submit", "1", "nothing.txt"], "arena join"),
     ]
-    for command, told in wrong:
+    for command, message in mistakes:
         failed: subprocess.CompletedProcess[str] = shell.arena(*command)
         assert failed.returncode == 2, (command, failed.stdout, failed.stderr)
-        assert told in failed.stderr, (command, failed.stderr)
+        assert message in failed.stderr, (command, failed.stderr)
         assert failed.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""People at work: `arena review` in a terminal and through a pipe, and a server that is killed."""
+"""`arena review` in a terminal and through a pipe, and a server killed during a review."""
 
 import fcntl
 import json
@@ -25,7 +25,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 @pytest.fixture
 def poets(shell):
-    """A user with a run that waits for two answers to be judged."""
+    """A user whose run needs two answers judged by people."""
     write_agent(shell.home / "agents", "poet", "return '\\n'.join([prompt.upper()] * 60)")
     write_tests(shell.home / "benchmarks" / "plain.yaml", agents=["poet"], count=1)
     write_checklist(shell.home / "benchmarks" / "odes.yaml", agents=["poet"], count=2)
@@ -37,7 +37,7 @@ def run_of(shell) -> dict[str, Any]:
 
 
 class Typist:
-    """A person at a terminal of a real kernel: types when something is shown."""
+    """A user at a real pseudo-terminal, who types when some text is shown."""
 
     def __init__(self, shell, *words: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -48,7 +48,7 @@ class Typist:
         self.shown = ""
 
     def sees(self, text: str) -> None:
-        """Wait until the text is shown, after what was seen before."""
+        """Wait until the text is shown, after what was already seen."""
         end = time.monotonic() + PATIENCE_SECONDS
         while text not in self._seen:
             assert time.monotonic() < end, f"never shown: {text!r}; shown: {self.shown}"
@@ -59,7 +59,7 @@ class Typist:
         os.write(self._ours, keys.encode())
 
     def leaves(self) -> int:
-        """The exit code, when all is shown."""
+        """Read all output and return the exit code."""
         while self._read():
             pass
         os.close(self._ours)
@@ -71,7 +71,7 @@ class Typist:
             raise AssertionError(f"nothing happens any more; shown: {self.shown}")
         try:
             part = os.read(self._ours, 65536).decode(errors="replace")
-        except OSError:  # the other end is closed: that is how a terminal tells the end
+        except OSError:  # the other end is closed: end of file on a terminal
             return False
         self._seen = ESCAPES.sub("", self._seen + part)
         self.shown += part
@@ -86,7 +86,7 @@ def test_a_person_judges_by_single_keys(poets):
     mia.sees("lines more")
     mia.types(" ")  # the next page
     mia.sees("lines more")
-    mia.types("x")  # enough of it
+    mia.types("x")  # skip the rest
     mia.sees("[1/3] clear")
     mia.types("p")
     mia.sees("[2/3] true")
@@ -133,7 +133,7 @@ def test_keys_may_come_through_a_pipe(poets):
     done = poets.arena(*words, input="pn too long\nf\np pp\n")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("done, 3 of 3 items answered") == 1
-    assert "2 of 3 items answered" in done.stdout  # the input has ended: what was said is kept
+    assert "2 of 3 items answered" in done.stdout  # the input has ended: answers so far are kept
     assert run_of(poets)["status"] == "awaiting_review"
     done = poets.arena(*words, input="ssp")
     assert "done, 3 of 3 items answered" in done.stdout
@@ -157,7 +157,7 @@ def test_answers_may_come_from_a_file(poets, tmp_path: Path):
 
 
 SLOW = {"validation": "regex", "expected": {"pattern": "(a+)+b$"}}
-"""Searches this agent's answer for as long as a pattern may."""
+"""Searches this agent's answer until the time limit for patterns."""
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -194,7 +194,7 @@ def test_kill_9_between_the_last_answer_and_the_verdict_loses_neither(
 
 
 def post_in_vain(server: Server, path: str, body: object) -> None:
-    """A request whose answer never comes: its server is killed meanwhile."""
+    """A request without a response: its server is killed meanwhile."""
     with pytest.raises(OSError):
         server.post(path, body)
 

@@ -1,4 +1,4 @@
-"""`arena serve`: files are live at once, the door is guarded, and it ends well."""
+"""`arena serve`: files are live at once, tokens are required, and it shuts down cleanly."""
 
 import signal
 import socket
@@ -13,14 +13,14 @@ import pytest
 from factories import write_agent, write_tests
 
 PATIENCE_SECONDS = 30
-"""Here only that a change is live, however busy the machine; how soon: `make bench`."""
+"""Only whether a change is live is tested here, on any machine; `make bench` measures how soon."""
 
 TOKEN = "a-token-of-some-length"
 
 
-def soon(ask: Callable[[], Any], want: Callable[[Any], bool]) -> None:
+def soon(read: Callable[[], Any], holds: Callable[[Any], bool]) -> None:
     end = time.monotonic() + PATIENCE_SECONDS
-    while not want(got := ask()):
+    while not holds(got := read()):
         assert time.monotonic() < end, got
         time.sleep(0.02)
 
@@ -71,7 +71,7 @@ def test_a_run_keeps_its_tests_while_their_file_changes(shell):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: int):
+def test_a_signal_shuts_the_server_down_cleanly_despite_a_watcher(shell, number: int):
     write_agent(shell.home / "agents", "slow", "time.sleep(600)\nreturn 'x'")
     write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
     server = shell.start("serve", "--port", "0")
@@ -86,14 +86,14 @@ def test_a_signal_ends_the_server_well_although_somebody_watches(shell, number: 
             _, err = server.communicate(timeout=30)
     assert server.returncode == 0, err
     assert "Traceback" not in err
-    # What it executed was given back, so that the next one can go on at once.
+    # It released its run, so that the next server can resume it at once.
     with shell.serving() as client:
         assert client.get(f"/api/benchmarks/runs/{run}").json()["run"]["status"] == "running"
         cancelled = client.post(f"/api/benchmarks/runs/{run}/cancel")
         assert cancelled.json()["status"] == "cancelled"
 
 
-def test_the_longest_address_is_read_although_it_comes_in_pieces(shell):
+def test_the_longest_url_is_read_even_if_it_arrives_in_pieces(shell):
     with shell.serving() as client:
         cid = client.post("/api/content", content=b"packed").json()["cid"]
         address = "/api/archive?" + "&".join([f"cid={cid}"] * 1000)
@@ -101,7 +101,7 @@ def test_the_longest_address_is_read_although_it_comes_in_pieces(shell):
             head = f"GET {address} HTTP/1.0\r\nHost: {line.getpeername()[0]}\r\n\r\n".encode()
             for start in range(0, len(head), 20_000):
                 line.sendall(head[start : start + 20_000])
-                time.sleep(0.05)  # or they might be read as one
+                time.sleep(0.05)  # otherwise they might be read as one
             with line.makefile("rb") as answer:
                 assert answer.readline().split()[1] == b"200"
 
@@ -111,11 +111,11 @@ def test_a_port_that_is_taken_is_reported(shell):
         port = taken.getsockname()[1]
         done = shell.arena("serve", "--port", str(port))
     assert done.returncode == 3
-    told = f"error: cannot listen on 127.0.0.1:{port}: Address already in use"
-    assert done.stderr.startswith(told)
+    message = f"error: cannot listen on 127.0.0.1:{port}: Address already in use"
+    assert done.stderr.startswith(message)
 
 
-def test_what_keeps_the_server_from_opening_is_one_line(shell):
+def test_a_failure_to_start_the_server_is_reported_in_one_line(shell):
     shell.home.parent.mkdir(parents=True, exist_ok=True)
     shell.home.write_text("a file where the home should be")
     done = shell.arena("serve", "--port", "0")

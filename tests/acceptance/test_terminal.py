@@ -1,4 +1,4 @@
-"""A terminal: a bar while a run goes on, tables that fit, and Ctrl-C."""
+"""A terminal: a progress bar during a run, tables that fit, and Ctrl-C."""
 
 import contextlib
 import fcntl
@@ -30,14 +30,14 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 @pytest.fixture
 def slow(shell):
-    """A user with an agent that answers some ten questions, and the others when it may."""
+    """A user with an agent that answers about ten questions, and the rest once `go` exists."""
     write_agent(shell.home / "agents", "slow", AGENT, limits={"max_concurrency": 2})
     write_tests(shell.home / "benchmarks" / "slow.yaml", count=COUNT, agents=["slow"])
     return shell
 
 
 def in_terminal(shell, *words: str, columns: int = 80) -> str:
-    """What a terminal of this width shows of a command."""
+    """The output of a command in a terminal of this width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     process = shell.start(*words, stdin=theirs, stdout=theirs, stderr=theirs)
@@ -46,7 +46,7 @@ def in_terminal(shell, *words: str, columns: int = 80) -> str:
     while True:
         try:
             part = os.read(ours, 65536)
-        except OSError:  # the other end is closed: that is how a terminal tells the end
+        except OSError:  # the other end is closed: end of file on a terminal
             break
         if not part:
             break
@@ -79,10 +79,10 @@ def test_a_terminal_shows_a_bar_and_lines_that_fit(shell, columns: int):
 
 def test_ctrl_c_ends_a_run_quickly_and_shows_how_to_continue(slow):
     process = slow.start("run", "slow")
-    asked = slow.home / "agents" / "asked"
-    until(lambda: asked.exists() and asked.stat().st_size > 10)
+    questions = slow.home / "agents" / "asked"
+    until(lambda: questions.exists() and questions.stat().st_size > 10)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)  # the agent would take for ever
+    out, err = process.communicate(timeout=30)  # the agent would take forever
     assert process.returncode == 130
     assert "Traceback" not in err
     command = re.search(r"interrupted; continue with: (arena runs resume (\S+))", err)
@@ -105,12 +105,12 @@ def test_no_agent_outlives_a_run_that_was_killed(slow):
     until(lambda: bool(working_in(agents)))
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=20)
-    (agents / "go").touch()  # it may be at a question, and ends with it
+    (agents / "go").touch()  # it may be answering a question, and exits after it
     until(lambda: not working_in(agents))
 
 
 def working_in(folder: Path) -> list[int]:
-    """The processes whose working folder this is: an agent's is that of its file."""
+    """The processes with this working folder: an agent runs in the folder of its file."""
     found: list[int] = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

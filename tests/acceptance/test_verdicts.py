@@ -1,4 +1,4 @@
-"""Records, verification and sealed cases, as users have them."""
+"""Records, verification and sealed cases from the command line."""
 
 import json
 import shutil
@@ -39,9 +39,9 @@ def elsewhere(shell, files: Path):
 
 def test_a_sealed_standard_from_sealing_to_verification_elsewhere(shell, files: Path):
     public = str(files / "public.json")
-    told = shell.json("standard", "seal", str(files / "standard.json"), "-o", public)
-    assert (told["public_cases"], told["hidden_cases"]) == (2, 1)
-    private = Path(told["private"])
+    sealed = shell.json("standard", "seal", str(files / "standard.json"), "-o", public)
+    assert (sealed["public_cases"], sealed["hidden_cases"]) == (2, 1)
+    private = Path(sealed["private"])
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
     assert "-4" not in Path(public).read_text()
 
@@ -81,7 +81,7 @@ def test_neither_part_of_a_seal_is_overwritten(shell, files: Path):
     assert again.returncode == 2
     assert not (files / "other.json").exists()
     assert (Path(public).read_bytes(), Path(private).read_bytes()) == before
-    # Without a name the public part stands beside the whole.
+    # Without a name the public part is written next to the whole.
     assert shell.json(*words)["public"] == str(files / "standard.public.json")
     assert shell.arena(*words).returncode == 2
 

@@ -39,12 +39,12 @@ SHORTER = {
     "close_due_tasks": "close_due",
     "audit_ledger": "audit",
 }
-"""What the client calls by another name; `get_` and `list_` it leaves out everywhere."""
+"""Operations with another name in the client; it drops `get_` and `list_` everywhere."""
 
 ITS_OWN = {
-    "list_tests": {"limit", "cursor"},  # it turns the pages itself
-    "watch_run": {"results"},  # it tells the progress only
-    "export_content": {"cid"},  # it is given several: `cids`
+    "list_tests": {"limit", "cursor"},  # it pages by itself
+    "watch_run": {"results"},  # it reports progress only
+    "export_content": {"cid"},  # it takes several: `cids`
 }
 """Parameters that the client fills in."""
 
@@ -58,17 +58,17 @@ def method(operation_id: str) -> Any:
 def test_every_operation_has_a_method_with_its_parameters(operation_id: str):
     called = method(operation_id)
     assert called is not None, f"Client has no method for {operation_id}"
-    asked = {
+    required = {
         one["name"]
         for one in OPERATIONS[operation_id].get("parameters", ())
         if one["in"] == "query" and one["name"] != "team_id"  # the whole client has one team
     }
-    taken = set(inspect.signature(called).parameters)
-    assert asked - ITS_OWN.get(operation_id, set()) <= taken
+    accepted = set(inspect.signature(called).parameters)
+    assert required - ITS_OWN.get(operation_id, set()) <= accepted
 
 
-def test_no_method_takes_what_it_does_not_know():
-    """A filter that is spelt wrong and silently left out would return everything."""
+def test_no_method_takes_unknown_arguments():
+    """A misspelt filter that is silently dropped would return everything."""
     for name, member in inspect.getmembers(Client, inspect.isfunction):
         kinds = {one.kind for one in inspect.signature(member).parameters.values()}
         assert name.startswith("_") or inspect.Parameter.VAR_KEYWORD not in kinds, name

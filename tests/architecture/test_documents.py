@@ -1,4 +1,4 @@
-"""The documents say what is so."""
+"""The documents match the code."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ CODE = re.compile(r"(?ms)^```.*?^```")
 
 
 def pages(pattern: str) -> list[tuple[Path, str]]:
-    """What the prose of each page has that fits the pattern."""
+    """All matches of the pattern in the prose of each page."""
     return [
         (page, found)
         for page in PAGES

@@ -1,8 +1,7 @@
-"""What is imported late: every name leads somewhere, keeps to its layer and saves start-up.
+"""Lazy imports: every name exists, respects the layers and saves start-up time.
 
-Late imports are those inside functions, and dotted names in a text (registries, the table of
-commands). import-linter sees the former, so their layers are its business; the latter nobody else
-sees.
+Lazy imports are those inside functions, and dotted names in strings (registries, the table of
+commands). import-linter checks the layers of the former; nothing else checks the latter.
 """
 
 import ast
@@ -36,7 +35,7 @@ CONTRACTS: list[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_t
 
 @dataclass(frozen=True, order=True)
 class Late:
-    """A name that a module imports when it is needed."""
+    """A name that a module imports lazily."""
 
     module: str
     line: int
@@ -61,7 +60,7 @@ MODULES = modules()
 
 
 def imports(tree: ast.Module, *, late: bool) -> Iterator[tuple[int, str]]:
-    """The imports inside functions, or those outside; what only types need is neither."""
+    """The imports inside functions, or those outside; without TYPE_CHECKING blocks."""
 
     def walk(node: ast.AST, inside: bool) -> Iterator[tuple[int, str]]:
         for child in ast.iter_child_nodes(node):
@@ -121,7 +120,7 @@ def loaded_with(module: str) -> frozenset[str]:
 
 
 def layer_of(module: str) -> tuple[int, str]:
-    """How far down a module's room is, and the room."""
+    """The depth of a module's layer, and its top-level package."""
     (contract,) = (one for one in CONTRACTS if one["type"] == "layers")
     room = (module + ".").split(".")[1]
     for depth, layer in enumerate(contract["layers"]):

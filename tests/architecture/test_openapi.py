@@ -1,7 +1,7 @@
-"""What 0.1 promised over HTTP is still so: every path, parameter and field, by name and type.
+"""The HTTP API of 0.1 still holds: every path, parameter and field, by name and type.
 
 The fixture is the description of the last 0.1 commit without its prose. Additions are allowed: a
-new path, parameter, field of an answer, or a field of a request that may be left out.
+new path, parameter, response field, or optional request field.
 """
 
 import json
@@ -39,7 +39,7 @@ def flatten(document: Any, schema: Any, place: str = "", seen: tuple[str, ...] =
 def alternatives(
     document: Any, schema: Any, seen: tuple[str, ...]
 ) -> Iterator[tuple[Any, tuple[str, ...]]]:
-    """The schemas without a reference or a choice that this one stands for."""
+    """The schemas without references or alternatives that this one expands to."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         if name in seen:  # a schema that contains itself: its fields are listed once

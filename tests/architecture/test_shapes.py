@@ -1,4 +1,4 @@
-"""A thing is described once: its fields stand in the value, the table, its migration, the types."""
+"""The fields of a thing are listed only in the value, the table, its migration and the types."""
 
 import runpy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rules of the house that no linter knows."""
+"""Project rules that no linter checks."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The dashboard's sources are what they say, and its build ships what it should."""
+"""The dashboard's sources are consistent, and its build ships the right files."""
 
 import json
 import runpy
@@ -25,7 +25,7 @@ def test_the_types_are_those_of_the_committed_description(tmp_path: Path):
     words = ("exec", "--", "openapi-typescript", "../docs/reference/openapi.json", "-o", str(made))
     HOOK["run_npm"](WEB, *words)
     committed = WEB / "src" / "api" / "schema.d.ts"
-    assert made.read_text() == committed.read_text(), "write them anew with: make docs"
+    assert made.read_text() == committed.read_text(), "regenerate them with: make docs"
 
 
 def test_the_lock_has_hashes_and_no_addresses():
@@ -38,8 +38,8 @@ def test_the_lock_has_hashes_and_no_addresses():
 
 def test_every_dependency_is_pinned():
     package = json.loads((WEB / "package.json").read_text())
-    wanted = {**package["dependencies"], **package["devDependencies"], **package["overrides"]}
-    assert not [name for name, version in wanted.items() if not version[0].isdigit()]
+    dependencies = {**package["dependencies"], **package["devDependencies"], **package["overrides"]}
+    assert not [name for name, version in dependencies.items() if not version[0].isdigit()]
 
 
 def a_checkout(folder: Path) -> Path:

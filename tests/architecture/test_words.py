@@ -27,7 +27,7 @@ LABELS = (
 
 
 MISTAKES = {"promt"}
-"""Keys that a page shows to be refused."""
+"""Keys that a page shows as examples of mistakes."""
 
 
 def words(name: str) -> list[str]:

@@ -12,29 +12,29 @@ from app_transport import AppTransport
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-async def test_who_stops_waiting_for_an_answer_leaves_no_request_behind():
-    begun, ended = asyncio.Event(), asyncio.Event()
+async def test_a_cancelled_request_leaves_no_task_behind():
+    started, ended = asyncio.Event(), asyncio.Event()
 
     async def app(scope: object, receive: object, send: Send) -> None:
-        begun.set()
+        started.set()
         try:
             await asyncio.Event().wait()
         finally:
-            await asyncio.sleep(0)  # what is under way is brought to its end
+            await asyncio.sleep(0)  # the cleanup is awaited
             ended.set()
 
     before = asyncio.all_tasks()
     async with httpx2.AsyncClient(transport=AppTransport(app), base_url="http://app") as client:
-        asking = asyncio.create_task(client.post("/"))
-        await begun.wait()
-        asking.cancel()
+        request = asyncio.create_task(client.post("/"))
+        await started.wait()
+        request.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await request
         assert ended.is_set()
     assert asyncio.all_tasks() == before
 
 
-async def test_an_app_that_says_nothing_is_an_error_of_the_wire():
+async def test_an_app_without_a_response_is_a_protocol_error():
     async def silent(scope: object, receive: object, send: Send) -> None:
         return
 

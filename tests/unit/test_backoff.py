@@ -1,4 +1,4 @@
-"""Waits after failures grow, end, and are forgotten after a success."""
+"""Delays after failures grow up to a limit, and a success resets them."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""One look serves all who watch a topic; what changes in this process is looked at right away."""
+"""One poll serves all watchers of a topic; changes in this process trigger a poll at once."""
 
 import asyncio
 import gc

@@ -46,7 +46,7 @@ def test_the_umask_applies(tmp_path, mode, expected):
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == expected
 
 
-def test_the_partial_file_is_made_where_it_is_wanted(tmp_path):
+def test_the_partial_file_is_created_in_the_given_folder(tmp_path):
     partial = tmp_path / "partial"
     partial.mkdir()
     with atomic_file(tmp_path / "a", partial_folder=partial) as file:

@@ -1,4 +1,4 @@
-"""Where settings come from, and what is said about wrong ones."""
+"""Where settings come from, and the errors for invalid ones."""
 
 import os
 from pathlib import Path
@@ -20,18 +20,18 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(**given: object) -> str:
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as raised:
         read_settings(**given)
-    return told.value.message
+    return raised.value.message
 
 
-def test_without_anything_arena_listens_to_this_machine_only():
+def test_by_default_arena_listens_on_loopback_only():
     settings = read_settings()
     assert (settings.host, settings.port, settings.tokens) == ("127.0.0.1", 5109, ())
     assert settings.database == f"sqlite+aiosqlite:///{settings.home}/arena.db"
 
 
-def test_the_command_line_goes_before_variables_and_variables_before_the_file(
+def test_the_command_line_overrides_variables_and_variables_override_the_file(
     in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (in_an_empty_folder / "arena.toml").write_text("port = 1\nteam = 'file'\nretries = 7\n")
@@ -41,7 +41,7 @@ def test_the_command_line_goes_before_variables_and_variables_before_the_file(
     assert (settings.team, settings.port, settings.retries) == ("line", 2, 7)
 
 
-def test_what_the_command_line_leaves_out_does_not_count(monkeypatch: pytest.MonkeyPatch):
+def test_options_left_out_on_the_command_line_are_ignored(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ARENA_SERVER", "http://localhost:1")
     assert read_settings(server=None).server == "http://localhost:1"
 
@@ -69,7 +69,7 @@ def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_one(in_an_empty_
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "prefix"),
     [
         (b"port = [", "arena.toml: "),  # not TOML
         (b"team = '\xff'", "arena.toml: "),  # not UTF-8
@@ -77,10 +77,10 @@ def test_an_unknown_key_of_the_file_is_refused_with_the_nearest_one(in_an_empty_
         (b"log_level = 'loud'", "setting log_level (ARENA_LOG_LEVEL): "),
     ],
 )
-def test_a_bad_file_is_one_line(in_an_empty_folder: Path, content: bytes, told: str):
+def test_a_bad_file_is_reported_in_one_line(in_an_empty_folder: Path, content: bytes, prefix: str):
     (in_an_empty_folder / "arena.toml").write_bytes(content)
     message = refused()
-    assert message.startswith(told)
+    assert message.startswith(prefix)
     assert "\n" not in message
 
 
@@ -113,7 +113,7 @@ def test_lists_are_split(monkeypatch: pytest.MonkeyPatch):
         "short:abc",  # a token must be long
         f"no-colon-{SECRET}",
         f":{SECRET}",  # no team
-        f"umlaut:{SECRET}ä",  # no header carries it
+        f"umlaut:{SECRET}ä",  # a header cannot carry it
         f"space:{SECRET} more",
         f"one:{SECRET},two:{SECRET}",  # whose is it?
     ],

@@ -1,1 +1,1 @@
-"""A package, so that what its tests share ends with the last of them."""
+"""A package, so that package-scoped fixtures end with its last test."""

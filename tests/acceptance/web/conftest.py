@@ -1,8 +1,8 @@
-"""A real browser before a real server: Debian's chromium, `arena serve`, the bundled agents.
+"""A real browser and a real server: Debian's chromium, `arena serve`, the bundled agents.
 
-One browser, and one server for all that only look, serve the whole folder; a module that changes
-what others look at has a server of its own. Nothing lasts for the session: Playwright keeps an
-event loop running in its thread while it is open, and other tests of the worker want their own.
+The whole folder shares one browser, and one server for tests that only read; a module that changes
+data has its own server. Nothing lasts for the session: Playwright keeps an event loop running in
+its thread while it is open, and other tests of the worker need their own.
 """
 
 import os
@@ -31,7 +31,7 @@ SIZES = {"phone": (380, 760), "desk": (1600, 1000)}
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a page is looked at."""
+    """The viewport and colour scheme of a page."""
 
     size: str
     scheme: str
@@ -56,14 +56,14 @@ LOOKS = (
     (PHONE, RULES),
     (Look(size="phone", scheme="light"), CONTRAST),
 )
-"""Every look at a page, and the rules it is checked by."""
+"""Every look, and the accessibility rules to check in it."""
 
 in_both_looks = pytest.mark.parametrize(
     "visit", [DESK, PHONE], ids=["desk-light", "phone-dark"], indirect=True
 )
-"""A flow is driven on a desk in light colours, and on a phone in dark ones."""
+"""Run a test on a desktop in light colours, and on a phone in dark ones."""
 
-# What is measured by script fits some frames after the window: only what stays is a fault.
+# Layout by script settles some frames after a resize: only lasting overflow is a fault.
 WIDTHS = """async () => {
     const wide = () => document.documentElement.scrollWidth > window.innerWidth
     for (let frame = 0; frame < 60 && wide(); frame++) await new Promise(requestAnimationFrame)
@@ -72,12 +72,12 @@ WIDTHS = """async () => {
 
 
 def complaints(page: Page, rules: Sequence[str] = RULES) -> list[str]:
-    """What axe-core finds wrong with a page."""
+    """The violations that axe-core finds in a page."""
     if not AXE.exists():
         missing("axe-core (scripts/npm ci)")
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
-    # Only what is wrong: to hand over all that is right takes longer than to find it out.
+    # Only violations: transferring the passed checks takes longer than running them.
     script = """async runOnly =>
         (await axe.run(document, {runOnly, resultTypes: ['violations']})).violations"""
     return [
@@ -89,31 +89,31 @@ def complaints(page: Page, rules: Sequence[str] = RULES) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """A page of the browser, and everything it complained of."""
+    """A page of the browser, and the errors it logged."""
 
     page: Page
     url: str
     faults: list[str] = field(default_factory=list)
 
     def go(self, path: str = "") -> Page:
-        """Open a view of the dashboard, and wait until it is there."""
+        """Open a view of the dashboard, and wait until it has loaded."""
         self.page.goto(f"{self.url}/agent-dashboard{path}")
         self.settle()
         return self.page
 
     def reload(self) -> None:
-        """Load the page anew and wait for all of it: what still loads moves what is clicked."""
+        """Reload the page and wait until it has loaded, so that nothing moves before a click."""
         self.page.reload()
         self.settle()
 
     def settle(self) -> None:
         """Wait until nothing is loading any more."""
         self.page.locator("main h1").first.wait_for()
-        # Not wait_for_function: it wants eval, which the page's policy forbids.
+        # Not wait_for_function: it needs eval, which the page's policy forbids.
         expect(self.page.locator("[aria-busy=true]")).to_have_count(0)
 
     def check_accessibility(self, rules: Sequence[str] = RULES) -> None:
-        """axe-core finds nothing to complain of."""
+        """axe-core finds no violations."""
         self.settle()
         found = complaints(self.page, rules)
         assert found == [], "\n".join(found)
@@ -131,24 +131,24 @@ class Visit:
             self.check_accessibility(rules)
 
     def take(self, look: Look) -> None:
-        """Look at the same page in another way."""
+        """Show the same page in another look."""
         self.page.set_viewport_size(look.options["viewport"])
         self.page.emulate_media(color_scheme=look.scheme)
 
     def check_no_overflow(self) -> None:
-        """Nothing sticks out to the right: the page itself never scrolls sideways."""
+        """The page never scrolls sideways."""
         page, window = self.page.evaluate(WIDTHS)
         assert page <= window, f"the page is {page} px wide, the window {window}"
 
 
 def _listen(visit: Visit) -> None:
-    """Note every script error and every refusal of the content security policy."""
+    """Record every script error and every violation of the content security policy."""
 
     def note(message: Any) -> None:
-        told = message.text
-        # A server that is away, or a 404 that a test asks for, is no fault of the page.
-        if message.type == "error" and not re.search(r"Failed to load resource|ERR_", told):
-            visit.faults.append(told)
+        text = message.text
+        # A server that is down, or a 404 that a test requests, is not an error of the page.
+        if message.type == "error" and not re.search(r"Failed to load resource|ERR_", text):
+            visit.faults.append(text)
 
     visit.page.on("console", note)
     visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
@@ -163,7 +163,7 @@ def browser() -> Iterator[Browser]:
     if not (DIST / "index.html").exists():
         missing("the built dashboard (python hatch_build.py)")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    # Long, because it is only waited out where something is wrong, and machines can be busy.
+    # Long, because only failures wait that long, and machines can be busy.
     expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=arguments)
@@ -173,7 +173,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with agents, tests, runs and ratings; made once, copied where it is changed."""
+    """A home with agents, tests, runs and ratings; created once, copied by tests that change it."""
     home = tmp_path_factory.mktemp("furnished")
     furnish(Shell(home=home))
     return home
@@ -181,7 +181,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def serving_a_copy(furnished: Path, folder: Path) -> Iterator[httpx2.Client]:
-    """`arena serve` on a furnished home of its own."""
+    """`arena serve` on its own copy of the furnished home."""
     shutil.copytree(furnished, folder / "home")
     with Shell(home=folder / "home").serving() as client:
         yield client
@@ -191,7 +191,7 @@ def serving_a_copy(furnished: Path, folder: Path) -> Iterator[httpx2.Client]:
 def shared_server(
     furnished: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[httpx2.Client]:
-    """`arena serve` on a furnished home, for all modules that leave it as it is."""
+    """`arena serve` on a furnished home, for all modules that do not change it."""
     with serving_a_copy(furnished, tmp_path_factory.mktemp("web")) as client:
         yield client
 
@@ -204,14 +204,14 @@ def server(shared_server: httpx2.Client) -> httpx2.Client:
 
 @pytest.fixture(scope="package")
 def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    """`arena serve` as it is on the first day."""
+    """`arena serve` on an empty home."""
     with Shell(home=tmp_path_factory.mktemp("empty")).serving() as client:
         yield client
 
 
 @pytest.fixture
 def visit_as(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visit]]:
-    """Opens the dashboard with a look of the caller's choice; faults of the page fail the test."""
+    """Opens the dashboard with the given look; errors of the page fail the test."""
     opened: list[Visit] = []
 
     def open_with(look: Look, url: str | None = None) -> Visit:
@@ -231,7 +231,7 @@ def visit_as(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Calla
 
 @pytest.fixture(scope="module")
 def window(browser: Browser, server: httpx2.Client) -> Iterator[Visit]:
-    """A window that stays open: to open one takes as long as to look at a page."""
+    """A window that stays open, because opening one takes as long as a test."""
     page = browser.new_context(**DESK.options).new_page()
     page.set_default_timeout(20_000)
     opened = Visit(page=page, url=str(server.base_url).rstrip("/"))
@@ -242,7 +242,7 @@ def window(browser: Browser, server: httpx2.Client) -> Iterator[Visit]:
 
 @pytest.fixture
 def passing_visit(window: Visit) -> Iterator[Visit]:
-    """For tests that only look: the dashboard on a desk, in a window that others have used."""
+    """The dashboard on a desktop in a shared window, for tests that only read."""
     window.take(DESK)
     window.faults.clear()
     yield window
@@ -251,5 +251,5 @@ def passing_visit(window: Visit) -> Iterator[Visit]:
 
 @pytest.fixture
 def visit(visit_as: Callable[..., Visit], request: pytest.FixtureRequest) -> Visit:
-    """The dashboard on a desk, in light colours; or in the look of `in_both_looks`."""
+    """The dashboard on a desktop in light colours, or in the look of `in_both_looks`."""
     return visit_as(getattr(request, "param", DESK))

@@ -1,4 +1,4 @@
-"""A home with something of everything to look at: agents, runs of every kind, ratings."""
+"""A home with sample data: agents, runs of every kind, ratings."""
 
 from pathlib import Path
 
@@ -28,17 +28,17 @@ def furnish(shell: Shell) -> None:
     agents, tests = shell.home / "agents", shell.home / "benchmarks"
     for version, weak, cost in (("1.0.0", 2, 0.002), ("1.1.0", 3, 0.003), ("2.0.0", 7, 0.001)):
         body = SCRIBE.replace("WEAK", str(weak)).replace("COST", str(cost))
-        told = {"version": version, "name": "Scribe", "description": "Finds words"}
-        write_agent(agents, f"scribe-{version.replace('.', '-')}", body, id="scribe", **told)
+        fields = {"version": version, "name": "Scribe", "description": "Finds words"}
+        write_agent(agents, f"scribe-{version.replace('.', '-')}", body, id="scribe", **fields)
     hostile = f"return {HOSTILE!r} + ('x' * 1_050_000 if 'long' in prompt else '')"
     write_agent(agents, "hostile", hostile, description="Says what no page should run")
     coin = "path = __file__ + '.count'\nn = int(open(path).read()) if os.path.exists(path) else 0\n"
     coin += "open(path, 'w').write(str(n + 1))\nreturn 'heads' if n % 3 else 'tails'"
     unsure = "Never sure, and never tired of saying so. " * 8
     write_agent(agents, "coin", coin, description=unsure, limits={"max_concurrency": 1})
-    # Its card is higher than those beside it.
-    told = {"name": "Broken from the first day on", "description": "Cannot be loaded. " * 12}
-    broken = write_agent(agents, "broken", "return 'never'", **told)
+    # Its card is taller than its neighbours.
+    fields = {"name": "Broken from the first day on", "description": "Cannot be loaded. " * 12}
+    broken = write_agent(agents, "broken", "return 'never'", **fields)
     broken.with_suffix(".py").write_text("import a_module_that_is_nowhere\n")
     write_agent(
         agents, "slow", "time.sleep(0.5)\nreturn prompt.upper()", limits={"max_concurrency": 1}
@@ -88,8 +88,8 @@ def _test(test_id: str, name: str, prompt: str, word: str) -> dict[str, object]:
     return {"id": test_id, "name": name, "prompt": prompt, "expected": {"contains": [word]}}
 
 
-def _run(client: httpx2.Client, agent_id: str, **asked: object) -> None:
-    created = client.post("/api/benchmarks/run", json={"agent_id": agent_id, **asked})
+def _run(client: httpx2.Client, agent_id: str, **options: object) -> None:
+    created = client.post("/api/benchmarks/run", json={"agent_id": agent_id, **options})
     assert created.status_code == 200, created.text
     done = client.post(f"/api/benchmarks/run/{created.json()['run_id']}/execute")
     assert done.status_code == 200, done.text

@@ -1,4 +1,4 @@
-"""What else a home can have to look at: every kind of standard, a review, a market."""
+"""More sample data: every kind of standard, a review, a market."""
 
 import asyncio
 from datetime import timedelta
@@ -78,7 +78,7 @@ def add_files(home: Path) -> None:
 
 
 def add_rooms(client: httpx2.Client) -> None:
-    """A run that waits for people, and tasks: paid, open, disputed, in review, to be judged."""
+    """A run that awaits review, and tasks: paid, open, disputed, in review, to be judged."""
     for agent, team in (("writer", "default"), ("thrifty", "thrift")):
         of = {"team_id": team}
         run = client.post("/api/benchmarks/run", json={"agent_id": agent}, params=of).json()
@@ -92,7 +92,7 @@ async def _trade(url: str) -> None:
         await client.register()
         paid = await _post(client, "Write deepMerge(a, b).\nAs in the example.")
         await client.apply(paid)
-        await _hand_in(client, paid, "def deepMerge(a, b): return a | b")
+        await _submit(client, paid, "def deepMerge(a, b): return a | b")
         await _judge(client, paid, by="carol", score=90, reason="It merges.")
         await client.apply(await _post(client, "<b>Paint</b> a bird"))
     async with Client(url, signer=Signer.new("smith")) as client:
@@ -100,16 +100,16 @@ async def _trade(url: str) -> None:
         await _dispute(client)
         reviewed = await _post(client, "Write a song.", evaluation=SONG)
         await client.apply(reviewed)
-        await _hand_in(client, reviewed, "La la la")
+        await _submit(client, reviewed, "La la la")
         await client.review_task(reviewed, by="carol")
         late = {"fallback_judge": "dave", "fallback_window_seconds": 3600}
         waiting = await _post(client, "Write a poem.", judge_window_seconds=3600, **late)
         await client.apply(waiting)
-        await _hand_in(client, waiting, "Roses are red")
+        await _submit(client, waiting, "Roses are red")
 
 
 async def _post(client: Client, description: str, **terms: Any) -> int:
-    told = {
+    post = {
         "poster": "alice",
         "description": description,
         "evaluation": {"type": "contains", "contains": ["def"]},
@@ -118,12 +118,12 @@ async def _post(client: Client, description: str, **terms: Any) -> int:
         "judge": "carol",
         **terms,
     }
-    posted = await client.post_task(TaskPost(**told))
+    posted = await client.post_task(TaskPost(**post))
     assert posted.task_id is not None
     return posted.task_id
 
 
-async def _hand_in(client: Client, task_id: int, result: str) -> None:
+async def _submit(client: Client, task_id: int, result: str) -> None:
     assert client.signer is not None
     await client.assign(task_id, by="alice", agent=client.signer.agent)
     await client.submit(task_id, result)
@@ -144,12 +144,12 @@ async def _judge(client: Client, task_id: int, *, by: str, score: int, reason: s
 
 
 async def _dispute(client: Client) -> None:
-    """A task whose verdict was overturned; its description does what descriptions should not."""
+    """A task whose verdict was overturned, with a hostile description."""
     terms = {"dispute_window_seconds": 3600, "arbiter": "trent", "arbiter_window_seconds": 3600}
     description = f"Turn \u202earound {'w' * 119}"
     task_id = await _post(client, description, judge="judy", bond="0.05", **terms)
     await client.apply(task_id)
-    await _hand_in(client, task_id, "def turn(): ...")
+    await _submit(client, task_id, "def turn(): ...")
     await _judge(client, task_id, by="judy", score=90, reason="It turns.")
     await client.dispute(task_id, by="alice", reason_uri="https://example.org/why")
     await client.resolve(task_id, by="trent", score=30, reason_uri="https://example.org/no")

@@ -1,4 +1,4 @@
-"""The line to the server: lost and found again, and guarded by a token."""
+"""The connection to the server: lost and restored, and protected by a token."""
 
 import contextlib
 import random
@@ -19,7 +19,7 @@ TOKEN = "red-token-0123456789"
 
 @pytest.fixture
 def port() -> int:
-    """A free port below those that the kernel gives away: nobody else is given it meanwhile."""
+    """A free port below the ephemeral range, so that no other process gets it meanwhile."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for number in random.sample(range(first - 8000, first), 100):
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", number)):
@@ -29,7 +29,7 @@ def port() -> int:
 
 @pytest.fixture
 def start(shell: Shell, port: int) -> Iterator[Callable[[], Callable[[], int]]]:
-    """Starts the server on its port; what it returns ends it."""
+    """Starts the server on its port; returns a function that stops it."""
     ends: list[Callable[[], int]] = []
 
     def begin() -> Callable[[], int]:
@@ -44,7 +44,7 @@ def start(shell: Shell, port: int) -> Iterator[Callable[[], Callable[[], int]]]:
         stop()
 
 
-def test_a_lost_connection_is_shown_and_heals(
+def test_a_lost_connection_is_shown_and_recovers(
     visit_as: Callable[..., Visit],
     start: Callable[[], Callable[[], int]],
     shell: Shell,
@@ -59,14 +59,14 @@ def test_a_lost_connection_is_shown_and_heals(
     expect(lost).to_be_visible()
     page.get_by_role("button", name="Benchmark AI assistant").click()
     expect(page.get_by_role("alert")).to_contain_text("The Arena server is not responding")
-    # What changes meanwhile is there when the line is: nothing has to be reloaded.
+    # Changes made meanwhile appear on reconnect, without a reload.
     write_agent(shell.home / "agents", "newcomer", "return 'hello'", name="Newcomer")
     start()
     expect(state).to_be_visible()
     expect(page.get_by_role("article", name="Newcomer")).to_be_visible()
 
 
-def test_where_tokens_are_needed_one_is_asked_for(visit_as: Callable[..., Visit], tmp_path: Path):
+def test_a_server_with_tokens_asks_for_one(visit_as: Callable[..., Visit], tmp_path: Path):
     shell = Shell(home=tmp_path / "home", variables={"ARENA_TOKENS": f"red:{TOKEN}"})
     with shell.serving() as client:
         visit = visit_as(DESK, str(client.base_url).rstrip("/"))

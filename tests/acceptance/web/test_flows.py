@@ -1,4 +1,4 @@
-"""What people do with the dashboard, click by click, and what they see of it."""
+"""User flows in the dashboard, click by click."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ BOTH = pytest.mark.parametrize("look", [DESK, PHONE], ids=["desk", "phone"])
 
 @pytest.fixture(scope="module")
 def server(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    """One of its own: these tests add runs and ratings."""
+    """A separate server: these tests add runs and ratings."""
     with serving_a_copy(furnished, tmp_path_factory.mktemp("flows")) as client:
         yield client
 
@@ -65,7 +65,7 @@ def test_submit_feedback(visit_as: Callable[..., Visit], server: httpx2.Client, 
 
 
 @in_both_looks
-def test_a_rating_that_is_skipped_is_none(visit: Visit, server: httpx2.Client):
+def test_a_skipped_rating_is_not_saved(visit: Visit, server: httpx2.Client):
     before = server.get("/api/benchmarks/feedback").json()["count"]
     page = visit.go()
     page.get_by_role("button", name="Rate Slow").click()
@@ -75,7 +75,7 @@ def test_a_rating_that_is_skipped_is_none(visit: Visit, server: httpx2.Client):
 
 
 @in_both_looks
-def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
+def test_the_leaderboard_links_to_its_runs(visit: Visit):
     page = visit.go("/leaderboard")
     board = page.get_by_role("table", name="Leaderboard")
     first = board.get_by_role("row").nth(1)
@@ -95,7 +95,7 @@ def test_the_leaderboard_leads_to_what_it_is_made_of(visit: Visit):
 
 
 @in_both_looks
-def test_results_are_filtered_in_the_address(visit: Visit, server: httpx2.Client):
+def test_filters_of_results_are_in_the_url(visit: Visit, server: httpx2.Client):
     run = newest_run(server, "scribe")
     page = visit.go(f"/runs/{run['id']}")
     results = page.get_by_role("region", name="Results")
@@ -112,10 +112,10 @@ def test_results_are_filtered_in_the_address(visit: Visit, server: httpx2.Client
     expect(page.get_by_role("heading", level=1)).to_have_text("Word 7")
     expect(page.get_by_role("region", name="Verdict")).to_contain_text('"WORD7" is missing')
     expect(page.get_by_role("region", name="Prompt")).to_have_text("say word 7")
-    # The next is the next that fits, and there is none after it.
-    wanted = {"outcome": "failed", "category": "words"}
-    fitting = server.get(f"/api/benchmarks/runs/{run['id']}/results", params=wanted).json()
-    other = next(row["name"] for row in fitting["results"] if row["name"] != "Word 7")
+    # The next result is the next that matches the filter, and it is the last one.
+    filters = {"outcome": "failed", "category": "words"}
+    matching = server.get(f"/api/benchmarks/runs/{run['id']}/results", params=filters).json()
+    other = next(row["name"] for row in matching["results"] if row["name"] != "Word 7")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", level=1)).to_have_text(other)
     expect(page.get_by_role("link", name="Next")).to_have_count(0)
@@ -124,7 +124,7 @@ def test_results_are_filtered_in_the_address(visit: Visit, server: httpx2.Client
 
 
 @in_both_looks
-def test_flaky_tests_and_faults_of_the_infrastructure_are_distinguished(
+def test_flaky_tests_and_infrastructure_faults_are_distinguished(
     visit: Visit, server: httpx2.Client
 ):
     page = visit.go(f"/runs/{newest_run(server, 'coin')['id']}")
@@ -138,10 +138,10 @@ def test_flaky_tests_and_faults_of_the_infrastructure_are_distinguished(
 
 
 @in_both_looks
-def test_a_run_is_seen_going_on_and_cancelled_only_after_a_question(
+def test_a_run_shows_its_progress_and_is_cancelled_only_after_confirmation(
     visit: Visit, server: httpx2.Client
 ):
-    asked: list[str] = []
+    requests: list[str] = []
     page = visit.go("/benchmarks")
     page.get_by_role("button", name="Run benchmark").click()
     dialog = page.get_by_role("dialog")
@@ -151,7 +151,7 @@ def test_a_run_is_seen_going_on_and_cancelled_only_after_a_question(
     dialog.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("slow 1.0.0")
     expect(page.get_by_text(re.compile(r"^([3-9]|\d\d+) of 300 done"))).to_be_visible()
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requests.append(request.url))
     page.get_by_role("button", name="Cancel run").click()
     page.get_by_role("button", name="Keep running").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -160,10 +160,10 @@ def test_a_run_is_seen_going_on_and_cancelled_only_after_a_question(
     page.get_by_role("button", name="Cancel the run").click()
     expect(page.get_by_role("status").filter(has_text="cancelled")).to_be_visible()
     assert newest_run(server, "slow")["status"] == "cancelled"
-    # Nothing goes on now, so after a last look nothing is asked for: there is no loop.
+    # Nothing runs any more, so after a last update there are no requests: no polling loop.
     for _ in range(4):
-        asked.clear()
+        requests.clear()
         page.wait_for_timeout(2500)
-        if not asked:
+        if not requests:
             break
-    assert asked == []
+    assert requests == []

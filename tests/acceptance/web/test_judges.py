@@ -1,4 +1,4 @@
-"""A judge that was measured and attacked, with its figures where they are looked for."""
+"""A judge that was calibrated and attacked, and its figures on the page."""
 
 import json
 import re
@@ -19,12 +19,12 @@ STANDARD = {"type": "judge_prompt", "prompt": "Is it good?", "criteria": ["a", "
 
 
 class Lenient(BaseHTTPRequestHandler):
-    """A model that gives every criterion 50, and is talked into 90 by one word."""
+    """A model that gives every criterion 50, or 90 if the prompt says "ignore"."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        criteria = asked["response_format"]["json_schema"]["schema"]["properties"]
-        gullible = "ignore" in json.dumps(asked["messages"][-1]).lower()
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        criteria = request["response_format"]["json_schema"]["schema"]["properties"]
+        gullible = "ignore" in json.dumps(request["messages"][-1]).lower()
         score = 90 if gullible else 50
         answer = json.dumps(completion({name: said(score=score) for name in criteria})).encode()
         self.send_response(200)
@@ -61,7 +61,7 @@ def shell(model: str, tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 @pytest.fixture(scope="module")
 def server(shell: Shell) -> Iterator[httpx2.Client]:
-    """`arena serve` with a judge that nobody has measured yet."""
+    """`arena serve` with a judge that is not calibrated yet."""
     with shell.serving() as client:
         yield client
 
@@ -80,9 +80,9 @@ def test_a_judge_is_measured_and_its_figures_are_shown(visit: Visit, shell: Shel
     labels.write_text("\n".join(map(json.dumps, rows)))
     assert shell.arena("judge", "calibrate", str(labels), "--repeats", "2").returncode == 0
     attacked = shell.arena("judge", "attack")
-    told = re.search(r"(\d+ of \d+) moved the score", attacked.stdout)
-    assert told is not None, attacked.stdout + attacked.stderr
-    assert not told[1].startswith("0 of"), "this model is easily talked into more"
+    moved = re.search(r"(\d+ of \d+) moved the score", attacked.stdout)
+    assert moved is not None, attacked.stdout + attacked.stderr
+    assert not moved[1].startswith("0 of"), "this model must be easy to manipulate"
 
     visit.go("/judges")
     calibration = card.get_by_role("region", name="Calibration")
@@ -90,5 +90,5 @@ def test_a_judge_is_measured_and_its_figures_are_shown(visit: Visit, shell: Shel
     # 50 against 40 to 47 and against 50: 6.5 and 0 too much.
     expect(calibration).to_contain_text("+3.3")
     expect(calibration.get_by_text("Spread on repeats")).to_be_visible()
-    expect(card.get_by_role("region", name="Attacks")).to_contain_text(told[1])
+    expect(card.get_by_role("region", name="Attacks")).to_contain_text(moved[1])
     visit.check_every_look()

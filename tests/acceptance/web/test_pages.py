@@ -11,14 +11,14 @@ from acceptance.web.conftest import DESK, Visit
 
 @pytest.fixture(scope="module")
 def addresses(server: httpx2.Client) -> dict[str, str]:
-    """An address of every kind of page."""
+    """The path of every kind of page."""
     found: dict[str, str] = {}
     for run in server.get("/api/benchmarks/runs", params={"limit": 50}).json()["runs"]:
         found.setdefault(run["agent_id"], f"/runs/{run['id']}")
 
-    def result_of(agent: str, **wanted: str) -> str:
+    def result_of(agent: str, **filters: str) -> str:
         address = found[agent]
-        results = server.get(f"/api/benchmarks{address}/results", params=wanted).json()["results"]
+        results = server.get(f"/api/benchmarks{address}/results", params=filters).json()["results"]
         return f"{address}/results/{results[0]['id']}"
 
     return {
@@ -70,13 +70,15 @@ def test_every_page_is_accessible_and_fits(
 def test_a_long_description_ends_after_three_lines(passing_visit: Visit):
     passing_visit.page.set_viewport_size({"width": 1200, "height": 900})
     page = passing_visit.go()
-    told = page.get_by_role("article", name="Coin").get_by_text("Never sure").locator("..")
-    lines = told.evaluate("it => it.clientHeight / parseFloat(getComputedStyle(it).lineHeight)")
+    description = page.get_by_role("article", name="Coin").get_by_text("Never sure").locator("..")
+    lines = description.evaluate(
+        "it => it.clientHeight / parseFloat(getComputedStyle(it).lineHeight)"
+    )
     assert lines == pytest.approx(3, abs=0.1)
 
 
 @pytest.mark.parametrize("name", ["leaderboard", "agent"])
-def test_a_chart_has_a_twin_that_is_a_table(visit: Visit, addresses: dict[str, str], name: str):
+def test_a_chart_can_be_shown_as_a_table(visit: Visit, addresses: dict[str, str], name: str):
     page = visit.go(addresses[name])
     buttons = page.get_by_role("button", name="Show as table")
     expect(buttons).to_have_count(2)
@@ -108,7 +110,7 @@ def test_the_form_of_a_run_is_accessible(visit: Visit):
     visit.check_every_look()
 
 
-def test_the_first_day_says_what_to_do_next(
+def test_an_empty_home_says_what_to_do_next(
     visit_as: Callable[..., Visit], empty_server: httpx2.Client
 ):
     visit = visit_as(DESK, str(empty_server.base_url).rstrip("/"))

@@ -1,4 +1,4 @@
-"""`arena report`: a page that opens from disk, asks nobody, and runs nothing it was told."""
+"""`arena report`: a self-contained page that runs nothing from its data."""
 
 import json
 from collections.abc import Iterator
@@ -22,22 +22,24 @@ def run_of(shell: Shell, agent: str) -> str:
 
 @pytest.fixture(params=[(380, "dark"), (1600, "light")], ids=str)
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
-    """A page that notes what it asks for, and what goes wrong in it."""
+    """A page that records its requests and errors."""
     width, scheme = request.param
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
     )
     opened = context.new_page()
     faults: list[str] = []
-    asked: list[str] = []
+    requests: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-    opened.on("request", lambda request: asked.append(request.url))
+    opened.on(
+        "console", lambda message: faults.append(message.text) if message.type == "error" else None
+    )
+    opened.on("request", lambda request: requests.append(request.url))
     yield opened
     context.close()
     assert faults == []
-    assert all(url.startswith("file://") for url in asked), asked
-    assert len(asked) == 1
+    assert all(url.startswith("file://") for url in requests), requests
+    assert len(requests) == 1
 
 
 def check(page: Page) -> None:
@@ -64,10 +66,10 @@ def test_a_run_opens_from_disk_and_is_filtered(shell: Shell, page: Page, tmp_pat
     assert (len(whole["results"]), len(whole["tests"])) == (24, 24)
 
 
-def test_what_agents_wrote_is_text(shell: Shell, page: Page, tmp_path: Path):
+def test_text_from_agents_is_escaped(shell: Shell, page: Page, tmp_path: Path):
     done = shell.arena("report", run_of(shell, "hostile"), "--html", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    # A megabyte of answer does not make a megabyte of page.
+    # A megabyte-long answer does not make the page a megabyte long.
     assert (tmp_path / "index.html").stat().st_size < 100_000
     page.goto((tmp_path / "index.html").as_uri())
     for summary in page.locator("summary").all():

@@ -1,4 +1,4 @@
-"""Compare, catalog, reviews, market and judges: what they show, and that all can use them."""
+"""Compare, catalog, reviews, market and judges: their content and accessibility."""
 
 import re
 import shutil
@@ -29,7 +29,7 @@ def home(furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(home: Path) -> Iterator[httpx2.Client]:
-    """`arena serve` on a home with a queue and a market; a judge that nobody has measured."""
+    """`arena serve` on a home with reviews, a market and a judge that is not calibrated."""
     variables = {
         "ARENA_JUDGE_BASE_URL": "http://127.0.0.1:9/v1",
         "ARENA_JUDGE_MODELS": "a-model",
@@ -84,7 +84,7 @@ def test_agents_are_compared_in_plain_words(visit: Visit):
 
 
 @in_both_looks
-def test_only_the_differences_are_an_address(visit: Visit):
+def test_the_filter_for_differences_is_in_the_url(visit: Visit):
     page = visit.go(SCRIBES)
     matrix = page.get_by_role("table", name="Tests against agents")
     expect(matrix.get_by_role("row")).to_have_count(25)
@@ -115,8 +115,8 @@ def test_agents_are_chosen_from_a_picker(visit: Visit):
 @in_both_looks
 def test_the_catalog_reports_problems_and_recovers(visit: Visit, home: Path):
     page = visit.go("/catalog")
-    told = page.get_by_role("alert")
-    expect(told).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id: must be", re.S))
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(re.compile(r"zz_broken\.yaml:3:9.*id: must be", re.S))
     audit = page.get_by_role("region", name="Audit")
     audit.get_by_role("button", name="Show all").click()
     expect(audit).to_contain_text("std_echo: passed by the null agent echo")
@@ -124,14 +124,14 @@ def test_the_catalog_reports_problems_and_recovers(visit: Visit, home: Path):
     file = home / "benchmarks" / "zz_broken.yaml"
     broken = file.read_text()
     file.write_text(f"category: mended\ntests:\n  - {test}\n")
-    expect(told).to_have_count(0)
+    expect(alert).to_have_count(0)
     expect(page.get_by_role("link", name="Good", exact=True)).to_be_visible()
     file.write_text(broken)
-    expect(told).to_contain_text("zz_broken.yaml")
+    expect(alert).to_contain_text("zz_broken.yaml")
 
 
 @in_both_looks
-def test_a_filter_of_the_catalog_is_an_address(visit: Visit):
+def test_filters_of_the_catalog_are_in_the_url(visit: Visit):
     page = visit.go("/catalog?category=standards&tag=code")
     rows = page.get_by_role("table", name="Tests", exact=True).get_by_role("row")
     expect(rows).to_have_count(2)
@@ -181,15 +181,13 @@ def test_a_checklist_is_answered_by_keys_and_the_run_completes(visit: Visit, ser
     expect(page.get_by_text("No open reviews")).to_be_visible()
 
 
-def test_the_last_answer_to_a_task_is_given_only_after_a_question(
-    visit: Visit, server: httpx2.Client
-):
+def test_the_last_answer_to_a_task_needs_confirmation(visit: Visit, server: httpx2.Client):
     page = visit.go("/reviews")
     page.get_by_role("link", name="task 4").click()
     expect(page.get_by_text("answer before")).to_be_visible()
     items = page.get_by_role("region", name="Checklist").locator("ol > li")
     expect(items).to_have_count(3)
-    # A key that is held down is one answer.
+    # Holding a key down gives one answer.
     for _ in range(5):
         page.keyboard.down("f")
     page.keyboard.up("f")
@@ -199,7 +197,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
         page.keyboard.down("Enter")
     page.keyboard.up("Enter")
     expect(page.get_by_text("2 of 3 items answered")).to_be_visible()
-    # Quickly, so that answers are on their way: the question comes all the same.
+    # Quickly, while answers are still being sent: the dialog must appear anyway.
     page.keyboard.press("ArrowUp")
     page.keyboard.press("f")
     page.keyboard.press("f")
@@ -220,7 +218,7 @@ def test_the_last_answer_to_a_task_is_given_only_after_a_question(
 
 
 @in_both_looks
-def test_a_task_shows_its_life_and_its_money(visit: Visit):
+def test_a_task_shows_its_history_and_its_postings(visit: Visit):
     page = visit.go("/market?state=paid")
     rows = page.get_by_role("table", name="Tasks").get_by_role("row")
     expect(rows).to_have_count(2)
@@ -244,17 +242,17 @@ def test_a_task_shows_its_life_and_its_money(visit: Visit):
 
 
 @in_both_looks
-def test_a_task_leads_to_its_evidence(visit: Visit):
+def test_a_task_links_to_its_content(visit: Visit):
     page = visit.go("/market/tasks/1")
     content = page.get_by_role("region", name="Content")
-    for place, link, told in (
+    for place, link, text in (
         ("Task", "Standard", '"def"'),
         ("Submission", "Result", "def deepMerge(a, b)"),
         ("Verdict", "Reason", "It merges."),
     ):
         region = page.get_by_role("region", name=place, exact=True)
         region.get_by_role("link", name=link).click()
-        expect(content).to_contain_text(told)
+        expect(content).to_contain_text(text)
         page.go_back()
     page.go_forward()
     visit.check_every_look()
@@ -268,18 +266,16 @@ def test_a_task_leads_to_its_evidence(visit: Visit):
 def test_a_disputed_verdict_names_the_judge_and_the_arbiter(visit: Visit):
     page = visit.go("/market/tasks/3")
     verdict = page.get_by_role("region", name="Verdict")
-    said = verdict.get_by_role("listitem")
-    expect(said.nth(0)).to_contain_text("90 of 100 by judy, the judge")
-    expect(said.nth(1)).to_contain_text("Disputed by alice")
-    expect(said.nth(2)).to_contain_text("30 of 100 by trent, the arbiter")
+    entries = verdict.get_by_role("listitem")
+    expect(entries.nth(0)).to_contain_text("90 of 100 by judy, the judge")
+    expect(entries.nth(1)).to_contain_text("Disputed by alice")
+    expect(entries.nth(2)).to_contain_text("30 of 100 by trent, the arbiter")
     life = page.get_by_role("region", name="History")
     expect(life).to_contain_text("bond 0.05 TEST")
     expect(life).to_contain_text("0.25 TEST to alice")
 
 
-def test_a_verdict_that_is_missing_is_reported_in_the_words_of_the_moment(
-    visit: Visit, server: httpx2.Client
-):
+def test_a_missing_verdict_is_described_for_the_current_time(visit: Visit, server: httpx2.Client):
     story = server.get("/api/tasks/5").json()
     task = story["task"]
     page = visit.go("/market/tasks/5")
@@ -292,7 +288,7 @@ def test_a_verdict_that_is_missing_is_reported_in_the_words_of_the_moment(
     visit.go("/market/tasks/5")
     expect(verdict).to_contain_text("No verdict was given in time.")
 
-    # An hour passes for no test.
+    # A test cannot wait an hour: fake the response.
     story["task"] |= {"state": "expired", "expiry_reason": "no_verdict", "exit_at": None}
     page.route("**/api/tasks/5?*", lambda route: route.fulfill(json=story))
     visit.go("/market/tasks/5")
@@ -302,7 +298,7 @@ def test_a_verdict_that_is_missing_is_reported_in_the_words_of_the_moment(
 
 
 @in_both_looks
-def test_an_agent_without_a_file_is_reported_too(visit: Visit):
+def test_an_agent_without_a_file_has_a_page_too(visit: Visit):
     page = visit.go("/leaderboard")
     page.get_by_role("table", name="Leaderboard").get_by_role("link", name="worker").click()
     expect(page.get_by_text("There is no agent file with this name here")).to_be_visible()
@@ -318,16 +314,16 @@ def test_an_agent_without_a_file_is_reported_too(visit: Visit):
 @pytest.mark.parametrize(
     "address", ["/market/tasks/abc", "/market/tasks/0", "/runs/xyz", "/reviews/zzz"]
 )
-def test_a_malformed_address_is_not_here(passing_visit: Visit, address: str):
+def test_a_malformed_address_is_not_found(passing_visit: Visit, address: str):
     page = passing_visit.go(address)
-    told = page.get_by_role("alert")
-    expect(told).to_contain_text("Not found")
-    expect(told).to_contain_text("Check it for typos")
-    expect(told).not_to_contain_text("Input should")
-    expect(told.get_by_role("button")).to_have_count(0)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Not found")
+    expect(alert).to_contain_text("Check it for typos")
+    expect(alert).not_to_contain_text("Input should")
+    expect(alert.get_by_role("button")).to_have_count(0)
 
 
-def test_titles_are_text_of_others_too(passing_visit: Visit):
+def test_untrusted_text_is_marked_in_titles_too(passing_visit: Visit):
     page = passing_visit.go("/catalog/tests/std_all")
     mark = page.get_by_role("heading", level=1).get_by_text("U+202E", exact=True)
     expect(mark).to_have_attribute("title", "right-to-left override (U+202E)")
@@ -340,7 +336,7 @@ def test_titles_are_text_of_others_too(passing_visit: Visit):
         assert "\u202e" not in page.locator("main").inner_text()
 
 
-def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):
+def test_a_chart_of_zero_costs_has_an_axis(passing_visit: Visit):
     page = passing_visit.go("/teams/thrift/leaderboard")
     chart = page.get_by_role("region", name="Accuracy against cost")
     expect(chart.get_by_text("$0", exact=True)).to_be_visible()
@@ -348,7 +344,7 @@ def test_a_chart_of_what_costs_nothing_has_an_axis(passing_visit: Visit):
 
 
 @in_both_looks
-def test_a_new_task_appears_without_being_asked_for(visit: Visit, server: httpx2.Client):
+def test_a_new_task_appears_without_a_reload(visit: Visit, server: httpx2.Client):
     page = visit.go("/market?state=open")
     expect(page.get_by_role("table", name="Balances")).to_be_visible()
     description = f"Write reversed{uuid4().hex[:8]}(text)."

@@ -39,8 +39,8 @@ def test_a_picture_is_taken(
 ):
     visit = visit_as(Look(size="desk", scheme=scheme), str(demo.base_url).rstrip("/"))
     visit.page.set_viewport_size({"width": 1180, "height": 760})
-    asked = {"agent_id": "qa-web-manager", "limit": 1}
-    run = demo.get("/api/benchmarks/runs", params=asked).json()["runs"][0]["id"]
+    filters = {"agent_id": "qa-web-manager", "limit": 1}
+    run = demo.get("/api/benchmarks/runs", params=filters).json()["runs"][0]["id"]
     paths = {"agents": "", "leaderboard": "/leaderboard", "run": f"/runs/{run}"}
     page = visit.go(paths[name])
     page.get_by_role("status").filter(has_text="Live").wait_for()

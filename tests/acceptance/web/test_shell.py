@@ -1,4 +1,4 @@
-"""What every page stands in: the tabs, the team, the colours, the connection."""
+"""The frame of every page: tabs, team, colours, connection."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks
 TABS = ("Agents", "Benchmarks", "Leaderboard", "Compare", "Catalog", "Reviews", "Market", "Judges")
 
 
-def test_the_front_door_leads_to_the_agents(visit: Visit):
+def test_the_root_redirects_to_the_agents(visit: Visit):
     visit.page.goto(visit.url)
     visit.settle()
     expect(visit.page).to_have_url(f"{visit.url}/agent-dashboard")
@@ -20,7 +20,7 @@ def test_the_front_door_leads_to_the_agents(visit: Visit):
 
 
 @pytest.mark.parametrize("look", [DESK, PHONE], ids=["desk", "phone"])
-def test_every_tab_is_an_address_of_its_own(visit_as: Callable[..., Visit], look: Look):
+def test_every_tab_has_its_own_url(visit_as: Callable[..., Visit], look: Look):
     visit = visit_as(look)
     page = visit.go()
     for name in TABS:
@@ -54,20 +54,20 @@ def test_focus_follows_to_the_new_page(visit: Visit):
 
 @in_both_looks
 def test_a_chosen_team_is_part_of_the_address_and_of_every_request(visit: Visit):
-    asked: list[str] = []
+    requests: list[str] = []
     page = visit.go()
     page.get_by_role("button", name="Team: default").click()
     page.get_by_label("Another team").fill("a/b ü")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Team: a/b ü")).to_be_visible()
-    # Only from here on: what the first team's page still wanted names the first team.
-    page.on("request", lambda request: asked.append(request.url))
+    # Only from here on: late requests of the first page still name the first team.
+    page.on("request", lambda request: requests.append(request.url))
     page.get_by_role("link", name="Benchmarks", exact=True).click()
     expect(page.get_by_role("heading", level=1, name="Benchmarks")).to_be_visible()
     expect(page).to_have_url(re.compile("/agent-dashboard/teams/a%2Fb%20%C3%BC/benchmarks$"))
     visit.reload()
     expect(page.get_by_role("button", name="Team: a/b ü")).to_be_visible()
-    calls = [url for url in asked if "/api/" in url]
+    calls = [url for url in requests if "/api/" in url]
     assert calls
     assert all("team_id=a%2Fb" in url for url in calls), calls
 
@@ -81,13 +81,13 @@ def test_colours_can_be_switched_and_stay(visit: Visit):
     expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
 
 
-def test_an_address_that_leads_nowhere_says_so(visit: Visit):
+def test_an_unknown_address_shows_page_not_found(visit: Visit):
     page = visit.go("/no/such/page")
     expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     page.get_by_role("link", name="View agents").click()
     expect(page.get_by_role("heading", level=1, name="Agents")).to_be_visible()
 
 
-def test_a_line_that_is_open_says_so(visit: Visit, server: httpx2.Client):
+def test_an_open_connection_is_shown_as_live(visit: Visit, server: httpx2.Client):
     page = visit.go()
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What agents and users say is shown and never obeyed, under the policy that is in force."""
+"""Text from agents and users is shown and never executed, with the real security policy."""
 
 import httpx2
 import pytest
@@ -21,7 +21,7 @@ def is_unharmed(page: Page) -> bool:
     return page.evaluate("window.hacked === undefined && !document.querySelector('main script')")
 
 
-def test_markup_and_scripts_are_text(passing_visit: Visit, results: dict[str, str]):
+def test_markup_and_scripts_are_escaped(passing_visit: Visit, results: dict[str, str]):
     page = passing_visit.go(results["hostile_text"])
     answer = page.get_by_role("region", name="Answer", exact=True)
     expect(answer).to_contain_text("<script>window.hacked = 1</script><img src=x")
@@ -30,7 +30,7 @@ def test_markup_and_scripts_are_text(passing_visit: Visit, results: dict[str, st
     assert page.locator("main img").count() == 0
 
 
-def test_what_cannot_be_seen_is_marked_and_turns_nothing_around(
+def test_invisible_characters_are_marked_and_reverse_nothing(
     passing_visit: Visit, results: dict[str, str]
 ):
     page = passing_visit.go(results["hostile_text"])
@@ -44,10 +44,10 @@ def test_what_cannot_be_seen_is_marked_and_turns_nothing_around(
         expect(mark).to_have_attribute("title", f"{name} ({code})")
     text = answer.inner_text()
     assert not set(text) & set("\u202e\u202c\u200b")
-    assert "\u05e9\u05dc\u05d5\u05dd" in text  # honest Hebrew stays as it is
+    assert "\u05e9\u05dc\u05d5\u05dd" in text  # legitimate Hebrew is unchanged
 
 
-def test_a_megabyte_is_cut_until_it_is_asked_for(visit: Visit, results: dict[str, str]):
+def test_a_megabyte_is_truncated_until_expanded(visit: Visit, results: dict[str, str]):
     page = visit.go(results["hostile_long"])
     answer = page.get_by_role("region", name="Answer", exact=True)
     assert len(answer.inner_text()) < 6_000
@@ -58,7 +58,7 @@ def test_a_megabyte_is_cut_until_it_is_asked_for(visit: Visit, results: dict[str
     assert is_unharmed(page)
 
 
-def test_a_comment_is_text_too(visit: Visit, server: httpx2.Client):
+def test_a_comment_is_escaped_too(visit: Visit, server: httpx2.Client):
     vote = {"agent_id": "coin", "rating": 2, "comment": HOSTILE, "user_id": "<i>eve</i>\u202e"}
     assert server.post("/api/benchmarks/feedback", json=vote).status_code == 200
     page = visit.go("/agents/coin")
@@ -68,7 +68,7 @@ def test_a_comment_is_text_too(visit: Visit, server: httpx2.Client):
     assert is_unharmed(page)
 
 
-def test_the_policy_stops_what_the_page_would_let_through(visit: Visit):
+def test_the_policy_blocks_what_the_page_would_let_through(visit: Visit):
     page = visit.go()
     visit.page.evaluate(
         """() => {

@@ -14,7 +14,7 @@ OLD_TO_NEW = [
     "1.0.0-beta.2",
     "1.0.0-beta.11",  # numbers compare as numbers
     "1.0.0-rc.1",
-    "1.0.0",  # a release is newer than what led to it
+    "1.0.0",  # a release is newer than its pre-releases
     "1.2.0",
     "1.10.0",
     "10.0.0",
@@ -38,6 +38,6 @@ def test_numbers_sort_as_numbers(numbers):
 @pytest.mark.parametrize(
     "text", ["1", "1.0", "01.0.0", "1.0.0-", "1.0.0-01", "v1.0.0", "1.0.0\n", "1.0.0.0", "1.0.٣"]
 )
-def test_what_is_no_version(text):
+def test_an_invalid_version_is_refused(text):
     with pytest.raises(ValueError, match="not a semantic version"):
         precedence(text)

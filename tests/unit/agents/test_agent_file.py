@@ -89,7 +89,7 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # a key nobody knows, with the nearest right one
+        # an unknown key, with the nearest known one
         (GOOD + "nam: x\n", "my-agent.yaml:9:1: unknown key 'nam'; did you mean 'name'?"),
         (
             with_connector("{type: command, comand: x, command: y}"),
@@ -103,7 +103,7 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
             with_connector("{type: http, url: 'http://h', usage: {tokens: a}}"),
             "my-agent.yaml:2:50: connector.usage: unknown key 'tokens'; did you mean 'input",
         ),
-        # what is missing
+        # missing keys
         ("connector: {type: command, command: x}", "my-agent.yaml:1:1: needs the key 'id'"),
         ("id: a", "my-agent.yaml:1:1: needs the key 'connector'"),
         (
@@ -150,7 +150,7 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
             GOOD.replace("max_concurrency: 2", "max_concurrency: 0"),
             "limits.max_concurrency: must be 1 or more, is 0",
         ),
-        # what stands in a connector
+        # keys of a connector
         (
             with_connector("{type: comand, command: x}"),
             "my-agent.yaml:2:19: connector.type: unknown type \"comand\"; did you mean 'command'?",

@@ -1,4 +1,4 @@
-"""An agent's file is read with the reader of all documents; what cannot be read says why."""
+"""An agent's file is read like any other document, and errors say why."""
 
 import os
 
@@ -35,7 +35,7 @@ def problems(path) -> list[str]:
         (b"x" * (MAX_FILE_BYTES + 1), "1:1: is larger than 64 KiB"),
     ],
 )
-def test_what_cannot_be_read_says_where_and_why(tmp_path, raw, expected):
+def test_an_unreadable_file_says_where_and_why(tmp_path, raw, expected):
     path = tmp_path / "a.yaml"
     path.write_bytes(raw)
     found = problems(path)
@@ -51,13 +51,13 @@ def test_what_cannot_be_read_says_where_and_why(tmp_path, raw, expected):
         ("name: !!int 1", "3:7: the tag !!int is not allowed"),
     ],
 )
-def test_what_a_document_must_not_hold_is_a_problem(tmp_path, line, expected):
+def test_forbidden_content_is_a_problem(tmp_path, line, expected):
     path = tmp_path / "a.yaml"
     path.write_text(f"id: a\nconnector: {{type: command, command: x}}\n{line}\n")
     assert any(expected in problem for problem in problems(path))
 
 
-def test_a_file_that_is_no_file_is_a_problem_and_a_pipe_is_not_waited_for(tmp_path):
+def test_a_path_that_is_not_a_regular_file_is_a_problem_and_a_pipe_does_not_block(tmp_path):
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
     assert problems(tmp_path) == ["1:1: is a folder; expected a YAML file"]

@@ -38,7 +38,7 @@ def test_an_object_that_was_cut_stays_text():
     assert answer.truncated
 
 
-def test_an_answer_that_is_too_deep_to_write_down_is_a_fault():
+def test_an_answer_nested_too_deep_to_serialize_is_a_fault():
     value: list[object] = []
     for _ in range(5000):
         value = [value]
@@ -47,7 +47,7 @@ def test_an_answer_that_is_too_deep_to_write_down_is_a_fault():
 
 
 @pytest.mark.parametrize("value", ["", " \n", None, {"output": ""}, {"output": None}])
-def test_nothing_said_is_a_fault(value):
+def test_an_empty_answer_is_a_fault(value):
     with pytest.raises(AgentSaidNothing):
         answer_from_value(value)
 
@@ -60,7 +60,7 @@ def test_nothing_said_is_a_fault(value):
         ({}, Usage()),
         ({"input_tokens": 5, "output_tokens": 0}, Usage(input_tokens=5, output_tokens=0)),
         ({"input_tokens": 5.0}, Usage(input_tokens=5)),
-        # what makes no sense is unknown, never zero
+        # invalid values are unknown, never zero
         ({"input_tokens": -1, "output_tokens": True}, Usage()),
         ({"input_tokens": "5", "output_tokens": 1.5}, Usage()),
         ({"input_tokens": float("nan"), "output_tokens": 10**30}, Usage()),

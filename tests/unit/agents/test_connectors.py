@@ -70,7 +70,7 @@ def test_an_unknown_type_is_not_found():
 
 @pytest.mark.parametrize(("kind", "package"), [("a2a", "a2a")])
 def test_a_missing_optional_package_says_what_to_install(kind, package):
-    # In a process of its own, because here the package is loaded already.
+    # In a separate process, because here the package is already loaded.
     code = f"""
 import sys
 sys.modules[{package!r}] = None  # what an absent package looks like
@@ -95,7 +95,7 @@ def test_a_missing_secret_is_reported_when_connecting():
         connect(agent, environ={})
 
 
-def test_importing_the_room_is_cheap():
+def test_importing_the_package_is_cheap():
     heavy = "{'openai', 'a2a', 'httpx', 'httpx2', 'genai_prices', 'google.protobuf', 'numpy'}"
     code = f"import sys, arena.agents.registry; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run(

@@ -17,7 +17,7 @@ ENVIRON = {
 }
 
 
-def test_a_program_sees_little_and_nothing_by_accident():
+def test_a_program_inherits_only_a_few_variables():
     assert program_environment((), Secrets(ENVIRON)) == {
         "PATH": "/bin",
         "HOME": "/home/me",
@@ -30,13 +30,13 @@ def test_a_program_sees_little_and_nothing_by_accident():
     }
 
 
-def test_what_is_named_is_added_and_becomes_a_secret():
+def test_a_named_variable_is_added_and_becomes_a_secret():
     secrets = Secrets(ENVIRON)
     environment = program_environment(("OPENAI_API_KEY",), secrets)
     assert environment["OPENAI_API_KEY"] == "sk-123456"
     assert secrets.redact("sk-123456 /home/me") == "[redacted] /home/me"
 
 
-def test_what_is_named_and_not_set_is_an_error():
+def test_a_named_variable_that_is_not_set_is_an_error():
     with pytest.raises(AgentUnavailable, match="NOT_SET"):
         program_environment(("NOT_SET",), Secrets(ENVIRON))

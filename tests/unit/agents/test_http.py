@@ -17,7 +17,7 @@ from arena.models.connections import seconds_to_wait
         ("3", 3.0),
         ("0.5", 0.5),
         ("-4", 0.0),
-        ("999999", 3600.0),  # nobody waits for a week
+        ("999999", 3600.0),  # capped at an hour
         ("nan", None),
         ("soon", None),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),  # a date that has passed

@@ -46,7 +46,7 @@ def test_an_unknown_agent_or_version_is_not_found_with_the_nearest(tmp_path):
         registry.find("web-agent", "1.0.1")
 
 
-def test_a_bad_file_takes_no_good_one_down(tmp_path):
+def test_a_bad_file_does_not_affect_good_ones(tmp_path):
     write(tmp_path, "good.yaml", "good")
     (tmp_path / "bad.yaml").write_text("id: [\n")
     (tmp_path / "worse.yaml").write_text("id: A\ncolour: red\n")
@@ -56,17 +56,17 @@ def test_a_bad_file_takes_no_good_one_down(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "content",
     [
         "id: bee\nversion: 1.1.0\nconnector: {type: python, callabel: 'm:f'}\n",
-        "id: 'bee'\nconnector: {type: python\n",  # no YAML, but its id is seen
+        "id: 'bee'\nconnector: {type: python\n",  # not YAML, but its id is found
         '{"version": "1.1.0", "id": "bee"}',
     ],
 )
-def test_a_file_with_a_problem_is_never_passed_over_for_an_older_version(tmp_path, wrong):
+def test_a_file_with_a_problem_is_never_skipped_for_an_older_version(tmp_path, content):
     write(tmp_path, "v1.yaml", "bee", "1.0.0")
     write(tmp_path, "ant.yaml", "ant")
-    (tmp_path / "v2.yaml").write_text(wrong)
+    (tmp_path / "v2.yaml").write_text(content)
     registry = Registry([tmp_path], builtin=None)
     with pytest.raises(Conflict, match=r"the newest version of 'bee' is unknown.*v2\.yaml:\d+"):
         registry.find("bee")
@@ -74,7 +74,7 @@ def test_a_file_with_a_problem_is_never_passed_over_for_an_older_version(tmp_pat
     assert registry.find("ant").version == "1.0.0"
 
 
-def test_an_agent_that_is_not_found_is_reported_with_the_problem_that_may_be_why(tmp_path):
+def test_an_agent_that_is_not_found_is_reported_with_the_likely_problem(tmp_path):
     (tmp_path / "bee.yaml").write_text("id: bee\nconnector: {type: python, callabel: 'm:f'}\n")
     (tmp_path / "pile.yaml").write_text("[\n")
     write(tmp_path, "ant.yaml", "ant")
@@ -87,9 +87,9 @@ def test_an_agent_that_is_not_found_is_reported_with_the_problem_that_may_be_why
         in error.value.message
     )
     assert "pile.yaml" not in error.value.message
-    for wanted in (("wasp", None), ("ant", "2.0.0")):
+    for unknown in (("wasp", None), ("ant", "2.0.0")):
         with pytest.raises(NotFound, match=r"files with problems: .*bee\.yaml.*pile\.yaml"):
-            registry.find(*wanted)
+            registry.find(*unknown)
 
 
 def test_each_problem_is_logged_once(tmp_path, caplog):
@@ -125,7 +125,7 @@ def test_files_that_come_change_and_go_are_noticed(tmp_path):
     assert registry.refresh()
     assert names(registry) == ["bee@1.0.0"]
     path.write_text(path.read_text().replace("1.0.0", "1.0.1"))
-    os.utime(path, ns=(1, 1))  # same size, another time
+    os.utime(path, ns=(1, 1))  # same size, different time
     assert registry.refresh()
     assert names(registry) == ["bee@1.0.1"]
     path.unlink()
@@ -145,7 +145,7 @@ def test_nothing_is_read_again_while_nothing_changes(tmp_path):
     assert registry.find("bee") is bee
 
 
-def test_a_link_that_points_nowhere_is_passed_over(tmp_path):
+def test_a_dangling_link_is_skipped(tmp_path):
     (tmp_path / "a.yaml").symlink_to(tmp_path / "gone.yaml")
     assert names(Registry([tmp_path], builtin=None)) == []
 

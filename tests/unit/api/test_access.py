@@ -1,4 +1,4 @@
-"""Who may come in."""
+"""Which requests are authorised."""
 
 import pytest
 
@@ -33,6 +33,6 @@ def test_a_token_stands_for_its_team(authorization: str):
 @pytest.mark.parametrize(
     "authorization", [None, "", "Bearer", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"]
 )
-def test_anything_else_does_not(authorization: str | None):
+def test_anything_else_is_no_token(authorization: str | None):
     with pytest.raises(Unauthorized):
         Access({TOKEN: "mine"}).team_of(authorization)

@@ -1,4 +1,4 @@
-"""Cursors: what was given out comes back; nothing else does."""
+"""Cursors: issued ones are read back; nothing else is accepted."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID, uuid4
@@ -23,7 +23,7 @@ def test_a_moment_comes_back(moment: datetime, ident: UUID):
     assert paging.decode_moment(paging.encode(moment.isoformat(), ident)) == (moment, ident)
 
 
-def test_no_cursor_is_the_beginning():
+def test_without_a_cursor_paging_starts_at_the_beginning():
     assert paging.decode_number(None) == 0
     assert paging.decode_moment(None) is None
 

@@ -14,11 +14,11 @@ async def test_a_test_whose_keywords_stand_in_its_prompt_is_passed_by_the_echo()
     assert (finding.agent, finding.answer) == ("echo", "Navigate to home")
     assert finding.reason == 'has "navigate"; has "home"'
     assert str(finding) == 't1: echo can pass it: has "navigate"; has "home"'
-    # Those who repeat the prompt while they refuse or apologise pass it too.
+    # Null agents that repeat the prompt while refusing or apologising pass it too.
     assert [other.agent for other in others] == ["refusal", "apology"]
 
 
-async def test_a_test_that_is_content_with_an_error_is_passed_by_the_apology() -> None:
+async def test_a_test_that_accepts_an_error_is_passed_by_the_apology() -> None:
     words = {"contains": ["not found", "error", "invalid"]}
     assert await agents_that_pass(validation="contains_any", expected=words) == ["apology"]
 
@@ -60,7 +60,7 @@ def parts(required: dict[str, object], forbidden: dict[str, object]) -> dict[str
         ("dog", "cat", False),
     ],
 )
-async def test_a_word_both_wanted_and_forbidden_is_found(
+async def test_a_word_both_required_and_forbidden_is_found(
     required: str, forbidden: str, impossible: bool
 ) -> None:
     expected = parts(
@@ -78,14 +78,14 @@ async def test_a_forbidden_word_may_still_stand_inside_another_word() -> None:
     assert await agents_that_pass(validation="all_of", expected=expected) == []
 
 
-async def test_one_way_out_is_enough_for_a_test_to_be_possible() -> None:
+async def test_one_possible_alternative_is_enough() -> None:
     impossible = {
         "validation": "all_of",
         "expected": parts({"expected": {"contains": ["a"]}}, {"expected": {"contains": ["a"]}}),
     }
-    way_out = {"expected": {"contains": ["iphone-12"]}}
+    possible = {"expected": {"contains": ["iphone-12"]}}
     assert (
-        await agents_that_pass(validation="any_of", expected={"any_of": [impossible, way_out]})
+        await agents_that_pass(validation="any_of", expected={"any_of": [impossible, possible]})
         == []
     )
     assert await agents_that_pass(
@@ -93,7 +93,7 @@ async def test_one_way_out_is_enough_for_a_test_to_be_possible() -> None:
     ) == ["nobody"]
 
 
-def test_the_null_agents_are_the_four_kinds_of_knowing_nothing() -> None:
+def test_there_are_four_kinds_of_null_agents() -> None:
     answers = null_answers("Do {it}!")
     assert {name for name, _ in answers} == {"echo", "silence", "refusal", "apology"}
     assert ("echo", "Do {it}!") in answers

@@ -1,4 +1,4 @@
-"""The audit of a whole catalog: bounded, remembered, and without models."""
+"""The audit of a whole catalog: bounded, cached, and without models."""
 
 from pathlib import Path
 
@@ -37,26 +37,26 @@ def a_catalog(folder: Path, text: str) -> Catalog:
     return load_catalog([folder], builtin=False)
 
 
-async def test_what_an_idle_agent_passes_is_reported(tmp_path: Path):
+async def test_a_test_that_an_idle_agent_passes_is_reported(tmp_path: Path):
     report = await Audits().report(a_catalog(tmp_path, WEAK), within_seconds=60)
     assert {finding.test_id for finding in report.findings} == {"echoed"}
     assert (report.audited, report.left_out, report.pending) == (2, [], 0)
 
 
-async def test_no_model_is_asked_even_where_there_is_one(tmp_path: Path):
-    asked: list[str] = []
+async def test_no_model_is_called_even_if_one_is_configured(tmp_path: Path):
+    prompts: list[str] = []
 
     async def judge(standard: JudgePrompt, submission: Submission) -> Verdict:
-        asked.append(standard.prompt)
+        prompts.append(standard.prompt)
         raise AssertionError
 
     audits = Audits(Resources(judge=judge))
     report = await audits.report(a_catalog(tmp_path, JUDGED), within_seconds=60)
     assert (report.audited, set(report.left_out)) == (0, {"judged", "reviewed"})
-    assert asked == []
+    assert prompts == []
 
 
-async def test_without_time_everything_is_pending_and_comes_later(tmp_path: Path):
+async def test_without_time_everything_stays_pending_until_later(tmp_path: Path):
     write_tests(tmp_path / "many.yaml", count=30)
     catalog = load_catalog([tmp_path], builtin=False)
     audits = Audits()
@@ -64,14 +64,14 @@ async def test_without_time_everything_is_pending_and_comes_later(tmp_path: Path
     assert (first.audited, first.pending) == (0, 30)
     second = await audits.report(catalog, within_seconds=60)
     assert (second.audited, second.pending) == (30, 0)
-    # What is known is known: no time is needed for it any more.
+    # Cached results need no time.
     assert (await audits.report(catalog, within_seconds=-1)).audited == 30
 
 
-async def test_only_what_was_edited_is_looked_at_again(tmp_path: Path):
+async def test_only_edited_tests_are_audited_again(tmp_path: Path):
     audits = Audits()
     await audits.report(a_catalog(tmp_path, WEAK), within_seconds=60)
-    mended = a_catalog(tmp_path, WEAK.replace("contains: [hello]", "contains: [guten tag]"))
-    report = await audits.report(mended, within_seconds=-1)
+    edited = a_catalog(tmp_path, WEAK.replace("contains: [hello]", "contains: [guten tag]"))
+    report = await audits.report(edited, within_seconds=-1)
     assert (report.audited, report.pending) == (1, 1)
-    assert (await audits.report(mended, within_seconds=60)).findings == []
+    assert (await audits.report(edited, within_seconds=60)).findings == []

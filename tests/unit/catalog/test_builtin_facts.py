@@ -139,12 +139,12 @@ def test_the_loaded_test_cases_are_those_of_the_lab(
         ("stb_main", "settings", "software_update", "update_row"),
     ],
 )
-def test_the_blocked_ways_are_blocked_in_the_lab(
+def test_the_blocked_edges_are_blocked_in_the_lab(
     ui: str, source: str, target: str, element: str
 ) -> None:
     (tree,) = (item for item in lab("userinterfaces") if item["id"] == ui)
-    ways = [edge for edge in tree["edges"] if edge["target"] == target]
-    assert [(edge["source"], edge["element"]) for edge in ways] == [(source, element)]
+    edges = [edge for edge in tree["edges"] if edge["target"] == target]
+    assert [(edge["source"], edge["element"]) for edge in edges] == [(source, element)]
     (node,) = (item for item in tree["nodes"] if item["id"] == source)
     assert element not in node["elements"]
 

@@ -83,22 +83,22 @@ def test_an_id_taken_by_an_earlier_file_is_a_problem_of_the_later_one(tmp_path: 
     assert [source.state for source in catalog.sources] == ["good", "bad"]
 
 
-def test_a_file_with_a_problem_hears_of_its_taken_ids_too(tmp_path: Path) -> None:
+def test_taken_ids_are_reported_for_an_invalid_file_too(tmp_path: Path) -> None:
     good = write(tmp_path, "b.yaml", "mine")
-    wrong = [write(tmp_path, name, "mine", more="timeout: abc") for name in ("a.yaml", "c.yaml")]
+    invalid = [write(tmp_path, name, "mine", more="timeout: abc") for name in ("a.yaml", "c.yaml")]
     shared = [write(tmp_path, name, "ours", more="timeout: abc") for name in ("d.yaml", "e.yaml")]
     catalog = load_catalog([tmp_path], builtin=False)
-    told = [str(problem) for problem in catalog.problems if "is taken" in problem.message]
-    assert told == [
-        f"{wrong[0]}:4:9: the id 'mine' is taken: {good}:4:9 has it; choose another id",
-        f"{wrong[1]}:4:9: the id 'mine' is taken: {good}:4:9 has it; choose another id",
+    messages = [str(problem) for problem in catalog.problems if "is taken" in problem.message]
+    assert messages == [
+        f"{invalid[0]}:4:9: the id 'mine' is taken: {good}:4:9 has it; choose another id",
+        f"{invalid[1]}:4:9: the id 'mine' is taken: {good}:4:9 has it; choose another id",
         f"{shared[1]}:4:9: the id 'ours' is taken: {shared[0]}:4:9 has it; choose another id",
     ]
     assert len(catalog.problems) == 7
-    assert ids(catalog) == ["mine"]  # what cannot be served takes no id away
+    assert ids(catalog) == ["mine"]  # an invalid file does not claim its ids
 
 
-def test_every_id_of_a_file_that_clashes_is_looked_at(tmp_path: Path) -> None:
+def test_every_id_of_a_file_that_clashes_is_checked(tmp_path: Path) -> None:
     write(tmp_path, "a.yaml", "first")
     both = write(tmp_path, "b.yaml", "first")
     with both.open("a") as file:

@@ -1,4 +1,4 @@
-"""The page about the test format and the example file are true."""
+"""The page about the test format and the example file are correct."""
 
 import re
 from pathlib import Path
@@ -69,11 +69,11 @@ def test_every_validation_has_an_example_with_right_and_wrong_answers(tmp_path: 
 
 def test_the_problems_on_the_page_are_those_that_are_reported(tmp_path: Path) -> None:
     ((text, after),) = (block for block in BLOCKS if block not in GOOD)
-    told = re.search(r"^```text\n(.*?)^```", after, flags=re.MULTILINE | re.DOTALL)
-    assert told is not None
+    expected = re.search(r"^```text\n(.*?)^```", after, flags=re.MULTILINE | re.DOTALL)
+    assert expected is not None
     problems = load(tmp_path, text, "bad.yaml").problems
     lines = [str(problem).removeprefix(f"{tmp_path}/") for problem in problems]
-    assert lines == told[1].splitlines()
+    assert lines == expected[1].splitlines()
 
 
 def test_the_page_has_every_key() -> None:

@@ -12,7 +12,7 @@ from arena.catalog.catalog import Catalog
 from arena.catalog.live import LiveCatalog
 
 PATIENCE_SECONDS = 30.0
-"""After this a change will not be seen any more, however busy the machine is."""
+"""A change not seen by then will never be, however busy the machine is."""
 
 
 def write(path: Path, *test_ids: str) -> None:
@@ -136,7 +136,7 @@ def test_a_removed_file_takes_its_tests_and_its_problems_with_it(tmp_path: Path)
     catalog.refresh()
     assert ids(catalog.current) == []
     assert catalog.current.problems == ()
-    path.write_text("tests: 1")  # a new file by the old name has no good past
+    path.write_text("tests: 1")  # a new file with the old name has no last good version
     assert ids(catalog.refresh()) == []
 
 

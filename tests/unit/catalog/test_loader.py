@@ -256,7 +256,9 @@ def test_all_problems_of_a_file_are_reported_at_once(path: Path) -> None:
         (b"#" * (MAX_FILE_BYTES + 1), "1:1: is larger than 1 MiB: split it into several files"),
     ],
 )
-def test_a_file_that_is_no_test_file_says_why(path: Path, text: str | bytes, problem: str) -> None:
+def test_a_file_that_is_not_a_test_file_says_why(
+    path: Path, text: str | bytes, problem: str
+) -> None:
     found = problems(path, text)
     assert any(problem in line for line in found), found
 
@@ -272,10 +274,10 @@ def test_a_folder_a_dangling_link_and_a_pipe_are_problems(tmp_path: Path) -> Non
     folder.mkdir()
     link.symlink_to("nowhere.yaml")
     os.mkfifo(pipe)
-    told = {path.name: str(read_source(path).problems[0]) for path in (folder, link, pipe)}
-    assert told["a.yaml"].endswith("a.yaml:1:1: is a folder; expected a YAML file")
-    assert told["b.yaml"].endswith("it is a link to nowhere.yaml, which does not exist")
-    assert told["c.yaml"].endswith("is not a regular file; expected a YAML file")
+    messages = {path.name: str(read_source(path).problems[0]) for path in (folder, link, pipe)}
+    assert messages["a.yaml"].endswith("a.yaml:1:1: is a folder; expected a YAML file")
+    assert messages["b.yaml"].endswith("it is a link to nowhere.yaml, which does not exist")
+    assert messages["c.yaml"].endswith("is not a regular file; expected a YAML file")
 
 
 def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:

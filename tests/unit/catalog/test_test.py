@@ -9,7 +9,7 @@ from arena.evaluation.reading import read_standard_document
 from factories import a_test
 
 
-def test_a_test_survives_being_written_down() -> None:
+def test_a_test_survives_serialization() -> None:
     test = a_test(agents=("a", "b"), tags=("x",), budget_tokens=7, case_sensitive=False)
     assert Test.from_json(json.loads(json.dumps(test.as_json()))) == test
 

@@ -1,4 +1,4 @@
-"""What the shell is told about a run, decided or not yet."""
+"""The exit code for a run, decided or not yet."""
 
 import itertools
 from uuid import uuid4
@@ -47,7 +47,7 @@ def a_run(total: int, passed: int, awaiting: int) -> Run:
 
 
 @pytest.mark.parametrize("fail_under", [0, 33.33, 33.34, 66.66, 66.67, 66.68, 100])
-def test_a_gate_is_decided_early_only_as_every_end_would_decide_it(fail_under: float):
+def test_a_gate_is_decided_early_only_if_every_outcome_would_decide_the_same(fail_under: float):
     for total in (1, 3, 6, 7):
         for passed, awaiting in itertools.product(range(total), range(1, total + 1)):
             if passed + awaiting > total:

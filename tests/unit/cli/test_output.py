@@ -1,4 +1,4 @@
-"""What people and programs get to see."""
+"""The output for people and for programs."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A reader that goes away (head, less) ends nothing that is being done."""
+"""A reader that goes away (head, less) does not stop the work."""
 
 import subprocess
 import sys
@@ -20,9 +20,9 @@ def test_flushed_output_continues_when_nobody_reads():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as told:
-        assert told.stdout and told.stdin and told.stderr
-        told.stdout.close()
-        told.stdin.close()
-        assert told.stderr.read() == "went on\n"
-    assert told.returncode == 0
+    ) as process:
+        assert process.stdout and process.stdin and process.stderr
+        process.stdout.close()
+        process.stdin.close()
+        assert process.stderr.read() == "went on\n"
+    assert process.returncode == 0

@@ -1,4 +1,4 @@
-"""Reviewers see until when an answer counts, and hear of one that did not."""
+"""Reviewers see until when an answer counts, and whether one came too late."""
 
 from datetime import timedelta
 from typing import Any
@@ -41,10 +41,10 @@ def test_a_list_shows_until_when_an_answer_counts(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(
-    ("status", "told"), [("answered", "no verdict yet: "), ("cancelled", "no verdict: ")]
+    ("status", "prefix"), [("answered", "no verdict yet: "), ("cancelled", "no verdict: ")]
 )
-def test_a_reviewer_hears_why_there_is_no_verdict(
-    capsys: pytest.CaptureFixture[str], status: str, told: str
+def test_a_reviewer_sees_why_there_is_no_verdict(
+    capsys: pytest.CaptureFixture[str], status: str, prefix: str
 ):
     details = ReviewDetails(
         review=review(status=ReviewStatus(status), trouble="it was too late"),
@@ -56,4 +56,4 @@ def test_a_reviewer_hears_why_there_is_no_verdict(
         agreement=ReviewAgreement(shared_items=0, agreed_items=0, share=None, pairs=()),
     )
     _print_answered(details)
-    assert f"{told}it was too late" in capsys.readouterr().out
+    assert f"{prefix}it was too late" in capsys.readouterr().out

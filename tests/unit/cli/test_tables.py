@@ -13,7 +13,7 @@ ROW = (RUN, "qa-web-manager", "completed", "10/12", "2026-11-15 20:10:09", "word
 
 def shown(capsys: pytest.CaptureFixture[str], width: int, **options: object) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
-        # What a terminal tells Rich about itself.
+        # How Rich detects a terminal.
         patch.setenv("TTY_COMPATIBLE", "1")
         patch.setenv("COLUMNS", str(width))
         patch.setenv("NO_COLOR", "1")
@@ -67,8 +67,8 @@ def test_a_cell_is_one_line_and_cannot_drive_the_terminal(capsys: pytest.Capture
     ],
 )
 def test_values_are_shown_in_words(value: object, words: str | None):
-    told = in_words(value)
-    assert told == words if words else told.startswith("contains:\n- word")
+    text = in_words(value)
+    assert text == words if words else text.startswith("contains:\n- word")
 
 
 def test_what_a_thing_does_not_have_is_left_out(capsys: pytest.CaptureFixture[str]):

@@ -1,4 +1,4 @@
-"""What a task's state means is told for this very moment, and what counted is what is shown."""
+"""A task's state is explained for the current time, and the score shown is the one that counted."""
 
 from datetime import timedelta
 from typing import Any
@@ -39,27 +39,27 @@ def task(**changes: Any) -> Task:
 
 
 def test_the_judge_has_its_window():
-    told = meaning(task(submitted_at=NOW))
-    assert told.startswith(f"judy has until {moment(NOW + HOUR)} to judge")
+    text = meaning(task(submitted_at=NOW))
+    assert text.startswith(f"judy has until {moment(NOW + HOUR)} to judge")
 
 
-def test_after_it_the_fallback_judge_is_named_with_its_own_window():
+def test_after_the_judge_the_fallback_judge_has_its_own_window():
     late = task(submitted_at=NOW - 2 * HOUR, fallback_judge="fred", fallback_window_seconds=7200)
-    told = meaning(late)
-    assert told.startswith(f"fred has until {moment(NOW + HOUR)} to judge in place of judy")
-    assert told.endswith("--as fred")
+    text = meaning(late)
+    assert text.startswith(f"fred has until {moment(NOW + HOUR)} to judge in place of judy")
+    assert text.endswith("--as fred")
 
 
 @pytest.mark.parametrize("state", ["open", "assigned", "submitted", "judged", "disputed"])
 def test_when_every_window_is_shut_anyone_may_end_it(state: str):
     over = NOW - HOUR
     times = {"submitted_at": over - HOUR, "judged_at": over, "disputed_at": over}
-    told = meaning(task(state=TaskState(state), deadline=over, **times))
-    assert told == f"its time ran out at {moment(over)}; anyone may end it: arena task expire 7"
+    text = meaning(task(state=TaskState(state), deadline=over, **times))
+    assert text == f"its time ran out at {moment(over)}; anyone may end it: arena task expire 7"
 
 
 @pytest.mark.parametrize(
-    ("reason", "payout", "told"),
+    ("reason", "payout", "expected"),
     [
         (
             "no_verdict",
@@ -74,9 +74,9 @@ def test_when_every_window_is_shut_anyone_may_end_it(state: str):
         ),
     ],
 )
-def test_an_expired_task_shows_where_the_reward_went(reason: str, payout: str, told: str):
+def test_an_expired_task_shows_where_the_reward_went(reason: str, payout: str, expected: str):
     why, paid = ExpiryReason(reason), Amount.parse(payout)
-    assert meaning(task(state=TaskState.EXPIRED, expiry_reason=why, payout=paid)) == told
+    assert meaning(task(state=TaskState.EXPIRED, expiry_reason=why, payout=paid)) == expected
 
 
 def test_a_list_shows_the_score_that_counted(capsys: pytest.CaptureFixture[str]):

@@ -7,7 +7,7 @@ from arena.market.judging import MAX_WAIT_SECONDS, _Postponed
 
 
 def test_a_task_that_waits_for_people_for_weeks_does_not_end_the_judge():
-    """A window may be 30 days long, which is thousands of looks."""
+    """A window may be 30 days long, which is thousands of polls."""
     waiting, now = _Postponed(), clock.now()
     for _ in range(10_000):
         waiting.add(1, now)

@@ -1,4 +1,4 @@
-"""Plain and async functions are called alike, and a plain one holds nobody up."""
+"""Plain and async functions are called alike, and a plain one does not block the loop."""
 
 import asyncio
 import threading
@@ -33,14 +33,14 @@ class Callable:
         waits,
         Callable(),
         partial(waits),
-        lambda word: waits(word),  # plain itself, but what it gives has to be waited for
+        lambda word: waits(word),  # plain itself, but it returns an awaitable
     ],
 )
 async def test_every_kind_of_function_gives_its_answer(function):
     assert await call_function(function, "yes") == "YES"
 
 
-async def test_plain_functions_run_beside_each_other():
+async def test_plain_functions_run_concurrently():
     together = threading.Barrier(2)
 
     def meet(seconds: float) -> bool:
@@ -69,6 +69,6 @@ async def test_what_a_plain_function_raises_is_raised():
 
     with pytest.raises(ValueError, match="no idea"):
         await call_function(broken, None)
-    # A future cannot carry this one; it must not be waited for for ever.
+    # A future cannot carry this one; the caller must not wait forever.
     with pytest.raises(RuntimeError, match="StopIteration"):
         await asyncio.wait_for(call_function(next, iter(())), 30)

@@ -1,4 +1,4 @@
-"""The journal keeps what it was told, through kill -9, and for one process at a time."""
+"""The journal keeps its entries through kill -9, for one process at a time."""
 
 import subprocess
 import sys
@@ -70,7 +70,7 @@ def test_a_damaged_entry_is_reported_and_not_overlooked(tmp_path: Path):
         Journal(tmp_path)
 
 
-def test_whoever_gets_the_journal_knows_what_was_written_meanwhile(tmp_path: Path):
+def test_the_next_holder_of_the_journal_sees_what_was_written_meanwhile(tmp_path: Path):
     first, second = Journal(tmp_path), Journal(tmp_path)
     with first.held():
         first.write(JournalEntry(task_id=7), stage=Stage.EXECUTED, text="done")

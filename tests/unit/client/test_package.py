@@ -1,4 +1,4 @@
-"""The client stands alone, and its two fronts have the same calls."""
+"""The client does not need the server, and its two variants have the same calls."""
 
 import inspect
 import subprocess
@@ -10,7 +10,7 @@ from arena.content.tree import cid_of
 from arena.market.signing import Act, Proof, Statement, check_proof
 
 
-def test_importing_it_brings_nothing_of_the_server():
+def test_importing_the_client_imports_nothing_of_the_server():
     script = "import sys, arena.client; print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
@@ -22,7 +22,7 @@ def test_importing_it_brings_nothing_of_the_server():
         assert room not in loaded
 
 
-def test_every_call_has_a_front_that_waits():
+def test_every_call_has_a_blocking_variant():
     calls = {
         name
         for name, member in inspect.getmembers(Client, inspect.isfunction)
@@ -33,7 +33,7 @@ def test_every_call_has_a_front_that_waits():
     assert fronts - calls == {"close", "is_closed", "wait_for"}
 
 
-def test_the_market_takes_what_the_client_signs():
+def test_the_market_accepts_what_the_client_signs():
     signer = Signer.new("my-solver")
     content = cid_of(b"result")
     proof = signer.prove("m1", "submit", task_id=7, content=content)

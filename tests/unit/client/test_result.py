@@ -1,4 +1,4 @@
-"""What a program wrote, and what of it is the result."""
+"""Reading the result from a program's output."""
 
 import pytest
 
@@ -13,9 +13,9 @@ from arena.errors import AgentFault, AgentSaidNothing
         (b'{"result": "full"}', TaskResult(text="full")),
         (b'{"result": {"a": 1}}', TaskResult(text='{"a": 1}')),
         (b'{"resultHash": "Qm1", "resultPreview": "def"}', TaskResult(result_hash="Qm1")),
-        # A preview is never the result, whatever else is said.
+        # A hash wins over any other field.
         (b'{"resultHash": " Qm1 ", "result": "x"}', TaskResult(result_hash="Qm1")),
-        # JSON that is none of the two forms is the answer itself.
+        # JSON in neither of the two forms is the answer itself.
         (b'{"answer": 42}', TaskResult(text='{"answer": 42}')),
         (b'{"result": ', TaskResult(text='{"result": ')),
         (b"[1, 2]\n", TaskResult(text="[1, 2]")),
@@ -27,7 +27,7 @@ def test_output_is_read_in_three_forms(output: bytes, result: TaskResult):
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "message"),
     [
         (b"", "wrote nothing"),
         (b" \n\t", "wrote nothing"),
@@ -38,10 +38,12 @@ def test_output_is_read_in_three_forms(output: bytes, result: TaskResult):
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
-def test_what_is_no_result_is_an_error_of_the_program(output: bytes, told: str):
-    with pytest.raises(AgentFault, match=told) as raised:
+def test_output_without_a_result_is_an_error_of_the_program(output: bytes, message: str):
+    with pytest.raises(AgentFault, match=message) as raised:
         read_output(output)
-    assert not isinstance(raised.value, AgentSaidNothing) or "nothing" in told or "empty" in told
+    assert (
+        not isinstance(raised.value, AgentSaidNothing) or "nothing" in message or "empty" in message
+    )
 
 
 def test_a_result_is_a_text_or_a_hash():

@@ -1,4 +1,4 @@
-"""Work ends with its result, or when somebody wants to stop, and never goes on unseen."""
+"""Work ends with its result or on a stop request, and never continues in the background."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from arena.client.executing import unless_stopped
 
 
-async def test_work_that_hangs_is_left_when_it_is_to_stop():
+async def test_work_that_hangs_is_cancelled_on_a_stop_request():
     stop, ended = asyncio.Event(), asyncio.Event()
 
     async def hang() -> None:
@@ -22,7 +22,7 @@ async def test_work_that_hangs_is_left_when_it_is_to_stop():
     assert ended.is_set()
 
 
-async def test_what_goes_wrong_is_raised():
+async def test_an_error_is_raised():
     async def fail() -> None:
         raise ValueError("oops")
 
@@ -30,7 +30,7 @@ async def test_what_goes_wrong_is_raised():
         await unless_stopped(asyncio.Event(), fail())
 
 
-async def test_whoever_is_cancelled_leaves_nothing_running():
+async def test_cancelling_leaves_nothing_running():
     ended = asyncio.Event()
 
     async def hang() -> None:

@@ -1,4 +1,4 @@
-"""The client without asyncio: it waits, and whoever interrupts it is not left with a mess."""
+"""The blocking client: Ctrl-C ends a call and leaves nothing behind."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: still here\
 
 @pytest.fixture
 def interrupting() -> Iterator[tuple[str, threading.Event]]:
-    """A server that begins to answer, lets Ctrl-C be pressed, and waits to be hung up on."""
+    """A server that starts a response, sends SIGINT, and waits for the client to disconnect."""
     main = threading.main_thread().ident
     assert main is not None
     hung_up = threading.Event()
@@ -38,7 +38,7 @@ def interrupting() -> Iterator[tuple[str, threading.Event]]:
         thread.join(10)
 
 
-def test_ctrl_c_in_a_stream_is_ctrl_c_and_hangs_up(interrupting: tuple[str, threading.Event]):
+def test_ctrl_c_in_a_stream_is_raised_and_disconnects(interrupting: tuple[str, threading.Event]):
     url, hung_up = interrupting
     with SyncClient(url) as client:
         with pytest.raises(KeyboardInterrupt):
@@ -55,18 +55,18 @@ def test_ctrl_c_in_a_call_ends_the_call(interrupting: tuple[str, threading.Event
         assert hung_up.wait(10)
 
 
-def test_ctrl_c_before_anything_has_begun_waits_for_nothing(monkeypatch: pytest.MonkeyPatch):
-    """At the worst moments: just before the loop is told of the work, and just after."""
+def test_ctrl_c_before_the_call_has_started_does_not_wait(monkeypatch: pytest.MonkeyPatch):
+    """At the worst moments: just before the work is scheduled on the loop, and just after."""
     with SyncClient("http://127.0.0.1:9") as client:
-        tell = client._loop.call_soon_threadsafe
-        for is_told in (False, True):
-            told = iter([True])
+        schedule = client._loop.call_soon_threadsafe
+        for is_scheduled in (False, True):
+            first = iter([True])
 
-            def interrupted(call, *given, is_told=is_told, told=told):
-                if not next(told, False):
-                    return tell(call, *given)
-                if is_told:
-                    tell(call, *given)
+            def interrupted(call, *given, is_scheduled=is_scheduled, first=first):
+                if not next(first, False):
+                    return schedule(call, *given)
+                if is_scheduled:
+                    schedule(call, *given)
                 raise KeyboardInterrupt
 
             monkeypatch.setattr(client._loop, "call_soon_threadsafe", interrupted)

@@ -32,7 +32,7 @@ def test_keys_are_sorted_and_nothing_is_wasted():
     )
 
 
-def test_one_and_one_point_nought_are_two_values():
+def test_1_and_1_0_are_different_values():
     assert canonical(1) == b"1"
     assert canonical(1.0) == b"1.0"
     assert type(read_canonical(b"1.0")) is float
@@ -101,7 +101,7 @@ for _ in range(5000):
     ],
     ids=range(11),
 )
-def test_what_json_cannot_say_is_refused_with_its_place(value: object, why: str):
+def test_a_value_that_json_cannot_hold_is_refused_with_its_place(value: object, why: str):
     with pytest.raises(InvalidInput, match=why):
         canonical(value)
 

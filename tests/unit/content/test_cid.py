@@ -1,4 +1,4 @@
-"""CIDs are those of other tools, and only well-spelt ones are read."""
+"""CIDs match those of other tools, and only well-formed ones are read."""
 
 import base64
 from contextlib import suppress

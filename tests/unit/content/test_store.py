@@ -1,4 +1,4 @@
-"""What a store gives is what was put, or an error."""
+"""A store returns exactly what was put, or an error."""
 
 import os
 import time
@@ -93,7 +93,7 @@ def test_damaged_content_is_refused_and_repaired_by_the_next_put(
         assert store.get(cid) == data
 
 
-def test_a_block_is_not_kept_under_a_name_that_is_wrong(store: LocalStore):
+def test_a_block_is_not_stored_under_a_wrong_name(store: LocalStore):
     with pytest.raises(ContentCorrupt):
         store.put_block(parse_cid(NOT_HELLO_CID), HELLO)
     assert not has(store, NOT_HELLO_CID)
@@ -102,14 +102,14 @@ def test_a_block_is_not_kept_under_a_name_that_is_wrong(store: LocalStore):
 def test_bytes_moved_to_another_name_are_refused(store: LocalStore):
     store.put(HELLO)
     (file,) = block_files(store)
-    wrong = store.folder / "blocks" / NOT_HELLO_CID[-3:-1] / NOT_HELLO_CID
-    wrong.parent.mkdir(exist_ok=True)
-    file.rename(wrong)
+    misplaced = store.folder / "blocks" / NOT_HELLO_CID[-3:-1] / NOT_HELLO_CID
+    misplaced.parent.mkdir(exist_ok=True)
+    file.rename(misplaced)
     with pytest.raises(ContentCorrupt):
         store.get(NOT_HELLO_CID)
 
 
-def test_size_limits_hold_on_both_ways(store: LocalStore):
+def test_size_limits_apply_to_put_and_get(store: LocalStore):
     small = LocalStore(store.folder, max_bytes=10)
     with pytest.raises(ContentTooLarge):
         small.put(HELLO)
@@ -136,7 +136,7 @@ def test_a_bomb_that_came_from_elsewhere_is_refused(store: LocalStore):
         list(store.blocks(str(cid)))
 
 
-def test_a_folder_is_no_content(store: LocalStore):
+def test_a_folder_is_not_content(store: LocalStore):
     block = bytes.fromhex("0a020801")
     cid = Cid.of_block(block, codec=DAG_PB)
     store.put_block(cid, block)
@@ -145,7 +145,7 @@ def test_a_folder_is_no_content(store: LocalStore):
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "bafy/../x", "\0", "b" * 10_000])
-def test_a_name_that_is_no_cid_never_reaches_the_disk(store: LocalStore, name: str):
+def test_a_name_that_is_not_a_cid_never_reaches_the_disk(store: LocalStore, name: str):
     for ask in (store.get, store.pin):
         with pytest.raises(InvalidInput):
             ask(name)
@@ -187,7 +187,7 @@ def test_only_what_is_here_can_be_pinned(store: LocalStore):
     assert pins(store) == []
 
 
-def test_what_somebody_left_half_written_is_swept_up_in_time(store: LocalStore):
+def test_old_partial_files_are_removed(store: LocalStore):
     store.put(HELLO)
     for name, age in (("left", 7200), ("fresh", 0)):
         file = store.folder / "partial" / name
@@ -197,7 +197,7 @@ def test_what_somebody_left_half_written_is_swept_up_in_time(store: LocalStore):
     assert [path.name for path in (store.folder / "partial").iterdir()] == ["fresh"]
 
 
-def test_a_disk_that_refuses_is_a_fault_of_the_infrastructure(tmp_path: Path):
+def test_a_disk_error_is_an_infrastructure_fault(tmp_path: Path):
     file = tmp_path / "content"
     file.write_bytes(b"a file where a folder should be")
     with pytest.raises(InfrastructureError):

@@ -1,4 +1,4 @@
-"""A tree is read back whole, and one made to harm is refused soon."""
+"""A tree is read back whole, and a malicious one is refused early."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -98,7 +98,7 @@ def test_a_tree_that_lies_about_the_size_of_a_part_is_refused():
     assert blocks.reads == 2
 
 
-def test_a_tree_of_crumbs_is_refused():
+def test_a_tree_of_tiny_parts_is_refused():
     blocks = Blocks()
     crumbs = blocks.node([blocks.leaf(b"a")] * 1024)
     top = blocks.node([crumbs] * 1024)
@@ -136,7 +136,7 @@ FOLDER = bytes.fromhex("0a020801")
         (b"\x12\x00\x0a\x04\x08\x02\x18\x00", "no CID"),
     ],
 )
-def test_a_block_that_is_no_part_of_a_file_is_refused_with_the_reason(block: bytes, why: str):
+def test_a_block_that_is_not_part_of_a_file_is_refused_with_the_reason(block: bytes, why: str):
     with pytest.raises(ContentMalformed, match=why):
         read_node(block, Cid.of_block(block, codec=DAG_PB))
 

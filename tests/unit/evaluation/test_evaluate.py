@@ -103,8 +103,8 @@ ALTERNATIVES = {
 
 def test_of_alternatives_that_all_fail_only_the_nearest_is_reported() -> None:
     verdict = judge(read_standard("any_of", ALTERNATIVES), "the title")
-    told = 'none of 3 alternatives fits; the nearest: "REQ-3" is missing (read: "the title")'
-    assert verdict.reasoning == told
+    expected = 'none of 3 alternatives fits; the nearest: "REQ-3" is missing (read: "the title")'
+    assert verdict.reasoning == expected
     assert len(verdict.findings) == 6
 
 
@@ -138,7 +138,7 @@ async def test_other_work_continues_while_a_pattern_searches(
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])
-def test_the_dust_of_binary_fractions_costs_no_pass(weight: float):
+def test_float_rounding_does_not_cost_a_pass(weight: float):
     part = {
         "validation": "all_of",
         "expected": {

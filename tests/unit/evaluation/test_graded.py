@@ -1,4 +1,4 @@
-"""Test cases, judge prompts and checklists are read whole, or refused with the way to the fault."""
+"""Test cases, judge prompts and checklists are read, or refused with the path to the fault."""
 
 import math
 from typing import Any
@@ -83,7 +83,7 @@ def test_a_standard_may_choose_its_judges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "at", "told"),
+    ("document", "at", "message"),
     [
         ([], "", "not a list"),
         ({}, "", "needs the key 'expected' or 'type'"),
@@ -126,10 +126,10 @@ def test_a_standard_may_choose_its_judges() -> None:
         ({**LISTED, "items": ["a", "a"]}, "items[1]", "is there twice"),
     ],
 )
-def test_a_bad_standard_is_refused_with_the_way_to_the_fault(
-    document: object, at: str, told: str
+def test_a_bad_standard_is_refused_with_the_path_to_the_fault(
+    document: object, at: str, message: str
 ) -> None:
-    assert told in faults(document)[at]
+    assert message in faults(document)[at]
 
 
 def test_every_fault_is_reported_at_once() -> None:
@@ -148,8 +148,8 @@ def test_parts_may_be_written_in_either_form() -> None:
     checklist = Checklist(items=("a", "b"))
     parts = (Part(standard=words, weight=2), Part(standard=words), Part(standard=checklist))
     assert standard == AllOf(all_of=parts, pass_score=60)
-    wrong = {"type": "all_of", "all_of": [LISTED, {**LISTED, "items": []}]}
-    assert "must not be empty" in faults(wrong)["all_of[1].items"]
+    invalid = {"type": "all_of", "all_of": [LISTED, {**LISTED, "items": []}]}
+    assert "must not be empty" in faults(invalid)["all_of[1].items"]
 
 
 def test_a_pass_score_is_set_once() -> None:

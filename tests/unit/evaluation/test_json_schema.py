@@ -68,11 +68,11 @@ def test_a_misfit_says_what_and_where(value: object, reason: str) -> None:
         ),
     ],
 )
-def test_a_schema_that_is_none_is_refused(schema: dict[str, object], fault: str) -> None:
+def test_an_invalid_schema_is_refused(schema: dict[str, object], fault: str) -> None:
     assert fault in str(schema_fault(schema))
 
 
-def test_patterns_speak_the_same_language_as_the_regex_validation() -> None:
+def test_patterns_have_the_syntax_of_the_regex_validation() -> None:
     schema = {"pattern": r"^\p{Lu}"}
     assert schema_fault(schema) is None
     assert first_misfit(schema, "Éa") is None
@@ -86,7 +86,7 @@ def test_pattern_properties_are_checked() -> None:
 
 
 @pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
-def test_a_pattern_without_end_is_ended(keyword: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_pattern_is_stopped(keyword: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pattern, "PATTERN_SECONDS", 0.3)
     endless, text = "(a|aa)+$", "a" * 5000 + "!"
     by_keyword: dict[str, tuple[dict[str, object], object]] = {
@@ -98,7 +98,7 @@ def test_a_pattern_without_end_is_ended(keyword: str, monkeypatch: pytest.Monkey
     assert time.monotonic() - start < 30
 
 
-def test_a_schema_that_multiplies_work_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schema_that_multiplies_work_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_schema, "SCHEMA_SECONDS", 0.2)
     twice: dict[str, object] = {"type": "string"}
     for _ in range(40):
@@ -108,7 +108,7 @@ def test_a_schema_that_multiplies_work_is_ended(monkeypatch: pytest.MonkeyPatch)
     assert time.monotonic() - start < 30
 
 
-def test_a_long_list_of_objects_is_searched_for_twins_in_no_time() -> None:
+def test_a_long_list_of_objects_is_searched_for_duplicates_quickly() -> None:
     items: list[object] = [{"n": n} for n in range(50_000)]
     start = time.monotonic()
     assert first_misfit({"uniqueItems": True}, items) is None
@@ -158,7 +158,7 @@ def test_a_reference_to_an_address_is_never_fetched() -> None:
         {"$ref": "#/$defs/a%25b", "$defs": {"a%b": True}},
     ],
 )
-def test_references_that_lead_somewhere_are_no_fault(schema: dict[str, object] | bool) -> None:
+def test_references_that_resolve_are_no_fault(schema: dict[str, object] | bool) -> None:
     assert schema_fault(schema) is None
 
 

@@ -40,7 +40,7 @@ def test_an_ordinary_pattern_has_no_fault(pattern: str) -> None:
         ("x" * 10_001, "longer than 10000"),
     ],
 )
-def test_a_pattern_that_could_hurt_is_refused_at_once(pattern: str, fault: str) -> None:
+def test_a_harmful_pattern_is_refused_at_once(pattern: str, fault: str) -> None:
     start = time.monotonic()
     assert fault in str(pattern_fault(pattern))
     assert time.monotonic() - start < 30
@@ -53,7 +53,7 @@ def test_a_search_finds_the_first_place() -> None:
     assert search("b+", "aBB", case_sensitive=True) is None
 
 
-def test_a_search_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_search_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "PATTERN_SECONDS", 0.3)
     start = time.monotonic()
     with pytest.raises(TooSlow, match=r"took longer than 0\.3 s"):

@@ -1,4 +1,4 @@
-"""Hidden cases: fixed beforehand, told nobody, shown with the verdict."""
+"""Hidden cases: fixed in advance, kept secret, revealed with the verdict."""
 
 import copy
 import json
@@ -152,7 +152,7 @@ def test_a_private_part_reads_back(tmp_path: Path):
         b'{"cases":{},"type":"sealed_cases"}',
     ],
 )
-def test_what_is_no_private_part_is_refused(tmp_path: Path, data: bytes):
+def test_an_invalid_private_part_is_refused(tmp_path: Path, data: bytes):
     with pytest.raises(InvalidInput):
         read_private_part(data)
     folder = SealedFolder(tmp_path)
@@ -175,7 +175,7 @@ def test_hidden_cases_come_behind_the_public_ones_in_their_own_language():
     "sealed",
     ["x", [], ["0" * 63], ["0" * 64, "0" * 64], ["G" * 64], [1]],
 )
-def test_commitments_that_are_none_are_refused(sealed: object):
+def test_invalid_commitments_are_refused(sealed: object):
     with pytest.raises(InvalidStandard, match="sealed"):
         read_standard_document({"type": "test_cases", "cases": [], "sealed": sealed})
 
@@ -198,14 +198,16 @@ async def test_a_sealed_standard_is_never_judged_by_its_public_cases_alone():
     ("passed", "public", "score"),
     [
         ([True, True, False], 3, 66),  # nothing is hidden
-        ([True] * 99 + [False], 99, 0),  # knows the public ones by heart
+        ([True] * 99 + [False], 99, 0),  # memorised the public ones
         ([True, True, True, False], 2, 50),
         ([False, False, True, True], 2, 50),
         ([False, True], 0, 50),  # all are hidden
         ([True] * 4, 2, 100),
     ],
 )
-def test_public_cases_of_a_sealed_standard_buy_nothing(passed: list[bool], public: int, score: int):
+def test_public_cases_of_a_sealed_standard_earn_nothing(
+    passed: list[bool], public: int, score: int
+):
     findings = [Finding(criterion="a case", passed=one, reason="") for one in passed]
     assert score_of(findings, public) == score
 

@@ -172,7 +172,7 @@ def nested(levels: int) -> dict[str, Any]:
     return body
 
 
-def test_composites_nest_so_deep_and_no_deeper() -> None:
+def test_composites_nest_up_to_a_limit() -> None:
     deepest = nested(MAX_DEPTH)
     assert isinstance(read_standard(deepest["validation"], deepest["expected"]), AllOf)
     deeper = nested(MAX_DEPTH + 1)
@@ -199,7 +199,7 @@ def test_any_body_is_read_or_refused_and_never_a_crash(validation: str, expected
         assert all(fault.path and fault.message for fault in wrong.faults)
 
 
-def test_a_pass_score_that_alternatives_would_not_heed_is_a_fault():
+def test_a_pass_score_that_alternatives_would_ignore_is_a_fault():
     parts = [{"type": "checklist", "items": ["a"]}]
     with pytest.raises(InvalidStandard, match="give the parts the pass_score"):
         read_standard("any_of", {"any_of": parts}, pass_score=90)

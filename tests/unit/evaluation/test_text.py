@@ -27,7 +27,7 @@ def test_folding_makes_one_form_of_many(written: str, folded: str) -> None:
     assert fold(written) == folded
 
 
-def test_folding_can_mind_case() -> None:
+def test_folding_can_keep_case() -> None:
     assert fold(" Ａ  b ", case_sensitive=True) == "A b"
 
 

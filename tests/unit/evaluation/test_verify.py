@@ -1,4 +1,4 @@
-"""Records hold, and whatever is wrong with one is found."""
+"""Honest records hold, and every error in one is found."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ ANSWERS = [ItemAnswer(passed=True), ItemAnswer(passed=False, note="rude"), ItemA
 
 
 async def panel(standard: JudgePrompt, submission: Submission) -> Verdict:
-    """A panel of three votes, put together as the judge does it."""
+    """A panel of three votes, combined as the judge does it."""
     votes = tuple(
         Vote(
             model="m",
@@ -62,14 +62,14 @@ async def panel(standard: JudgePrompt, submission: Submission) -> Verdict:
         )
         for number, kind in enumerate((90, 40, 70), start=1)
     )
-    told = brief_for(standard, submission.output, max_characters=1000)
+    brief = brief_for(standard, submission.output, max_characters=1000)
     judgement = Judgement(
         votes=votes,
         rule="lower median",
         spread={"kind": 50, "clear": 0},
-        prompt_digest=told.digest,
-        characters=told.characters,
-        shown_characters=len(told.shown),
+        prompt_digest=brief.digest,
+        characters=brief.characters,
+        shown_characters=len(brief.shown),
     )
     bare = Verdict(score=0, passed=False, reasoning="", findings=(), judgement=judgement)
     verdict = replay(standard, submission, bare)
@@ -94,7 +94,7 @@ async def recorded(store: LocalStore, document: dict[str, Any], output: str = "b
 async def forged(
     store: LocalStore, document: dict[str, Any], change: Callable[[dict[str, Any]], object]
 ) -> Verification:
-    """What is said of a record somebody wrote by hand, changed in one way."""
+    """Verify a record with one change made by hand."""
     record = json.loads(store.get(await recorded(store, document)))
     change(record)
     return await verify(store, store.put(canonical(record)), None)
@@ -159,7 +159,7 @@ FORGERIES = [
     (at("verdict", "parts", 2, "answers", 1, "passed"), True, "verdict.parts[2].score"),
     (at("verdict", "parts", 2, "score"), 67.0, "verdict.parts[2].score"),
     (at("verdict", "parts", 2, "answers"), [], "verdict.parts[2].answers"),
-    # What a verdict of its kind does not have: who judges by a model asks no people, opens no case.
+    # Fields that this kind of verdict cannot have: a model's has no answers and no opened cases.
     (
         at("verdict", "parts", 1, "answers"),
         [{"note": "", "passed": True, "reviewer": "x"}],
@@ -222,7 +222,7 @@ async def test_a_record_of_a_gentler_standard_differs(store: LocalStore):
     assert [difference.path for difference in found.differences][:1] == ["verdict.passed"]
 
 
-async def test_another_version_may_word_it_otherwise_but_not_judge_otherwise(store: LocalStore):
+async def test_another_version_may_word_it_differently_but_not_judge_differently(store: LocalStore):
     def older(record: dict[str, Any]) -> None:
         record["made_with"]["arena"] = "0.0.1"
         record["verdict"]["reasoning"] = "in older words"
@@ -252,7 +252,7 @@ async def test_what_is_missing_or_damaged_cannot_be_replayed(store: LocalStore, 
         assert name in found.obstacles[0]
 
 
-async def test_standards_and_submissions_that_are_none_cannot_be_replayed(store: LocalStore):
+async def test_invalid_standards_and_submissions_cannot_be_replayed(store: LocalStore):
     for change in (
         {"standard_cid": store.put(b"{}")},
         {"standard_cid": store.put(b"not JSON")},
@@ -292,7 +292,7 @@ async def test_test_cases_without_a_sandbox_are_counted_but_not_replayed(store: 
         lambda record: record.update(made_at="yesterday"),
     ],
 )
-async def test_what_only_looks_like_a_record_is_none(store: LocalStore, change):
+async def test_an_invalid_record_is_refused(store: LocalStore, change):
     record = json.loads(store.get(await recorded(store, CONTAINS)))
     change(record)
     with pytest.raises(NotARecord):
@@ -300,7 +300,7 @@ async def test_what_only_looks_like_a_record_is_none(store: LocalStore, change):
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"null", b"\xff", b'{"kind": 1}'])
-def test_other_content_is_no_record(data: bytes):
+def test_other_content_is_not_a_record(data: bytes):
     with pytest.raises(NotARecord):
         read_record(data)
 

@@ -193,7 +193,7 @@ def test_a_coverage_summary_adds_up() -> None:
     assert "6 verified, 2 failing, 0 never executed, 4 uncovered" in text
 
 
-def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
+def test_an_answer_does_not_depend_on_earlier_prompts() -> None:
     prompts = ["Go to the payment page", "How much is covered?", "Load TC-WEB-07", "Go home"]
     worker = agent("qa-web-manager")
 

@@ -65,23 +65,23 @@ def test_the_parts_of_the_lab_add_up_to_the_whole() -> None:
     assert sum(len(part.executions) for part in parts) == len(LAB.executions)
 
 
-def test_the_shortest_of_two_ways_is_taken() -> None:
+def test_the_shortest_of_two_paths_is_taken() -> None:
     ui = tree(("a", "b"), ("b", "c"), ("c", "d"), ("a", "x"), ("x", "d"))
 
-    way = shortest_path(ui, "a", "d")
+    path = shortest_path(ui, "a", "d")
 
-    assert way is not None
-    assert [edge.target for edge in way] == ["x", "d"]
+    assert path is not None
+    assert [edge.target for edge in path] == ["x", "d"]
 
 
 def test_a_closed_edge_is_avoided() -> None:
     ui = tree(("a", "b"), ("b", "d"), ("a", "d"))
     direct = ui.edges[2]
 
-    way = shortest_path(ui, "a", "d", avoid=[direct])
+    path = shortest_path(ui, "a", "d", avoid=[direct])
 
-    assert way is not None
-    assert [edge.target for edge in way] == ["b", "d"]
+    assert path is not None
+    assert [edge.target for edge in path] == ["b", "d"]
 
 
 def test_edges_lead_one_way_only() -> None:

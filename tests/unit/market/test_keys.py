@@ -38,7 +38,7 @@ def test_a_key_that_is_not_here_is_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a key", b"\xff\xfe"])
-def test_a_file_that_is_no_key_is_reported(tmp_path: Path, content: bytes):
+def test_a_file_that_is_not_a_key_is_reported(tmp_path: Path, content: bytes):
     (tmp_path / "solver.pem").write_bytes(content)
     with pytest.raises(InvalidInput, match=r"solver\.pem"):
         KeyFolder(tmp_path).load("solver")

@@ -347,11 +347,11 @@ def test_only_an_applicant_can_be_assigned():
         check(a_task("open", BY_REPUTATION), a_call("assign_best", "ann", agent=None), after(901))
 
 
-def test_the_first_to_apply_has_a_task_that_says_so():
+def test_the_first_applicant_is_assigned_under_the_policy_first():
     task = a_task("open", replace(PLAIN, assignment=Assignment.FIRST))
     step = do(task, a_call("apply", "rival"), after(1))
     assert (step.task.state, step.task.agent) == ("assigned", "rival")
-    assert [told.kind for told in step.happenings] == ["Applied", "Assigned"]
+    assert [event.kind for event in step.happenings] == ["Applied", "Assigned"]
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_a_split_is_exact(percent: int, reward: int):
 
 
 def test_what_counts_for_reputation():
-    known = {
+    steps = {
         "assign": do(a_task("open"), a_call("assign", "ann"), after(1)),
         "judge": do(a_task("submitted"), a_call("judge", "jim", score=59), after(1100)),
         "no show": do(a_task("assigned"), a_call("expire", "nobody"), after(3600)),
@@ -401,7 +401,7 @@ def test_what_counts_for_reputation():
         "nobody had it": do(a_task("open"), a_call("expire", "nobody"), after(3600)),
         "only judged": do(a_task("submitted", DISPUTABLE), a_call("judge", "jim"), after(1100)),
     }
-    told = {
+    counts = {
         name: None
         if step.reputation is None
         else (
@@ -411,9 +411,9 @@ def test_what_counts_for_reputation():
             step.reputation.wins,
             step.reputation.no_shows,
         )
-        for name, step in known.items()
+        for name, step in steps.items()
     }
-    assert told == {
+    assert counts == {
         "assign": (1, 0, 0, 0, 0),
         "judge": (0, 1, 59, 0, 0),
         "no show": (0, 0, 0, 0, 1),

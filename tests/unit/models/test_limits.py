@@ -6,17 +6,17 @@ from arena.models.turns import Turns
 
 
 class Work:
-    """What is done in a turn: counts how many do it at once and when they began."""
+    """Work done in a turn: counts how many run at once and records when they started."""
 
     def __init__(self, limiter: Turns, seconds: float = 0.02) -> None:
         self.limiter = limiter
         self.seconds = seconds
         self.running = self.most = 0
-        self.begun: list[float] = []
+        self.started: list[float] = []
 
     async def once(self) -> None:
         async with self.limiter.turn():
-            self.begun.append(asyncio.get_running_loop().time())
+            self.started.append(asyncio.get_running_loop().time())
             self.running += 1
             self.most = max(self.most, self.running)
             await asyncio.sleep(self.seconds)
@@ -37,8 +37,8 @@ async def test_never_more_in_any_window_than_allowed():
     limits = dict(max_concurrency=9, per_minute=3)
     work = Work(Turns(**limits, window_seconds=0.2), seconds=0)
     await work.times(8)
-    assert len(work.begun) == 8
-    for early, late in zip(work.begun, work.begun[3:], strict=False):
+    assert len(work.started) == 8
+    for early, late in zip(work.started, work.started[3:], strict=False):
         assert late - early >= 0.19
 
 
@@ -54,7 +54,7 @@ async def test_a_fault_gives_its_turn_back():
     await Work(limiter).times(1)
 
 
-async def test_one_that_is_cancelled_gives_its_turn_back():
+async def test_a_cancelled_task_gives_its_turn_back():
     limiter = Turns(max_concurrency=1)
     task = asyncio.create_task(Work(limiter, seconds=60).once())
     await asyncio.sleep(0.01)
@@ -64,7 +64,7 @@ async def test_one_that_is_cancelled_gives_its_turn_back():
     await Work(limiter).times(1)
 
 
-async def test_cancelling_one_that_waits_leaves_the_order_intact():
+async def test_cancelling_a_waiting_task_leaves_the_order_intact():
     limits = dict(max_concurrency=9, per_minute=1)
     work = Work(Turns(**limits, window_seconds=0.1), seconds=0)
     await work.once()
@@ -72,4 +72,4 @@ async def test_cancelling_one_that_waits_leaves_the_order_intact():
     await asyncio.sleep(0.01)
     waiting[0].cancel()
     await asyncio.wait_for(waiting[1], 5)
-    assert len(work.begun) == 2
+    assert len(work.started) == 2

@@ -1,4 +1,4 @@
-"""What strangers report about themselves: usage and how long they want to be left alone."""
+"""Values that endpoints report: usage and Retry-After."""
 
 import json
 

@@ -3,7 +3,7 @@ import asyncio
 from arena.models.turns import Turns, turns_at
 
 
-async def test_nobody_gets_a_turn_while_a_place_rests():
+async def test_nobody_gets_a_turn_during_a_pause():
     turns = Turns(max_concurrency=5)
     loop = asyncio.get_running_loop()
     until = loop.time() + 0.2
@@ -17,20 +17,20 @@ async def test_nobody_gets_a_turn_while_a_place_rests():
     assert min(await asyncio.gather(*(one() for _ in range(5)))) >= until
 
 
-async def test_all_who_ask_at_one_place_share_its_turns():
+async def test_all_callers_of_one_endpoint_share_its_turns():
     here = turns_at("http://a/v1", max_concurrency=1, per_minute=None)
     assert turns_at("http://a/v1", max_concurrency=9, per_minute=9) is here
     assert turns_at("http://b/v1", max_concurrency=1, per_minute=None) is not here
 
 
-def test_each_event_loop_has_its_own():
+def test_each_event_loop_has_its_own_turns():
     async def at() -> Turns:
         return turns_at("http://a/v1", max_concurrency=1, per_minute=None)
 
     assert asyncio.run(at()) is not asyncio.run(at())
 
 
-async def test_a_rest_that_is_asked_for_while_others_wait_for_the_window_holds_for_them_too():
+async def test_a_pause_also_applies_to_those_already_waiting_for_the_window():
     turns = Turns(max_concurrency=5, per_minute=1, window_seconds=0.1)
     loop = asyncio.get_running_loop()
 
@@ -40,7 +40,7 @@ async def test_a_rest_that_is_asked_for_while_others_wait_for_the_window_holds_f
 
     await one()
     waiting = asyncio.create_task(one())
-    await asyncio.sleep(0)  # it waits for the window now, and no rest was in its way
+    await asyncio.sleep(0)  # it waits for the window now, and there was no pause yet
     until = loop.time() + 0.3
     turns.pause(0.3)
     assert await waiting >= until

@@ -1,4 +1,4 @@
-"""What an operation is made of, and what is said where its arguments do not fit."""
+"""What an operation consists of, and the errors for invalid arguments."""
 
 import asyncio
 from typing import Annotated, Any
@@ -94,7 +94,7 @@ def test_an_operation_is_called_like_the_method_it_is(shop: Shop):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        # Named as the server would name it: by where it stands in a request.
+        # Named as the server would name it: by its place in the request.
         (lambda shop: shop.item(uuid4(), limit=11), "query.limit: Input should be less than"),
         (lambda shop: shop.item("7"), "path.item_id: Input should be a valid UUID"),
         (lambda shop: shop.create("a\0b"), "body.name: must not contain NUL"),

@@ -61,7 +61,7 @@ def test_kappa_is_shown_from_enough_common_items_on():
     assert agreement_of(items[1:]).pairs[0].kappa is None
 
 
-def test_one_who_disagrees_breaks_the_agreement_of_three():
+def test_one_dissenter_breaks_the_agreement_of_three():
     agreement = agreement_of([item(mia=True, bob=True, eve=False)])
     assert (agreement.share, len(agreement.pairs)) == (0.0, 3)
 

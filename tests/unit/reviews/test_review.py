@@ -21,7 +21,7 @@ def recorded(passed: bool, reviewer: str = "mia", note: str = "") -> StandingAns
 
 
 @pytest.mark.parametrize(
-    ("said", "passed"),
+    ("answers", "passed"),
     [
         ([True], True),
         ([False], False),
@@ -31,12 +31,12 @@ def recorded(passed: bool, reviewer: str = "mia", note: str = "") -> StandingAns
         ([True, False, False], False),
     ],
 )
-def test_the_majority_decides_and_a_tie_fails(said: list[bool], passed: bool):
-    decided = decide([recorded(one, f"r{n}") for n, one in enumerate(said)])
+def test_the_majority_decides_and_a_tie_fails(answers: list[bool], passed: bool):
+    decided = decide([recorded(one, f"r{n}") for n, one in enumerate(answers)])
     assert decided is not None and decided.passed is passed
 
 
-def test_one_note_stands_alone_and_several_tell_whose_they_are():
+def test_one_note_stands_alone_and_several_name_their_reviewers():
     alone = decide([recorded(False, note="too long")])
     assert alone is not None and (alone.note, alone.reviewer) == ("too long", "mia")
     both = decide([recorded(False, note="too long"), recorded(False, "bob", note="dull")])
@@ -44,12 +44,12 @@ def test_one_note_stands_alone_and_several_tell_whose_they_are():
     assert (both.note, both.reviewer) == ("mia: too long; bob: dull", "mia, bob")
 
 
-def test_nobody_has_decided_nothing():
+def test_without_answers_there_is_no_decision():
     assert decide([]) is None
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (
             ReviewAnswer(item=2, passed=True, place=(1, 0)),
@@ -63,8 +63,8 @@ def test_nobody_has_decided_nothing():
         (ReviewAnswer(item=0, passed=True, place=(1,)), r"no checklist at place \[1\]"),
     ],
 )
-def test_an_item_that_is_not_there_is_refused(answer: ReviewAnswer, told: str):
-    with pytest.raises(InvalidInput, match=told):
+def test_an_unknown_item_is_refused(answer: ReviewAnswer, message: str):
+    with pytest.raises(InvalidInput, match=message):
         check_items(LISTS, [answer])
 
 

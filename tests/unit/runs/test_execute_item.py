@@ -25,7 +25,7 @@ async def execute(connector: "Scripted") -> Result:
 
 
 class Scripted:
-    """A connector that does what it is told, one step per question."""
+    """A connector that follows a script, one step per question."""
 
     def __init__(self, *steps: Answer | Exception) -> None:
         self.steps = list(steps)
@@ -73,7 +73,7 @@ async def test_a_cut_answer_says_so():
         (Answer(output=" \n"), "failed", "The agent answered with nothing."),
     ],
 )
-async def test_what_the_agent_does_wrong_is_a_failed_result_and_not_tried_again(
+async def test_an_agent_fault_is_a_failed_result_and_not_retried(
     step: Answer | Exception, status: str, reason: str
 ):
     connector = Scripted(step)
@@ -82,35 +82,35 @@ async def test_what_the_agent_does_wrong_is_a_failed_result_and_not_tried_again(
     assert result.attempts == 1
 
 
-async def test_a_fault_on_the_way_is_tried_again_under_the_same_question():
+async def test_a_transport_fault_is_retried_with_the_same_question():
     connector = Scripted(AgentUnavailable("down"), AgentUnavailable("down"), Answer(output="yes"))
     result = await execute(connector)
     assert (result.passed, result.attempts) == (True, 3)
     assert len(set(connector.questions)) == 1
 
 
-async def test_after_the_last_try_the_item_is_not_executed():
+async def test_after_the_last_attempt_the_item_is_not_executed():
     connector = Scripted(*[AgentUnavailable("down")] * 3)
     with pytest.raises(NotExecuted, match="down") as missed:
         await execute(connector)
     assert missed.value.attempts == 3
 
 
-async def test_what_cannot_get_better_is_not_tried_again():
+async def test_a_permanent_fault_is_not_retried():
     connector = Scripted(AgentUnavailable("no such program", retryable=False))
     with pytest.raises(NotExecuted) as missed:
         await execute(connector)
     assert missed.value.attempts == 1
 
 
-def test_the_wait_between_tries_doubles_up_to_a_limit():
+def test_the_delay_between_retries_doubles_up_to_a_limit():
     retries = Retries(delay_seconds=1.0)
     down = AgentUnavailable()
     waits = [retries.delay(attempt, down) for attempt in (1, 2, 3, 20)]
-    for wait, wanted in zip(waits, (1, 2, 4, 30), strict=True):
-        assert 0.5 * wanted <= wait <= wanted
+    for wait, expected in zip(waits, (1, 2, 4, 30), strict=True):
+        assert 0.5 * expected <= wait <= expected
 
 
-def test_a_busy_agent_may_ask_for_a_longer_wait():
+def test_a_busy_agent_may_request_a_longer_delay():
     busy = AgentBusy("later", retry_after_seconds=7.0)
     assert Retries(delay_seconds=1.0).delay(1, busy) >= 7

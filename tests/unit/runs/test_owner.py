@@ -36,7 +36,7 @@ def test_a_killed_process_is_gone_at_once(tmp_path: Path):
         other.send_signal(signal.SIGKILL)
         other.wait()
     assert not owner.is_alive(token)
-    # Also when asked again: it may have had several runs.
+    # Also on a second call: the process may have had several runs.
     assert owner.is_gone(token) and owner.is_gone(token)
     owner.close()
     assert [path.stem for path in tmp_path.iterdir()] == [token]

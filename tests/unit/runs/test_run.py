@@ -19,7 +19,7 @@ def test_a_run_that_waits_for_people_is_completed_or_cancelled_but_never_resumed
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
-def test_what_is_over_is_over(status: str):
+def test_a_final_state_allows_no_moves(status: str):
     assert not MOVES[RunStatus(status)]
 
 

@@ -12,7 +12,7 @@ def test_whatever_code_returned_a_result_can_be_stored_and_shown():
     finding = Finding(criterion=f"case 1: {ODD}", passed=False, reason=ODD, evidence=ODD)
     verdict = Verdict(score=0, passed=False, reasoning=ODD, findings=(finding,))
     judged = judged_fields(a_test(), verdict)
-    told = json.dumps(judged, default=asdict, ensure_ascii=False)
-    assert "\0" not in told and "\\u0000" not in told
-    assert told.encode().decode() == told
-    assert "whole \U0001f600" in told
+    text = json.dumps(judged, default=asdict, ensure_ascii=False)
+    assert "\0" not in text and "\\u0000" not in text
+    assert text.encode().decode() == text
+    assert "whole \U0001f600" in text

@@ -32,7 +32,7 @@ async def test_large_answers_do_not_pile_up():
     assert [len(batch) for batch in written.batches] == [2]
 
 
-async def test_a_lonely_result_is_written_soon():
+async def test_a_single_result_is_written_soon():
     written = Written()
     writer = ResultWriter(written)
     done = asyncio.Event()
@@ -45,7 +45,7 @@ async def test_a_lonely_result_is_written_soon():
     await flushing
 
 
-async def test_what_waits_at_the_end_is_written():
+async def test_pending_results_are_written_at_the_end():
     written = Written()
     writer = ResultWriter(written)
     done = asyncio.Event()
@@ -57,7 +57,7 @@ async def test_what_waits_at_the_end_is_written():
     assert len(written.batches) == 1
 
 
-async def test_every_result_is_written_exactly_once_whatever_comes_together():
+async def test_every_result_is_written_exactly_once_however_results_are_batched():
     written = Written()
     writer = ResultWriter(written)
     done = asyncio.Event()

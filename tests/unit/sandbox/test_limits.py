@@ -16,14 +16,14 @@ from arena.sandbox.limits import ran_out_of_memory
         "lua: not enough memory\n",
     ],
 )
-def test_run_times_say_so(stderr) -> None:
+def test_out_of_memory_is_recognised_in_stderr(stderr) -> None:
     assert ran_out_of_memory(stderr)
 
 
 @pytest.mark.parametrize("stderr", ["", "Segmentation fault\n", "except MemoryError: pass\n"])
-def test_other_words_do_not(stderr) -> None:
+def test_other_output_is_not_out_of_memory(stderr) -> None:
     assert not ran_out_of_memory(stderr)
 
 
-def test_only_the_last_words_count() -> None:
+def test_only_the_end_of_stderr_counts() -> None:
     assert not ran_out_of_memory("MemoryError\n" + "later\n" * 5000)

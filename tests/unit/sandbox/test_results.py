@@ -49,7 +49,7 @@ def test_anything_else_is_a_violation(data) -> None:
     assert len(results.outcomes) <= 1
 
 
-def test_more_results_than_questions_discredit_all_of_them() -> None:
+def test_more_results_than_cases_invalidate_all_of_them() -> None:
     results = read_results(b'[0,"value",1,0]\n[1,"value",1,0]\n', 1)
     assert results.outcomes == []
     assert results.failure is not None
@@ -99,14 +99,14 @@ MANY = {
     "objects": "[" + '{"":0},' * (MAX_VALUES // 2) + "0]",
     "numbers": "[" + "0," * MAX_VALUES + "0]",
     "texts": '["' + '","' * MAX_VALUES + '"]',
-    # Whoever takes the escaped quote for the end of the text sees nothing but texts.
+    # A scanner that takes the escaped quote for the end of the string sees only strings.
     "numbers between quotes": '["\\"",' + "0," * MAX_VALUES + '"\\""]',
     "numbers behind a backslash": '["\\\\",' + "0," * MAX_VALUES + '"\\\\"]',
 }
 
 
 @pytest.mark.parametrize("value", MANY.values(), ids=MANY.keys())
-def test_more_values_than_anybody_should_decode_are_over_the_limit(value) -> None:
+def test_too_many_values_are_over_the_limit(value) -> None:
     results = read_results(b'[0,"value",1,0]\n[1,"value",%s,0]\n' % value.encode(), 2)
     assert results.failure is not None
     assert results.failure.limit is Limit.RESULT

@@ -31,7 +31,7 @@ def test_code_and_language_are_found(text, source, language) -> None:
     assert (found.source, found.language) == (source, language)
 
 
-def test_the_callers_word_wins_over_the_fence() -> None:
+def test_the_callers_language_wins_over_the_fence() -> None:
     assert read_submission(f"```js\n{JAVASCRIPT}```", "Python3").language == "python"
 
 
@@ -106,7 +106,7 @@ def test_javascript_in_blocks() -> None:
     assert (found.source, found.language) == (f"{helper}\n{add}", "javascript")
 
 
-def test_the_wanted_language_is_taken_of_two() -> None:
+def test_the_requested_language_is_taken_of_two() -> None:
     script = "function add(a, b) { return a + b; }\n"
     text = fenced(script, "js") + fenced(BOTH)
     assert read_submission(text, "python", function_name="add").source == BOTH
@@ -120,7 +120,7 @@ def test_a_program_is_the_longest_block_of_its_language() -> None:
     assert read_submission(text).source == "x = 2\nprint(x)\n"
 
 
-def test_a_language_of_ones_own_has_its_tags(tmp_path) -> None:
+def test_a_custom_language_has_its_tags(tmp_path) -> None:
     text = fenced("{ print }\n", "awk") + fenced("{ print; print }\n", "text")
     assert read_submission(text).language != "awk"
     file = tmp_path / "more.toml"
@@ -153,7 +153,7 @@ def test_a_fence_in_the_docstring_of_fenced_code_is_code() -> None:
     assert read_submission(fenced(body), function_name="add").source == body
 
 
-# A reader that walks through the rest of the text at every place would not come to its end.
+# A reader that scans the rest of the text at every position would never finish.
 LONG = [
     "\n" * 100_000,
     "```a\n" * 30_000,
@@ -166,7 +166,7 @@ LONG = [
 
 
 @pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
-def test_no_text_holds_the_reader_up(text) -> None:
+def test_no_text_makes_the_reader_hang(text) -> None:
     assert read_submission(text, function_name="add").source
 
 
@@ -175,5 +175,5 @@ def test_no_text_holds_the_reader_up(text) -> None:
     [("py3", "python"), ("python3.11", "python"), ("ES6", "javascript"), ("c++17", "cpp"),
      ("cobol85", "cobol85"), ("", "")],
 )  # fmt: skip
-def test_a_version_is_no_other_language(name, language) -> None:
+def test_a_version_is_not_another_language(name, language) -> None:
     assert normal_language(name) == language

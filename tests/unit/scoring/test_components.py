@@ -32,7 +32,7 @@ def _stars(ratings: list[int]) -> Share:
 
 def test_without_data_every_component_is_missing_and_not_a_number() -> None:
     assert share_score(0, 0) is None
-    assert _stars([]).score is None  # the origin said −25 here
+    assert _stars([]).score is None  # the original formula gave −25 here
     assert average_rating(0, 0) is None
 
 

@@ -1,4 +1,4 @@
-"""Tests against agents, and whether a test tells agents apart."""
+"""Tests against agents, and how well a test discriminates between agents."""
 
 from uuid import uuid4
 
@@ -40,7 +40,7 @@ def test_equal_shares_of_unequal_trials_are_no_difference():
     assert not row.differs
 
 
-def test_a_test_that_only_one_was_asked_is_no_difference():
+def test_a_test_that_only_one_agent_ran_is_no_difference():
     (row,) = matrix_rows(["a", "b"], {"a": [an_outcome("t", 0)]})
     assert (row.cells[1], row.differs) == (None, False)
 

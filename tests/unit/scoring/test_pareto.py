@@ -1,4 +1,4 @@
-"""Accuracy against cost: who is beaten by nobody."""
+"""Accuracy against cost: the Pareto front."""
 
 from uuid import UUID
 

@@ -34,7 +34,7 @@ def test_it_never_holds_more_than_allowed_and_what_is_used_stays(tmp_path):
         assert sum(path.is_file() for path in tmp_path.rglob("*")) <= 10
 
 
-def test_a_cache_of_nothing_keeps_nothing_and_a_huge_answer_is_not_kept(tmp_path):
+def test_a_cache_of_size_zero_keeps_nothing_and_a_huge_answer_is_not_kept(tmp_path):
     AnswerCache(tmp_path / "none", max_entries=0).put(key(1), kept())
     assert not (tmp_path / "none").exists()
     cache = AnswerCache(tmp_path, max_entries=10)
@@ -42,7 +42,7 @@ def test_a_cache_of_nothing_keeps_nothing_and_a_huge_answer_is_not_kept(tmp_path
     assert cache.get(key(1)) is None
 
 
-def test_a_folder_that_cannot_be_written_to_is_no_reason_to_fail(tmp_path):
+def test_a_folder_that_cannot_be_written_to_does_not_fail(tmp_path):
     (tmp_path / "file").write_text("in the way")
     cache = AnswerCache(tmp_path / "file" / "cache", max_entries=10)
     cache.put(key(1), kept())

@@ -11,7 +11,7 @@ def test_there_are_enough_pairs_and_no_two_are_alike():
     assert len({pair.id for pair in found}) == len(found)
 
 
-def test_twins_are_the_same_work_in_the_same_dress():
+def test_twins_have_similar_length_and_the_same_kind_of_characters():
     for pair in twins():
         assert pair.injected != pair.harmless
         shorter, longer = sorted((len(pair.injected), len(pair.harmless)))

@@ -18,8 +18,8 @@ def verdict(*scores: dict[str, int]) -> Verdict:
         Vote(model="m", number=n, scores=given, reasons=dict.fromkeys(criteria, "so"))
         for n, given in enumerate(scores, start=1)
     ]
-    told = brief_for(JudgePrompt(prompt="Is it good?", criteria=criteria), "x", max_characters=100)
-    return verdict_of(told, votes, judge="", figures=None)
+    brief = brief_for(JudgePrompt(prompt="Is it good?", criteria=criteria), "x", max_characters=100)
+    return verdict_of(brief, votes, judge="", figures=None)
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=25))
@@ -35,6 +35,6 @@ def test_each_criterion_is_counted_by_itself():
     assert made.judgement.spread == {"a": 80, "b": 80}
 
 
-def test_a_total_has_no_dust():
+def test_a_total_has_no_rounding_error():
     assert weighted_mean((60, 60, 60), (0.1, 0.2, 0.7)) == 60
     assert weighted_mean((0, 77), (0, 2)) == 77

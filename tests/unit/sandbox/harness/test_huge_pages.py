@@ -1,4 +1,4 @@
-"""In a process of its own: it exchanges the code that it is running."""
+"""In a separate process: it replaces the code that it is running."""
 
 import json
 import subprocess

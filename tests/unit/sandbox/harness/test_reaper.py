@@ -92,7 +92,7 @@ def test_an_order_that_comes_first_waits_for_its_child() -> None:
         assert reaper.ended() == [1, signal.SIGKILL, 0]
 
 
-def test_an_order_to_one_that_has_ended_is_nothing() -> None:
+def test_an_order_for_an_ended_child_is_ignored() -> None:
     with watched(_end, _sleep) as reaper:
         reaper.report(reaper.children[0], 0)
         assert reaper.ended()[0] == 0
@@ -111,7 +111,7 @@ def test_a_clock_runs_out_and_another_begins_later() -> None:
         assert reaper.ended() == [1, signal.SIGKILL, 1]
 
 
-def test_a_child_that_never_was_is_reported_as_ended() -> None:
+def test_a_child_that_never_existed_is_reported_as_ended() -> None:
     with watched() as reaper:
         reaper.report(-errno.ENOSPC, 0)
         assert reaper.ended() == [0, NOT_CLONED, 0]

@@ -1,4 +1,4 @@
-"""Both ways to run a table of system calls do the same, with harmless calls."""
+"""Both implementations of running a table of system calls do the same, with harmless calls."""
 
 import ctypes
 import errno
@@ -86,13 +86,13 @@ def test_orders_are_served_and_reported_until_their_end(slow, flags) -> None:
     theirs.close()
     os.close(writer)
     for name in (7, 8):
-        said, output = os.pipe()
+        reader, output = os.pipe()
         socket.send_fds(ours, [struct.pack("=QQ", name, 500)], [output] * 4)
         os.close(output)
         pid, reported, wall_ms = system.RECORD.unpack(os.read(reports, system.RECORD.size))
         assert (reported, wall_ms) == (name, 500)
-        with os.fdopen(said, "rb") as file:
-            # Its end shows that the server kept no copy of the descriptor.
+        with os.fdopen(reader, "rb") as file:
+            # End of file shows that the server kept no copy of the descriptor.
             assert file.read() == (b"" if flags else b"walls up, child")
         assert (pid == -errno.EINVAL) if flags else pid > 0
     ours.close()

@@ -1,4 +1,4 @@
-"""The filters as programs: what each answers to a call, by running it as the kernel would."""
+"""The filters as programs: the verdict of each on a call, run as the kernel would."""
 
 import os
 import struct
@@ -31,7 +31,7 @@ FUNCTION = (Profile.ZYGOTE, Profile.CLOSING)
 
 
 def answer(profile: Profile, call: int, *arguments: int, architecture: int = NATIVE) -> int:
-    """What the filter says, as the kernel would run it."""
+    """The verdict of the filter, run as the kernel would."""
     words = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=iIQ6Q", call, architecture, 0, *words)
     program = list(STEP.iter_unpack(compiled(profile)))
@@ -86,7 +86,7 @@ def test_a_function_may_make_the_calls_of_its_list_and_no_other() -> None:
     assert {answer_to_function(call) for call in others} == {REFUSED}
 
 
-def test_a_zygote_may_put_up_walls_and_its_child_may_not() -> None:
+def test_a_zygote_may_make_setup_calls_and_its_child_may_not() -> None:
     for call in numbers(SETUP_CALLS):
         assert answer(Profile.ZYGOTE, call) == ALLOWED
         assert answer_to_function(call) == REFUSED
@@ -134,7 +134,7 @@ def test_a_program_has_processes_but_no_namespaces(profile) -> None:
 
 
 @pytest.mark.parametrize("profile", Profile)
-def test_the_doors_of_other_architectures_end_the_process(profile) -> None:
+def test_calls_of_other_architectures_kill_the_process(profile) -> None:
     for call in EVERY_CALL:
         assert answer(profile, call, architecture=I386) == KILLED
         if os.uname().machine == "x86_64":
