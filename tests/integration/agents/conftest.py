@@ -89,12 +89,12 @@ def ask() -> Ask:
 
 @pytest.fixture
 def is_gone() -> Callable[[int], Awaitable[bool]]:
-    """Whether a process ends within a moment (a reaped or adopted one takes a few steps)."""
+    """Whether a process ends shortly; reaping it may take a few steps."""
 
     async def is_gone(pid: int) -> bool:
         for _ in range(100):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                # A zombie that its new parent has not collected yet does no work any more.
+                # A zombie that its new parent has not reaped yet is no longer running.
                 if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
                     await asyncio.sleep(0.02)
                     continue
@@ -106,7 +106,7 @@ def is_gone() -> Callable[[int], Awaitable[bool]]:
 
 @pytest.fixture
 def ask_often(ask: Ask) -> Callable[[Connector, int, int], Awaitable[list[Answer]]]:
-    """Asks so many times, so many at once."""
+    """Asks `times` questions, `at_once` of them in parallel."""
 
     async def ask_all(connector: Connector, times: int, at_once: int) -> list[Answer]:
         limiter = Turns(max_concurrency=at_once)

@@ -48,25 +48,25 @@ class Speaker(AgentExecutor):
         await self._work(prompt, updater)
 
     async def _work(self, prompt: str, updater: TaskUpdater) -> None:  # noqa: C901 - a table
-        def said(text: str):
+        def message_of(text: str):
             return updater.new_agent_message([Part(text=text)])
 
         match prompt.split()[0]:
             case "hang":
                 await asyncio.sleep(60)
             case "fail":
-                await updater.failed(said("no battery"))
+                await updater.failed(message_of("no battery"))
             case "reject":
-                await updater.reject(said("not my job"))
+                await updater.reject(message_of("not my job"))
             case "ask":
-                await updater.requires_input(said("Which house?"))
+                await updater.requires_input(message_of("Which house?"))
             case "login":
-                await updater.requires_auth(said("who are you?"))
+                await updater.requires_auth(message_of("who are you?"))
             case "nothing":
                 await updater.add_artifact([Part(text=" ")], artifact_id="a")
-                await updater.complete(said(""))
+                await updater.complete(message_of(""))
             case "status":
-                await updater.complete(said("said at the end"))
+                await updater.complete(message_of("said at the end"))
             case "chunks":
                 for number, word in enumerate(("one ", "two ", "three")):
                     await updater.add_artifact(
@@ -101,7 +101,7 @@ class Speaker(AgentExecutor):
 
 
 class Peer:
-    """A server on loopback, in one of the ways an A2A agent can be offered."""
+    """A server on loopback that offers an A2A agent in one of the supported setups."""
 
     def __init__(self) -> None:
         self.speaker = Speaker()
@@ -171,7 +171,7 @@ class Peer:
         return lambda request: JSONResponse(card)
 
 
-WAYS = {
+SETUPS = {
     "1.0 streaming": {"streaming": True, "version": "1.0", "binding": "JSONRPC"},
     "1.0 not streaming": {"streaming": False, "version": "1.0", "binding": "JSONRPC"},
     "1.0 over HTTP+JSON": {"streaming": True, "version": "1.0", "binding": "HTTP+JSON"},
@@ -180,10 +180,10 @@ WAYS = {
 }
 
 
-@pytest.fixture(params=list(WAYS))
+@pytest.fixture(params=list(SETUPS))
 async def every_peer(request) -> AsyncIterator[Peer]:
     peer = Peer()
-    await peer.start(**WAYS[request.param])
+    await peer.start(**SETUPS[request.param])
     yield peer
     await peer.stop()
 
@@ -191,7 +191,7 @@ async def every_peer(request) -> AsyncIterator[Peer]:
 @pytest.fixture
 async def peer() -> AsyncIterator[Peer]:
     peer = Peer()
-    await peer.start(**WAYS["1.0 streaming"])
+    await peer.start(**SETUPS["1.0 streaming"])
     yield peer
     await peer.stop()
 
@@ -205,7 +205,7 @@ def a2a(bench):
     return a2a
 
 
-async def test_it_answers_whatever_version_it_speaks(a2a, ask, every_peer):
+async def test_it_answers_in_every_protocol_version(a2a, ask, every_peer):
     connector = a2a(every_peer)
     assert (await ask(connector, "hello there")).output == "HELLO THERE"
     answer = await ask(connector, "chunks")
@@ -236,25 +236,25 @@ async def test_usage_is_taken_from_metadata(a2a, ask, peer):
     assert (await ask(connector, "message")).usage == Usage(input_tokens=8, model="m")
 
 
-async def test_the_agent_is_asked_to_cancel_when_nobody_waits(a2a, ask, peer):
+async def test_after_a_time_out_the_agent_gets_a_cancel_request(a2a, ask, peer):
     connector = a2a(peer)
-    await ask(connector, "status")  # reads the card and connects: no start counts below
+    await ask(connector, "status")  # reads the card and connects, so start-up does not count below
     with pytest.raises(AgentTimedOut):
         await ask(connector, "hang", timeout=2.0)
     assert len(peer.speaker.cancelled) == 1
 
 
 async def test_cancelling_the_question_cancels_the_task(a2a, ask, peer, monkeypatch):
-    heard = asyncio.Event()
+    event_added = asyncio.Event()
     add = Transcript.add
 
-    def noted(transcript: Transcript, event: object) -> None:
+    def add_and_signal(transcript: Transcript, event: object) -> None:
         add(transcript, event)
-        heard.set()
+        event_added.set()
 
-    monkeypatch.setattr(Transcript, "add", noted)
+    monkeypatch.setattr(Transcript, "add", add_and_signal)
     task = asyncio.create_task(ask(a2a(peer), "hang"))
-    await heard.wait()  # without the task's id there is nothing to cancel
+    await event_added.wait()  # without the task's id there is nothing to cancel
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -273,7 +273,7 @@ async def test_a_flood_of_replacements_is_cut_and_marked_too(a2a, ask, peer):
     assert len(answer.output) < 110_000
 
 
-async def test_nothing_said_is_a_fault(a2a, ask, peer):
+async def test_an_empty_answer_is_a_fault(a2a, ask, peer):
     with pytest.raises(AgentSaidNothing):
         await ask(a2a(peer), "nothing")
 
@@ -283,13 +283,13 @@ async def test_an_error_inside_the_agent_is_a_crash(a2a, ask, peer, caplog):
         await ask(a2a(peer), "raise")
 
 
-async def test_a_login_is_asked_of_the_user_and_not_retried(a2a, ask, peer):
+async def test_a_required_login_is_reported_and_not_retried(a2a, ask, peer):
     with pytest.raises(AgentUnavailable, match="requires a login") as caught:
         await ask(a2a(peer), "login")
     assert not caught.value.retryable
 
 
-async def test_the_address_of_the_card_will_do(a2a, ask, peer):
+async def test_the_url_of_the_card_is_accepted(a2a, ask, peer):
     connector = a2a(peer, url=f"{peer.url}/.well-known/agent-card.json")
     assert (await ask(connector, "hi")).output == "HI"
 
@@ -335,14 +335,16 @@ async def test_the_key_does_not_follow_a_card_to_another_host(a2a, ask, peer, se
         ("", 503, "status 503", True),
     ],
 )
-async def test_a_card_that_is_unusable_says_why(a2a, ask, server, body, status, reason, retryable):
+async def test_an_unusable_card_is_reported_with_the_reason(
+    a2a, ask, server, body, status, reason, retryable
+):
     server.say(body, status=status, Content_Type="application/json")
     with pytest.raises(AgentUnavailable, match=reason) as caught:
         await ask(a2a(url=server.url))
     assert caught.value.retryable is retryable
 
 
-async def test_an_agent_that_is_not_there_is_retried_and_found_later(a2a, ask, peer, server):
+async def test_an_unavailable_agent_is_looked_up_again_by_the_next_question(a2a, ask, peer, server):
     connector = a2a(peer, url=server.url)
     server.say("", status=503)
     with pytest.raises(AgentUnavailable):
@@ -352,7 +354,7 @@ async def test_an_agent_that_is_not_there_is_retried_and_found_later(a2a, ask, p
     assert (await ask(connector, "hi")).output == "HI"
 
 
-async def test_a_refused_connection_may_be_tried_again(bench, ask):
+async def test_a_refused_connection_is_retryable(bench, ask):
     connector = bench.connect(A2ASpec(url="http://127.0.0.1:9"))
     with pytest.raises(AgentUnavailable, match="cannot reach") as caught:
         await ask(connector)

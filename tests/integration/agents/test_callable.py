@@ -29,7 +29,7 @@ async def test_an_async_function_keeps_its_loop_between_questions(bench, ask):
     assert [(await ask(connector)).output for _ in range(3)] == ["1", "1", "1"]
 
 
-async def test_a_dict_brings_usage(bench, ask):
+async def test_a_dict_can_report_usage(bench, ask):
     connector = bench.function(
         """
         def answer(prompt):
@@ -42,20 +42,20 @@ async def test_a_dict_brings_usage(bench, ask):
     assert answer.usage == Usage(input_tokens=7, output_tokens=2, model="m", cost_usd=0.25)
 
 
-async def test_the_module_is_looked_for_beside_the_file_before_anywhere_else(bench, ask):
+async def test_a_module_beside_the_agent_file_is_found_first(bench, ask):
     bench.write("http.py", "WHERE = 'beside the file'")
     connector = bench.function("import http\ndef answer(prompt): return http.WHERE")
     assert (await ask(connector)).output == "beside the file"
 
 
-async def test_the_names_of_arenas_own_files_are_not_in_the_way(bench, ask):
+async def test_arenas_own_modules_do_not_shadow_the_standard_library(bench, ask):
     connector = bench.function(
         "import secrets, http.client\ndef answer(prompt): return str(secrets.__file__)"
     )
     assert "arena" not in (await ask(connector)).output
 
 
-async def test_what_it_prints_does_not_disturb_the_answer(bench, ask):
+async def test_printed_output_does_not_mix_with_the_answer(bench, ask):
     connector = bench.function(
         """
         import os, subprocess, sys
@@ -71,7 +71,7 @@ async def test_what_it_prints_does_not_disturb_the_answer(bench, ask):
     assert [(await ask(connector)).output for _ in range(2)] == ["clean", "clean"]
 
 
-async def test_an_exception_is_a_crash_with_message_and_place_and_the_worker_stays(bench, ask):
+async def test_an_exception_is_a_crash_with_message_and_line_and_the_worker_survives(bench, ask):
     connector = bench.function(
         """
         import os
@@ -99,16 +99,14 @@ async def test_an_exception_is_a_crash_with_message_and_place_and_the_worker_sta
         ("def answer(:", "module:answer", "SyntaxError"),
     ],
 )
-async def test_what_cannot_be_loaded_is_named_and_not_retried(
-    bench, ask, source, reference, reason
-):
+async def test_a_load_error_is_reported_and_not_retried(bench, ask, source, reference, reason):
     connector = bench.function(source, callable=reference)
     with pytest.raises(AgentUnavailable, match=reason) as caught:
         await ask(connector)
     assert not caught.value.retryable
 
 
-async def test_a_time_out_really_ends_the_work(bench, ask, is_gone):
+async def test_a_time_out_kills_the_worker(bench, ask, is_gone):
     connector = bench.function(
         """
         import os, pathlib, time
@@ -125,13 +123,13 @@ async def test_a_time_out_really_ends_the_work(bench, ask, is_gone):
     assert (await ask(connector)).output == "ok"
 
 
-async def test_the_time_a_module_takes_to_load_does_not_count(bench, ask):
+async def test_load_time_does_not_count_against_the_timeout(bench, ask):
     connector = bench.function("import time; time.sleep(1.6)\ndef answer(prompt): return 'ok'")
     assert (await ask(connector, timeout=1.5)).output == "ok"
 
 
 @pytest.mark.parametrize("end", ["os._exit(9)", "os.kill(os.getpid(), 9)", "os.abort()"])
-async def test_a_worker_that_dies_takes_only_its_question_down(bench, ask, end):
+async def test_a_worker_that_dies_fails_only_its_own_question(bench, ask, end):
     connector = bench.function(
         f"""
         import os
@@ -159,14 +157,14 @@ async def test_a_worker_that_dies_takes_only_its_question_down(bench, ask, end):
         ("exit('bye')", AgentCrashed, "SystemExit: bye"),
     ],
 )
-async def test_what_is_no_answer_is_said(bench, ask, value, fault, reason):
+async def test_an_invalid_return_value_is_reported(bench, ask, value, fault, reason):
     connector = bench.function(f"def answer(prompt): return {value}")
     with pytest.raises(fault, match=reason):
         await ask(connector)
 
 
 @pytest.mark.parametrize("character", ["x", "ß", "🙂"])
-async def test_a_long_answer_is_cut_in_bytes_and_marked(bench, ask, character):
+async def test_a_long_answer_is_truncated_by_bytes_and_marked(bench, ask, character):
     connector = bench.function(f"def answer(prompt): return {character!r} * 50_000_000")
     answer = await ask(connector)
     assert answer.truncated
@@ -178,7 +176,7 @@ async def test_half_a_surrogate_pair_becomes_a_replacement_character(bench, ask)
     assert (await ask(connector)).output == "a�b�🙂"
 
 
-async def test_workers_are_as_many_as_needed_and_end_with_the_connector(bench, ask_often, is_gone):
+async def test_workers_start_as_needed_and_end_with_the_connector(bench, ask_often, is_gone):
     connector = bench.function(
         """
         import os, time
@@ -238,7 +236,7 @@ async def test_closing_while_a_worker_loads_ends_it(bench, ask, is_gone):
     assert await is_gone(int((bench.folder / "pid").read_text()))
 
 
-async def test_an_answer_however_deep_is_an_answer_or_a_crash_of_the_agent(bench, ask):
+async def test_a_deeply_nested_answer_is_accepted_or_a_crash_of_the_agent(bench, ask):
     connector = bench.function(
         """
         def answer(prompt):
@@ -253,7 +251,7 @@ async def test_an_answer_however_deep_is_an_answer_or_a_crash_of_the_agent(bench
             assert (await ask(connector, str(depth))).output.startswith("[[")
 
 
-async def test_a_function_that_writes_into_the_line_of_its_answers_has_crashed(bench, ask):
+async def test_a_function_that_writes_into_the_answer_pipe_has_crashed(bench, ask):
     connector = bench.function(
         """
         import os

@@ -34,7 +34,7 @@ def chat(bench, server):
     return chat
 
 
-async def test_a_question_is_a_chat_and_the_answer_brings_tokens_and_dollars(chat, server, ask):
+async def test_a_question_becomes_a_chat_and_the_answer_has_tokens_and_cost(chat, server, ask):
     server.say(completion())
     answer = await ask(chat(system="Be brief.", temperature=0.5, max_tokens=50), "Hi")
     assert answer.output == "Hello"
@@ -54,7 +54,7 @@ async def test_a_question_is_a_chat_and_the_answer_brings_tokens_and_dollars(cha
     }
 
 
-async def test_what_the_file_leaves_out_is_not_sent(chat, server, ask, monkeypatch):
+async def test_unset_options_are_not_sent(chat, server, ask, monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, "from-the-environment")
     server.say(completion())
@@ -65,7 +65,7 @@ async def test_what_the_file_leaves_out_is_not_sent(chat, server, ask, monkeypat
     assert "from-the-environment" not in str(request.headers)
 
 
-async def test_the_key_is_sent_and_never_written_down(chat, server, ask, caplog):
+async def test_the_key_is_sent_and_never_logged(chat, server, ask, caplog):
     caplog.set_level(logging.DEBUG)
     server.say(completion(f"your key is {SECRET}"))
     connector = chat(api_key_env="MY_KEY")
@@ -106,13 +106,13 @@ async def test_an_empty_completion_says_nothing(chat, server, ask, text):
 
 
 @pytest.mark.parametrize("body", [{"choices": []}, {"hello": 1}, "text", [1], "[", '"x"'])
-async def test_what_is_no_completion_is_a_crash(chat, server, ask, body):
+async def test_a_malformed_completion_is_a_crash(chat, server, ask, body):
     server.say(body, Content_Type="application/json")
     with pytest.raises(AgentCrashed, match="not a chat completion"):
         await ask(chat())
 
 
-async def test_it_is_asked_once_and_a_busy_server_says_for_how_long(chat, server, ask):
+async def test_a_busy_server_is_called_once_and_its_retry_after_is_reported(chat, server, ask):
     server.say("busy", status=429, Retry_After="2.5")
     with pytest.raises(AgentBusy) as caught:
         await ask(chat())
@@ -126,14 +126,14 @@ async def test_a_bad_request_is_the_agents_fault(chat, server, ask):
         await ask(chat())
 
 
-async def test_a_server_that_is_not_there_may_be_tried_again(bench, ask):
+async def test_an_unreachable_server_is_retryable(bench, ask):
     connector = bench.connect(OpenAISpec(base_url="http://127.0.0.1:9/v1", model="m"))
     with pytest.raises(AgentUnavailable, match=r"cannot reach http://127.0.0.1:9/v1: \w") as caught:
         await ask(connector)
     assert caught.value.retryable
 
 
-async def test_a_time_out_hangs_up(chat, server, ask):
+async def test_a_time_out_closes_the_connection(chat, server, ask):
     async def wait(request, writer):
         while True:
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")

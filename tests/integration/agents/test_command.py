@@ -30,7 +30,7 @@ async def test_the_program_gets_one_json_object_with_the_question(bench, ask):
     }
 
 
-async def test_a_json_object_with_output_brings_usage(bench, ask):
+async def test_a_json_object_with_output_can_report_usage(bench, ask):
     connector = bench.command(
         """
         import json
@@ -52,7 +52,7 @@ async def test_it_runs_in_the_folder_of_its_file_without_a_shell(bench, ask):
     assert answer.output == f"{bench.folder} ['$HOME; echo hi', '*']"
 
 
-async def test_the_environment_is_small_and_what_the_file_names_is_added(bench, ask):
+async def test_the_environment_is_minimal_plus_what_the_file_names(bench, ask):
     connector = bench.command(
         "import json, os; print(json.dumps(sorted(os.environ)))",
         env=["MY_KEY"],
@@ -89,7 +89,7 @@ async def test_a_signal_is_named(bench, ask):
 
 
 @pytest.mark.parametrize("source", ["", "print()", "print('  ')", "print('{\"output\": null}')"])
-async def test_an_empty_output_is_nothing_said(bench, ask, source):
+async def test_an_empty_output_is_a_fault(bench, ask, source):
     with pytest.raises(AgentSaidNothing):
         await ask(bench.command(source))
 
@@ -116,7 +116,7 @@ async def test_a_file_that_is_no_program_is_not_retried(bench, ask):
     assert not caught.value.retryable
 
 
-async def test_a_folder_that_is_gone_is_named(bench, ask):
+async def test_a_missing_folder_is_named(bench, ask):
     connector = bench.command("")
     (bench.folder / "program.py").unlink()
     bench.folder.rmdir()
@@ -177,7 +177,7 @@ async def test_cancelling_ends_the_process(bench, ask, is_gone):
     assert await is_gone(int((bench.folder / "pid").read_text()))
 
 
-async def test_closing_ends_what_still_runs_and_blames_nobody(bench, ask):
+async def test_closing_kills_running_programs_without_blaming_the_agent(bench, ask):
     connector = bench.command("import time; time.sleep(60)")
     task = asyncio.create_task(ask(connector))
     await asyncio.sleep(0.1)
@@ -214,7 +214,7 @@ async def test_a_flood_on_stderr_neither_blocks_nor_fills_the_message(bench, ask
     assert len(caught.value.message) < 2500
 
 
-async def test_bytes_that_are_no_utf8_and_zero_bytes_become_replacement_characters(bench, ask):
+async def test_invalid_utf8_and_nul_bytes_become_replacement_characters(bench, ask):
     connector = bench.command("import sys; sys.stdout.buffer.write(b'a\\xff\\xfeb\\x00c')")
     assert (await ask(connector)).output == "a��b�c"
 

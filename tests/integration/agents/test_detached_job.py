@@ -36,11 +36,11 @@ def runs(folder: Path) -> int:
     return len(path.read_text()) if path.exists() else 0
 
 
-async def test_it_gives_what_the_program_wrote_and_runs_it_once(tmp_path: Path):
-    asked = counting(tmp_path, 0)
-    assert await DetachedJob(tmp_path / "e").output(asked, b"task\n") == b"done task\n"
-    # Asked again, by another process or not, it is not run again.
-    assert await DetachedJob(tmp_path / "e").output(asked, b"task\n") == b"done task\n"
+async def test_it_returns_the_output_and_runs_the_program_once(tmp_path: Path):
+    job_order = counting(tmp_path, 0)
+    assert await DetachedJob(tmp_path / "e").output(job_order, b"task\n") == b"done task\n"
+    # A second call, from this process or another, does not run it again.
+    assert await DetachedJob(tmp_path / "e").output(job_order, b"task\n") == b"done task\n"
     assert runs(tmp_path) == 1
 
 
@@ -54,21 +54,21 @@ asyncio.run(DetachedJob(folder / "e").output(order, b"task"))
 """
 
 
-async def test_a_killed_sender_finds_it_running_and_does_not_run_it_again(tmp_path: Path):
-    asked = counting(tmp_path, 1.5)
+async def test_after_its_caller_is_killed_a_job_is_found_running_and_not_run_again(tmp_path: Path):
+    job_order = counting(tmp_path, 1.5)
     sender = subprocess.Popen([sys.executable, "-c", SENDER, str(tmp_path)])
     while runs(tmp_path) == 0:
         await asyncio.sleep(0.01)
     sender.send_signal(signal.SIGKILL)
     sender.wait()
-    assert await DetachedJob(tmp_path / "e").output(asked, b"task") == b"done task"
+    assert await DetachedJob(tmp_path / "e").output(job_order, b"task") == b"done task"
     assert runs(tmp_path) == 1
 
 
 async def test_a_killed_supervisor_is_a_crash_and_the_next_call_runs_it_again(tmp_path: Path):
-    asked = counting(tmp_path, 60)
+    job_order = counting(tmp_path, 60)
     job = DetachedJob(tmp_path / "e")
-    waiting = asyncio.create_task(job.output(asked, b""))
+    waiting = asyncio.create_task(job.output(job_order, b""))
     started = tmp_path / "e" / "started"
     while runs(tmp_path) == 0 or not started.exists():
         await asyncio.sleep(0.01)
@@ -79,7 +79,7 @@ async def test_a_killed_supervisor_is_a_crash_and_the_next_call_runs_it_again(tm
     assert runs(tmp_path) == 2
 
 
-async def test_ended_on_purpose_it_leaves_no_trace(tmp_path: Path):
+async def test_a_job_ended_on_purpose_leaves_no_trace(tmp_path: Path):
     job = DetachedJob(tmp_path / "e")
     waiting = asyncio.create_task(job.output(counting(tmp_path, 60), b""))
     while runs(tmp_path) == 0:
@@ -91,7 +91,7 @@ async def test_ended_on_purpose_it_leaves_no_trace(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("words", "limits", "fault", "told"),
+    ("words", "limits", "fault", "message"),
     [
         (["sh", "-c", "echo oops >&2; exit 3"], {}, AgentCrashed, "exit code 3: oops"),
         (["sleep", "60"], {"timeout": 0.3}, AgentTimedOut, "within 0.3 s"),
@@ -99,19 +99,19 @@ async def test_ended_on_purpose_it_leaves_no_trace(tmp_path: Path):
         (["no-such-program"], {}, InfrastructureError, "was not found"),
     ],
 )
-async def test_it_says_how_it_failed(tmp_path, words, limits, fault, told):
+async def test_a_failure_is_reported_with_its_cause(tmp_path, words, limits, fault, message):
     job = DetachedJob(tmp_path / "e")
-    with pytest.raises(fault, match=told):
+    with pytest.raises(fault, match=message):
         await job.output(order(tmp_path, *words, **limits), b"")
     assert not (tmp_path / "e").exists()
 
 
-async def test_an_output_at_the_cap_is_whole(tmp_path: Path):
-    asked = order(tmp_path, "head", "-c", "1000", "/dev/zero")
-    assert await DetachedJob(tmp_path / "e").output(asked, b"") == bytes(1000)
+async def test_output_exactly_at_the_cap_is_complete(tmp_path: Path):
+    job_order = order(tmp_path, "head", "-c", "1000", "/dev/zero")
+    assert await DetachedJob(tmp_path / "e").output(job_order, b"") == bytes(1000)
 
 
-async def test_nothing_it_started_is_left(tmp_path: Path):
+async def test_no_child_process_is_left_behind(tmp_path: Path):
     script = "sleep 300 & echo $! > pid; echo out"
     assert (
         await DetachedJob(tmp_path / "e").output(order(tmp_path, "sh", "-c", script), b"")
@@ -121,13 +121,13 @@ async def test_nothing_it_started_is_left(tmp_path: Path):
     assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
-async def test_a_job_that_is_ended_before_its_supervisor_is_up_is_never_run(
+async def test_a_job_ended_before_its_supervisor_starts_is_never_run(
     tmp_path: Path,
 ):
-    """Whoever presses Ctrl-C right after an assignment must not wait for the whole command."""
-    asked = counting(tmp_path, 3)
+    """Ctrl-C right after an assignment must not wait for the whole command."""
+    job_order = counting(tmp_path, 3)
     job = DetachedJob(tmp_path / "e")
-    sending = asyncio.create_task(job.output(asked, b"task"))
+    sending = asyncio.create_task(job.output(job_order, b"task"))
     while not (tmp_path / "e" / "lock").exists():
         await asyncio.sleep(0)
     sending.cancel()
@@ -140,7 +140,7 @@ async def test_a_job_that_is_ended_before_its_supervisor_is_up_is_never_run(
     assert runs(tmp_path) == 1
 
 
-async def test_one_found_running_is_gone_when_it_was_ended(tmp_path: Path):
+async def test_ending_a_job_that_was_found_running_removes_it(tmp_path: Path):
     sender = DetachedJob(tmp_path / "e")
     waiting = asyncio.create_task(sender.output(counting(tmp_path, 60), b""))
     while runs(tmp_path) == 0:
@@ -149,6 +149,6 @@ async def test_one_found_running_is_gone_when_it_was_ended(tmp_path: Path):
     await asyncio.gather(waiting, return_exceptions=True)
     finder = DetachedJob(tmp_path / "e")
     finder.end()
-    # Begun anew at once, it neither fails nor finds what is left of the one before.
+    # Started again at once, it neither fails nor finds leftovers of the previous job.
     assert await finder.output(counting(tmp_path, 0), b"again") == b"done again"
     sender.end()

@@ -53,7 +53,7 @@ async def test_the_template_is_filled_in_strings_only_and_only_once(http, server
     }
 
 
-async def test_an_agents_headers_do_not_change_how_it_is_asked(http, server, ask):
+async def test_an_agents_headers_cannot_override_the_request_format(http, server, ask):
     server.say("ok")
     given = {"Accept-Encoding": "gzip", "Content-Type": "text/plain", "User-Agent": "mine"}
     await ask(http(headers=given))
@@ -104,7 +104,7 @@ async def test_secrets_in_headers_are_filled_in_and_redacted_everywhere(http, se
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-async def test_a_busy_agent_may_be_tried_again(http, server, ask, status):
+async def test_a_busy_agent_is_retryable(http, server, ask, status):
     server.say("slow down", status=status, Retry_After="7")
     with pytest.raises(AgentBusy, match=f"status {status}: slow down") as caught:
         await ask(http())
@@ -116,7 +116,7 @@ async def test_a_busy_agent_may_be_tried_again(http, server, ask, status):
     ("status", "advice"),
     [(401, "valid key"), (403, "not allowed"), (404, "check its url"), (307, "final address")],
 )
-async def test_what_cannot_get_better_is_not_tried_again(http, server, ask, status, advice):
+async def test_a_permanent_error_is_not_retried(http, server, ask, status, advice):
     server.say("", status=status, Location="/elsewhere")
     with pytest.raises(AgentUnavailable, match=advice) as caught:
         await ask(http())
@@ -125,7 +125,7 @@ async def test_what_cannot_get_better_is_not_tried_again(http, server, ask, stat
 
 
 @pytest.mark.parametrize("status", [400, 422, 500, 501])
-async def test_another_status_is_the_agents_fault(http, server, ask, status):
+async def test_any_other_status_is_the_agents_fault(http, server, ask, status):
     server.say("line one\n  line two " + "x" * 1000, status=status)
     with pytest.raises(AgentCrashed, match=f"status {status}: line one line two x") as caught:
         await ask(http())
@@ -138,7 +138,7 @@ async def test_an_empty_answer_says_nothing(http, server, ask):
         await ask(http())
 
 
-async def test_a_refused_connection_may_be_tried_again(bench, ask):
+async def test_a_refused_connection_is_retryable(bench, ask):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         connector = bench.connect(HttpSpec(url=f"http://127.0.0.1:{unused.getsockname()[1]}/"))
@@ -147,14 +147,14 @@ async def test_a_refused_connection_may_be_tried_again(bench, ask):
     assert caught.value.retryable
 
 
-async def test_a_name_that_is_unknown_may_be_tried_again(bench, ask):
+async def test_an_unknown_host_is_retryable(bench, ask):
     connector = bench.connect(HttpSpec(url="http://no-such-host.invalid/"))
     with pytest.raises(AgentUnavailable, match="cannot reach") as caught:
         await ask(connector)
     assert caught.value.retryable
 
 
-async def test_a_connection_that_breaks_in_mid_answer_may_be_tried_again(http, server, ask):
+async def test_a_connection_lost_in_mid_answer_is_retryable(http, server, ask):
     async def half(request, writer):
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
         await writer.drain()
@@ -165,7 +165,7 @@ async def test_a_connection_that_breaks_in_mid_answer_may_be_tried_again(http, s
     assert caught.value.retryable
 
 
-async def test_a_time_out_hangs_up(http, server, ask):
+async def test_a_time_out_closes_the_connection(http, server, ask):
     async def drip(request, writer):
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         while True:  # a byte now and then: no single read is slow
@@ -185,7 +185,7 @@ async def test_a_time_out_hangs_up(http, server, ask):
     assert server.hang_ups == 1
 
 
-async def test_cancelling_hangs_up(http, server, ask):
+async def test_cancelling_closes_the_connection(http, server, ask):
     async def wait(request, writer):
         while True:
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")

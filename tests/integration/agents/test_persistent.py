@@ -71,7 +71,9 @@ async def test_after_a_time_out_the_next_answer_is_not_the_late_one(bench, ask, 
         ),
         persistent=True,
     )
-    assert (await ask(connector, "fast")).output == "fast"  # it is up: no start counts below
+    assert (
+        await ask(connector, "fast")
+    ).output == "fast"  # it is up, so start-up does not count below
     with pytest.raises(AgentTimedOut):
         await ask(connector, "slow", timeout=0.5)
     assert await is_gone(int((bench.folder / "pid").read_text()))

@@ -46,7 +46,7 @@ async def api(settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
 
 @pytest.fixture
 def opened(tmp_path: Path, sqlite_tables: Path) -> Callable[..., Opened]:
-    """Opens the API on SQLite with what settings a test wants."""
+    """Opens the API on SQLite with the settings that a test needs."""
 
     def open_with(*, serves: bool = False, **given: object) -> Opened:
         settings = furnish(Settings(home=tmp_path / "home", **given))

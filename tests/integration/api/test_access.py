@@ -1,4 +1,4 @@
-"""Who may come in, and for which team."""
+"""Who may call the API, and for which team."""
 
 import httpx2
 import pytest
@@ -18,7 +18,7 @@ async def guarded(opened):
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_where_there_are_tokens_one_is_needed(guarded: httpx2.AsyncClient, path: str):
+async def test_if_tokens_are_configured_one_is_required(guarded: httpx2.AsyncClient, path: str):
     for headers in ({}, bearer("wrong"), {"Authorization": RED}, {"Authorization": f"Basic {RED}"}):
         answer = await guarded.get(path, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
@@ -27,20 +27,20 @@ async def test_where_there_are_tokens_one_is_needed(guarded: httpx2.AsyncClient,
     assert (await guarded.get(path, headers=bearer(RED))).status_code == 200
 
 
-async def test_without_a_token_nothing_answers_but_health(guarded: httpx2.AsyncClient):
-    """Each room guards its own door: a new one must not forget it."""
+async def test_without_a_token_only_health_answers(guarded: httpx2.AsyncClient):
+    """Each router checks tokens itself; a new one must not forget to."""
     paths = (await guarded.get("/api/openapi.json")).json()["paths"]
     operations = [(path, method) for path, methods in paths.items() for method in methods]
-    open_doors = [
+    unguarded = [
         (path, method)
         for path, method in operations
         if (await guarded.request(method.upper(), path)).status_code != 401
     ]
-    assert open_doors == [("/api/health", "get")]
+    assert unguarded == [("/api/health", "get")]
     assert len(operations) > 60
 
 
-async def test_a_token_opens_its_own_team_only(guarded: httpx2.AsyncClient):
+async def test_a_token_gives_access_to_its_own_team_only(guarded: httpx2.AsyncClient):
     create = {"url": "/api/benchmarks/run", "json": {"agent_id": "parrot"}}
     mine = (await guarded.post(**create, headers=bearer(RED))).json()["run_id"]
     runs = (await guarded.get("/api/benchmarks/runs", headers=bearer(RED))).json()["runs"]
@@ -51,7 +51,7 @@ async def test_a_token_opens_its_own_team_only(guarded: httpx2.AsyncClient):
     for other in (
         {"params": {"team_id": "blue"}, "headers": bearer(RED)},
         {"headers": {**bearer(RED), "X-Team-ID": "blue"}},
-        # The query goes before the header, so the right header does not help.
+        # The query takes precedence, so the right header does not help.
         {"params": {"team_id": "blue"}, "headers": {**bearer(RED), "X-Team-ID": "red"}},
     ):
         answer = await guarded.post(**create, **other)
@@ -70,13 +70,13 @@ async def test_health_and_the_description_need_no_token(guarded: httpx2.AsyncCli
         assert (await guarded.get(path)).status_code in (200, 307)
 
 
-async def test_with_tokens_any_host_may_be_named(guarded: httpx2.AsyncClient):
+async def test_with_tokens_any_host_header_is_accepted(guarded: httpx2.AsyncClient):
     headers = {**bearer(RED), "Host": "arena.example.com", "Origin": "https://arena.example.com"}
     assert (await guarded.get("/api/agents", headers=headers)).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:5109", "127.0.0.1:5109", "[::1]:5109"])
-async def test_without_tokens_this_machine_may_come_in(local: httpx2.AsyncClient, host: str):
+async def test_without_tokens_localhost_is_accepted(local: httpx2.AsyncClient, host: str):
     headers = {"Host": host, "Origin": f"http://{host}"}
     assert (await local.get("/api/agents", headers=headers)).status_code == 200
 
@@ -84,19 +84,19 @@ async def test_without_tokens_this_machine_may_come_in(local: httpx2.AsyncClient
 @pytest.mark.parametrize(
     "headers",
     [
-        {"Host": "evil.example.com"},  # a name that was made to point here
+        {"Host": "evil.example.com"},  # DNS rebinding
         {"Host": "localhost.evil.example.com"},
         {"Host": "localhost@evil.example.com"},
         {"Host": "arena.internal"},
         {"Host": "10.0.0.1"},
-        {"Host": "[::1"},  # no address at all
+        {"Host": "[::1"},  # not an address
         {"Host": ""},
         {"Origin": "https://evil.example.com"},  # a page in the user's browser
-        {"Origin": "null"},  # a page that hides where it comes from
+        {"Origin": "null"},  # a page with an opaque origin
         {"Origin": "http://[::1"},
     ],
 )
-async def test_without_tokens_every_other_place_is_refused(
+async def test_without_tokens_every_other_host_and_origin_is_refused(
     local: httpx2.AsyncClient, headers: dict[str, str]
 ):
     for method, path in (("GET", "/api/agents"), ("POST", "/api/benchmarks/run")):

@@ -1,4 +1,4 @@
-"""Who answers, over HTTP."""
+"""Agents over HTTP."""
 
 import httpx2
 import pytest
@@ -15,7 +15,7 @@ async def test_agents_are_listed_with_what_applies_to_them(local: httpx2.AsyncCl
     assert (tests["monitoring-manager"], tests["parrot"]) == (3, 5)
 
 
-async def test_an_agent_is_shown_without_how_it_is_started(local: httpx2.AsyncClient):
+async def test_an_agent_is_shown_without_its_start_command(local: httpx2.AsyncClient):
     agent = (await local.get("/api/agents/parrot")).json()
     assert (agent["version"], agent["versions"], agent["connector"]) == (
         "1.0.0",
@@ -25,7 +25,7 @@ async def test_an_agent_is_shown_without_how_it_is_started(local: httpx2.AsyncCl
     assert "callable" not in str(agent)
 
 
-async def test_a_new_agent_is_there_at_once_and_a_bad_one_is_reported(opened, tmp_path):
+async def test_a_new_agent_is_listed_at_once_and_a_bad_one_is_reported(opened, tmp_path):
     folder = tmp_path / "home" / "agents"
     async with opened() as client:
         write_agent(folder, "late", "return 'late'", version="2.0.0")

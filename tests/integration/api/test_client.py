@@ -1,4 +1,4 @@
-"""The Python client against a server: what it gives, and what its errors say."""
+"""The Python client against a server: its results and its errors."""
 
 import asyncio
 import socket
@@ -15,7 +15,7 @@ from arena.errors import InfrastructureError, InvalidInput, NotFound
 
 @asynccontextmanager
 async def answering(answer: bytes) -> AsyncIterator[str]:
-    """A server that says the same to everybody, and then hangs up."""
+    """A server that sends every client the same bytes and then closes."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -35,7 +35,7 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hm\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (PAGE, "did not respond like an Arena"),
         (MOVED, "did not respond like an Arena"),
@@ -44,16 +44,14 @@ HALF = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hm\r\n\r\n"
         (b"", "no response from"),
     ],
 )
-async def test_a_server_that_is_not_an_arena_is_recognised(answer: bytes, told: str):
+async def test_a_server_that_is_not_an_arena_is_recognised(answer: bytes, message: str):
     async with answering(answer) as url, Client(url) as client:
-        with pytest.raises(InfrastructureError, match=told):
+        with pytest.raises(InfrastructureError, match=message):
             await client.agents()
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
-async def test_a_proxy_that_the_environment_names_is_used(
-    monkeypatch: pytest.MonkeyPatch, variable: str
-):
+async def test_a_proxy_from_the_environment_is_used(monkeypatch: pytest.MonkeyPatch, variable: str):
     async with answering(BROKEN) as proxy:
         monkeypatch.setenv(variable, proxy)
         async with Client("http://arena.invalid") as client:
@@ -68,7 +66,7 @@ async def test_a_server_that_disconnects_is_not_the_end_of_a_run():
                 pass
 
 
-async def test_a_server_that_is_not_there_is_infrastructure():
+async def test_an_unreachable_server_is_an_infrastructure_error():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     async with Client(f"http://127.0.0.1:{port}") as client:
@@ -76,16 +74,16 @@ async def test_a_server_that_is_not_there_is_infrastructure():
             await client.agents()
 
 
-async def test_a_server_whose_machine_vanishes_is_not_waited_for_for_ever():
-    """The kernel asks now and then whether the other end is still there."""
+async def test_tcp_keepalive_is_on_in_case_the_server_machine_vanishes():
+    """The kernel probes now and then whether the other end still exists."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         async with Client(f"http://127.0.0.1:{port}") as client:
-            asking = asyncio.create_task(client.agents())
+            request = asyncio.create_task(client.agents())
             async with asyncio.timeout(30):
                 while timers_of(port) != {KEEPALIVE}:
                     await asyncio.sleep(0.01)
-            asking.cancel()
+            request.cancel()
 
 
 KEEPALIVE = "02"
@@ -100,17 +98,17 @@ def timers_of(port: int) -> set[str]:
 @pytest.mark.parametrize(
     "url", ["localhost:5109", "ftp://localhost", "http://", "http://a b:x", ""]
 )
-def test_an_address_that_is_none_is_the_callers_mistake(url: str):
+def test_an_invalid_address_is_the_callers_mistake(url: str):
     with pytest.raises(InvalidInput, match="address"):
         Client(url)
 
 
-def test_a_token_that_no_header_carries_is_the_callers_mistake():
+def test_a_token_that_no_header_can_carry_is_the_callers_mistake():
     with pytest.raises(InvalidInput, match="token"):
         Client("http://localhost", token="tökén")
 
 
-async def test_errors_come_back_as_they_were(local):
+async def test_errors_arrive_as_the_same_exceptions(local):
     transport = local._transport
     async with Client("http://localhost", transport=transport, team_id="Käse & Co") as client:
         with pytest.raises(NotFound, match="did you mean 'parrot'"):

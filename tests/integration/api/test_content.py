@@ -10,7 +10,7 @@ from arena.content.store import LocalStore
 from cid_vectors import HELLO, HELLO_CID, NOT_HELLO_CID, noise
 
 
-async def test_what_was_put_is_given_back_and_never_shown(local: httpx2.AsyncClient):
+async def test_content_is_returned_as_a_download_and_never_rendered(local: httpx2.AsyncClient):
     data = b"<script>alert(1)</script>" + noise(300_000)
     kept = (await local.post("/api/content", content=data)).json()
     assert kept["bytes"] == len(data)
@@ -23,7 +23,7 @@ async def test_what_was_put_is_given_back_and_never_shown(local: httpx2.AsyncCli
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/html", "multipart/form-data", ""])
-async def test_the_body_is_kept_as_it_is_whatever_it_is_called(
+async def test_the_body_is_kept_as_is_whatever_its_content_type(
     local: httpx2.AsyncClient, kind: str
 ):
     answer = await local.post("/api/content", content=HELLO, headers={"Content-Type": kind})
@@ -45,7 +45,7 @@ async def test_an_empty_body_is_content(local: httpx2.AsyncClient):
         ("b" * 5000, 422, "invalid_input"),
     ],
 )
-async def test_what_cannot_be_given_is_a_problem(
+async def test_missing_content_or_a_bad_cid_is_a_problem(
     local: httpx2.AsyncClient, cid: str, status: int, code: str
 ):
     await local.post("/api/content", content=HELLO)
@@ -66,7 +66,7 @@ async def test_too_large_a_body_is_refused(local: httpx2.AsyncClient):
     assert answer.status_code == 413
 
 
-async def test_an_archive_carries_content_from_one_to_another(
+async def test_an_archive_carries_content_from_one_store_to_another(
     local: httpx2.AsyncClient, tmp_path: Path
 ):
     elsewhere = LocalStore(tmp_path / "elsewhere")
@@ -87,7 +87,7 @@ async def test_a_damaged_archive_is_refused(local: httpx2.AsyncClient, tmp_path:
     assert (await local.get("/api/archive", params={"cid": HELLO_CID})).status_code == 404
 
 
-async def test_strangers_neither_read_nor_write(opened):
+async def test_without_a_token_content_is_neither_read_nor_written(opened):
     async with opened(tokens=("mine:0123456789abcdef",)) as api:
         assert (await api.get(f"/api/content/{HELLO_CID}")).status_code == 401
         assert (await api.post("/api/content", content=HELLO)).status_code == 401

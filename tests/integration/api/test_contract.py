@@ -1,4 +1,4 @@
-"""The app against its own description: whatever a client sends, the answer is a described one."""
+"""The app against its own description: whatever a client sends, the response is documented."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ CHECKS = [
 ]
 
 FRAMES = {"content-length", "transfer-encoding"}
-"""A header that tells of another body than is sent makes it no request at all."""
+"""A wrong value in one of these headers makes the request invalid HTTP."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _fill(url: str) -> None:
-    """Something to find: a run that waits for people and one that waits to be executed."""
+    """Add data to find: a run that awaits review and one that is pending."""
     with httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
         for _ in range(2):
             answer = http.post("/api/benchmarks/run", json={"agent_id": "parrot"})
@@ -55,7 +55,7 @@ def _fill(url: str) -> None:
 
 ROOT = Path(__file__).parents[3]
 DESCRIPTION = ROOT / "docs" / "reference" / "openapi.json"
-# Watching lasts as long as there is something to see; it has tests of its own.
+# Streams stay open until there is nothing left to watch; they have tests of their own.
 OPERATIONS = [
     (path, method)
     for path, operations in json.loads(DESCRIPTION.read_text())["paths"].items()

@@ -1,4 +1,4 @@
-"""Judging over HTTP: whatever is sent, the answer is a verdict or says what is wrong."""
+"""Judging over HTTP: every request gets a verdict or an error that says why not."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ async def judged(client: httpx2.AsyncClient, standard: object, submission: str) 
 
 
 @pytest.mark.parametrize(
-    ("standard", "submission", "told"),
+    ("standard", "submission", "message"),
     [
         (EXACT, HALF, "submission: is not valid Unicode"),
         ({"type": "exact", "value": f"a{HALF}"}, "a", "value: is not valid Unicode"),
@@ -49,11 +49,11 @@ async def judged(client: httpx2.AsyncClient, standard: object, submission: str) 
     ],
 )
 async def test_half_of_a_surrogate_pair_is_the_senders_mistake(
-    local: httpx2.AsyncClient, standard: object, submission: str, told: str
+    local: httpx2.AsyncClient, standard: object, submission: str, message: str
 ):
     answer = await judged(local, standard, submission)
     assert answer.status_code == 422
-    assert told in answer.json()["detail"]
+    assert message in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("depth", [240, 300, 600, 900])
@@ -107,7 +107,7 @@ async def test_no_team_gets_the_hidden_cases_that_the_server_keeps(opened, tmp_p
         assert refused.status_code == 403
         assert openings[0].salt not in refused.text
         body = {"standard": public, "submission": CODE, "sealed": json.loads(private)}
-        told = (await client.post("/api/evaluate", json=body)).json()
-        assert (told["score"], told["openings"][0]["salt"]) == (100, openings[0].salt)
-    async with opened() as client:  # whoever needs no token owns the home
+        verdict = (await client.post("/api/evaluate", json=body)).json()
+        assert (verdict["score"], verdict["openings"][0]["salt"]) == (100, openings[0].salt)
+    async with opened() as client:  # without tokens the caller owns the home
         assert (await judged(client, public, CODE)).json()["score"] == 100

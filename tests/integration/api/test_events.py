@@ -51,8 +51,8 @@ class Served:
     app: Any
     http: httpx2.AsyncClient
 
-    async def begun(self) -> str:
-        """A run of the slow agent that goes on by itself."""
+    async def start_run(self) -> str:
+        """Start a run of the slow agent in the background; return its id."""
         answer = await self.http.post("/api/benchmarks/run", json={"agent_id": "slow"})
         run_id = answer.json()["run_id"]
         await self.http.post(f"/api/benchmarks/run/{run_id}/execute", params={"wait": "false"})
@@ -86,7 +86,7 @@ async def server(settings: Settings) -> AsyncIterator[Served]:
 
 
 async def test_a_watcher_sees_every_result_once_then_the_end(server: Served):
-    run_id = await server.begun()
+    run_id = await server.start_run()
     path = f"/api/benchmarks/runs/{run_id}/events"
     async with server.http.stream("GET", path) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -106,7 +106,7 @@ async def test_a_watcher_sees_every_result_once_then_the_end(server: Served):
 
 
 async def test_a_watcher_resumes_where_it_was(server: Served):
-    run_id = await server.begun()
+    run_id = await server.start_run()
     path = f"/api/benchmarks/runs/{run_id}/events"
     last = 0
     async with server.http.stream("GET", path) as response:
@@ -121,7 +121,7 @@ async def test_a_watcher_resumes_where_it_was(server: Served):
 
 
 async def test_results_can_be_left_out(server: Served):
-    run_id = await server.begun()
+    run_id = await server.start_run()
     path = f"/api/benchmarks/runs/{run_id}/events?results=false"
     async with server.http.stream("GET", path) as response:
         names = {event.name async for event in events_of(response)}
@@ -143,12 +143,12 @@ async def test_a_watcher_that_disconnects_leaves_nothing_behind(server: Served):
     async with asyncio.timeout(5):
         while asyncio.all_tasks() - before or list(topics):
             await asyncio.sleep(0.02)
-    # The run itself does not mind.
+    # The run itself is not affected.
     executed = await server.http.post(f"/api/benchmarks/run/{run_id}/execute")
     assert executed.json()["passed"] == COUNT
 
 
-async def test_while_nothing_happens_a_sign_of_life_is_sent(
+async def test_keepalive_comments_are_sent_while_nothing_happens(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(routing, "SILENCE_SECONDS", 0.1)
@@ -180,17 +180,17 @@ async def test_the_client_watches_a_team(server: Served):
             "catalog",
         ]
         run = await client.create_run("slow")
-        heard = await anext(news)
-        assert isinstance(heard, Progress)
-        assert (heard.run_id, heard.status) == (run.run_id, "pending")
+        progress = await anext(news)
+        assert isinstance(progress, Progress)
+        assert (progress.run_id, progress.status) == (run.run_id, "pending")
         assert (await client.health()).status == "ok"
         assert "default" in (await client.teams()).teams
         assert (await client.result_rows(run.run_id, outcome="passed")).total == 0
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "99999999999999999999", "٣"])
-async def test_a_strange_last_event_id_is_no_error_of_ours(server: Served, last: str):
-    run_id = await server.begun()
+async def test_an_invalid_last_event_id_is_no_server_error(server: Served, last: str):
+    run_id = await server.start_run()
     path = f"/api/benchmarks/runs/{run_id}/events?results=false"
     headers = {"Last-Event-ID": last.encode()}
     async with server.http.stream("GET", path, headers=headers) as response:
@@ -198,26 +198,26 @@ async def test_a_strange_last_event_id_is_no_error_of_ours(server: Served, last:
     await server.http.post(f"/api/benchmarks/runs/{run_id}/cancel")
 
 
-async def test_a_watcher_of_a_team_hears_of_runs_and_scores_of_that_team_only(server: Served):
-    heard: list[Event] = []
+async def test_a_team_watcher_gets_the_runs_and_scores_of_that_team_only(server: Served):
+    received: list[Event] = []
     async with server.http.stream("GET", "/api/events") as response:
         events = events_of(response)
-        # How things are comes first; there is no run yet.
+        # The current state comes first; there is no run yet.
         first = [await anext(events) for _ in range(4)]
-        told = [event.data["what"] for event in first]
-        assert told == ["scores", "reviews", "market", "catalog"]
+        changed = [event.data["what"] for event in first]
+        assert changed == ["scores", "reviews", "market", "catalog"]
         other = {"json": {"agent_id": "slow"}, "params": {"team_id": "red"}}
         assert (await server.http.post("/api/benchmarks/run", **other)).status_code == 200
-        run_id = await server.begun()
+        run_id = await server.start_run()
         async for event in events:
-            heard.append(event)
-            # In either order: runs and scores are looked at one after the other.
-            told = [one.data for one in heard]
-            is_done = any(one.get("status") == "completed" for one in told)
-            if is_done and {"what": "scores"} in told:
+            received.append(event)
+            # In either order: runs and scores are polled one after the other.
+            payloads = [one.data for one in received]
+            is_done = any(one.get("status") == "completed" for one in payloads)
+            if is_done and {"what": "scores"} in payloads:
                 break
-    progress = [event.data for event in heard if event.name == "progress"]
-    assert {told["run_id"] for told in progress} == {run_id}
-    completed = [told["completed"] for told in progress]
+    progress = [event.data for event in received if event.name == "progress"]
+    assert {data["run_id"] for data in progress} == {run_id}
+    completed = [data["completed"] for data in progress]
     assert (completed, completed[-1]) == (sorted(completed), COUNT)
-    assert {"what": "scores"} in [event.data for event in heard]
+    assert {"what": "scores"} in [event.data for event in received]

@@ -1,4 +1,4 @@
-"""The description of the API is complete, true and up to date."""
+"""The description of the API is complete, correct and up to date."""
 
 import json
 import runpy
@@ -34,7 +34,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 def test_the_reference_is_up_to_date(name: str):
     script = runpy.run_path(str(ROOT / "scripts" / "write_reference.py"))
     committed = ROOT / "docs" / "reference" / name
-    assert script["pages"]()[name] == committed.read_text(), "write it anew with: make docs"
+    assert script["pages"]()[name] == committed.read_text(), "regenerate it with: make docs"
 
 
 def test_every_operation_says_what_it_does(document: dict[str, Any]):
@@ -48,27 +48,29 @@ def test_every_operation_says_what_it_does(document: dict[str, Any]):
 
 def test_every_error_is_a_problem_with_an_example(document: dict[str, Any]):
     for name, operation in operations(document):
-        errors = {code: told for code, told in operation["responses"].items() if code >= "4"}
+        errors = {
+            code: response for code, response in operation["responses"].items() if code >= "4"
+        }
         if name != "GET /api/health":
             assert errors.keys() >= {"401", "403", "422", "503"}, name
         if "requestBody" in operation:
             assert "400" in errors
-        for code, told in errors.items():
-            assert list(told["content"]) == [PROBLEM]
-            example = told["content"][PROBLEM]["example"]
+        for code, response in errors.items():
+            assert list(response["content"]) == [PROBLEM]
+            example = response["content"][PROBLEM]["example"]
             assert (example["status"], bool(example["detail"])) == (int(code), True)
 
 
-def test_every_body_has_an_example_that_fits_its_shape(document: dict[str, Any]):
+def test_every_body_has_an_example_that_matches_its_schema(document: dict[str, Any]):
     described = dict(operations(document))
     for operation in operations_of(Operations):
-        shown = next(one for one in described.values() if one["operationId"] == operation.id)
-        if JSON in shown.get("requestBody", {}).get("content", {}):
+        entry = next(one for one in described.values() if one["operationId"] == operation.id)
+        if JSON in entry.get("requestBody", {}).get("content", {}):
             assert operation.body
-            example = shown["requestBody"]["content"][JSON]["example"]
+            example = entry["requestBody"]["content"][JSON]["example"]
             TypeAdapter(operation.body).validate_json(json.dumps(example))
         for code in ("200", "202"):
-            content = shown["responses"].get(code, {}).get("content", {})
+            content = entry["responses"].get(code, {}).get("content", {})
             if JSON in content:
                 example, adapter = content[JSON]["example"], operation.adapter
                 value = adapter.validate_json(json.dumps(example))

@@ -1,4 +1,4 @@
-"""Lists turn their pages without gaps and without repeats."""
+"""Lists page without gaps and without repeats."""
 
 import httpx2
 import pytest
@@ -43,7 +43,7 @@ async def test_results_page_without_gaps(local: httpx2.AsyncClient, run_id: str)
         assert len(found) == len(set(found)) == 15
 
 
-async def test_runs_page_without_gaps_while_new_ones_come(api: httpx2.AsyncClient):
+async def test_runs_page_without_gaps_while_new_ones_are_created(api: httpx2.AsyncClient):
     async def create() -> str:
         answer = await api.post("/api/benchmarks/run", json={"agent_id": "parrot"})
         return answer.json()["run_id"]
@@ -75,14 +75,12 @@ BAD_CURSORS = [
     "é",
     "=" * 9,
     "OTk5OTk5OTk5OTk5OTk5OTk5OTk",  # a number that is too large
-    "MDAwMS0wMS0wMVQwMA",  # half a moment
+    "MDAwMS0wMS0wMVQwMA",  # half a timestamp
 ]
 
 
 @pytest.mark.parametrize("path", LISTS)
-async def test_a_cursor_that_was_never_given_out_is_refused(
-    local: httpx2.AsyncClient, run_id: str, path: str
-):
+async def test_an_invalid_cursor_is_refused(local: httpx2.AsyncClient, run_id: str, path: str):
     for cursor in BAD_CURSORS:
         answer = await local.get(path.format(run_id=run_id), params={"cursor": cursor})
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")

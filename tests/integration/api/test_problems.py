@@ -1,4 +1,4 @@
-"""Every error is problem+json, and no request is an error of ours."""
+"""Every error is problem+json, and no request causes a server error."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -42,7 +42,7 @@ async def test_a_wrong_method_is_reported(local: httpx2.AsyncClient, method: str
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "body: is missing"),
         (b"{", "not JSON"),
@@ -64,18 +64,18 @@ async def test_a_wrong_method_is_reported(local: httpx2.AsyncClient, method: str
         (b'{"agent_id": "a", "' + b"k" * 10_000 + b'": 1}', "unknown field"),
     ],
 )
-async def test_a_body_that_does_not_fit_is_the_callers_mistake(
-    local: httpx2.AsyncClient, content: bytes, told: str
+async def test_an_invalid_body_is_the_callers_mistake(
+    local: httpx2.AsyncClient, content: bytes, message: str
 ):
     answer = await local.post(RUN, content=content, headers=JSON)
     assert answer.status_code in (400, 422)
     code = {400: "bad_request", 422: "invalid_input"}[answer.status_code]
     is_problem(answer, answer.status_code, code)
-    assert told in answer.json()["detail"]
+    assert message in answer.json()["detail"]
     assert len(answer.content) < 2000
 
 
-async def test_a_body_of_another_kind_must_be_json(local: httpx2.AsyncClient):
+async def test_a_body_must_be_sent_as_json(local: httpx2.AsyncClient):
     answer = await local.post(
         RUN, content=b"agent_id=parrot", headers={"Content-Type": "text/plain"}
     )
@@ -83,7 +83,7 @@ async def test_a_body_of_another_kind_must_be_json(local: httpx2.AsyncClient):
     assert "application/json" in answer.json()["detail"]
 
 
-async def test_every_fault_is_reported_at_once_and_values_are_not_repeated(
+async def test_all_errors_are_reported_at_once_without_their_values(
     local: httpx2.AsyncClient,
 ):
     body = {"agent_id": 7, "trials": "secret-value", "concurrency": 0, "x": 1}
@@ -132,21 +132,19 @@ UNKNOWN = [
         ("/api/benchmarks/feedback", "user_id"),
     ],
 )
-async def test_white_space_is_not_what_a_person_says(
-    local: httpx2.AsyncClient, path: str, field: str
-):
+async def test_blank_text_is_refused(local: httpx2.AsyncClient, path: str, field: str):
     answer = await local.post(path, json={field: " \n "})
     is_problem(answer, 422, "invalid_input")
-    told = {one["at"]: one["message"] for one in answer.json()["errors"]}
-    assert "must not be blank" in told[f"body.{field}"]
+    messages = {one["at"]: one["message"] for one in answer.json()["errors"]}
+    assert "must not be blank" in messages[f"body.{field}"]
 
 
-async def test_a_name_that_cannot_be_is_refused(api: httpx2.AsyncClient):
+async def test_an_invalid_name_is_refused(api: httpx2.AsyncClient):
     for path in IMPOSSIBLE:
         is_problem(await api.get(path), 422, "invalid_input")
 
 
-async def test_a_name_that_is_not_known_is_not_found(api: httpx2.AsyncClient):
+async def test_an_unknown_name_is_not_found(api: httpx2.AsyncClient):
     for path in UNKNOWN:
         is_problem(await api.get(path), 404, "not_found")
 
@@ -171,7 +169,7 @@ async def test_a_body_that_is_too_large_is_refused(local: httpx2.AsyncClient):
     is_problem(await local.post(RUN, content=body, headers=JSON), 413, "body_too_large")
 
 
-async def test_so_is_one_that_does_not_tell_its_size(local: httpx2.AsyncClient):
+async def test_a_body_of_unknown_length_that_is_too_large_is_refused(local: httpx2.AsyncClient):
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(9):
             yield b"x" * (1024 * 1024)

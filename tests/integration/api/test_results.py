@@ -9,8 +9,8 @@ import pytest
 from factories import write_agent, write_tests
 
 
-async def executed(api: httpx2.AsyncClient, **asked: Any) -> str:
-    created = await api.post("/api/benchmarks/run", json={"agent_id": "parrot", **asked})
+async def executed(api: httpx2.AsyncClient, **body: Any) -> str:
+    created = await api.post("/api/benchmarks/run", json={"agent_id": "parrot", **body})
     run_id = created.json()["run_id"]
     assert (await api.post(f"/api/benchmarks/run/{run_id}/execute")).status_code == 200
     return run_id
@@ -53,7 +53,7 @@ async def test_rows_are_filtered_counted_and_paged(mixed: None, api: httpx2.Asyn
     assert (none["total"], none["results"]) == (0, [])
 
 
-async def test_flaky_are_the_tests_that_went_both_ways(
+async def test_flaky_tests_are_those_that_passed_and_failed(
     mixed: None, api: httpx2.AsyncClient, path: str
 ):
     fickle = await executed(api, agent_id="fickle", trials=4)
@@ -85,24 +85,24 @@ async def test_a_result_has_its_test_and_its_neighbours(api: httpx2.AsyncClient,
         assert found["next_id"] == (ids[number + 1] if number + 1 < len(ids) else None)
 
 
-async def test_neighbours_are_those_that_fit_the_filter(
-    mixed: None, api: httpx2.AsyncClient, path: str
-):
+async def test_neighbours_match_the_filter(mixed: None, api: httpx2.AsyncClient, path: str):
     run_id = await executed(api)
     rows = (await api.get(path.format(run_id))).json()["results"]
-    for wanted in ({"outcome": "passed"}, {"outcome": "failed"}, {"category": "lost"}):
-        listed = (await api.get(path.format(run_id), params=wanted)).json()["results"]
-        fitting = {row["id"]: row["sequence"] for row in listed}
-        # Also from a result that does not fit: an address may be changed by hand.
+    for filters in ({"outcome": "passed"}, {"outcome": "failed"}, {"category": "lost"}):
+        listed = (await api.get(path.format(run_id), params=filters)).json()["results"]
+        matching = {row["id"]: row["sequence"] for row in listed}
+        # Also from a result outside the filter: URLs may be edited by hand.
         for row in rows:
-            found = (await api.get(f"{path.format(run_id)}/{row['id']}", params=wanted)).json()
-            before = [one for one, place in fitting.items() if place < row["sequence"]]
-            after = [one for one, place in fitting.items() if place > row["sequence"]]
+            found = (await api.get(f"{path.format(run_id)}/{row['id']}", params=filters)).json()
+            before = [one for one, place in matching.items() if place < row["sequence"]]
+            after = [one for one, place in matching.items() if place > row["sequence"]]
             assert found["previous_id"] == (before[-1] if before else None)
             assert found["next_id"] == (after[0] if after else None)
 
 
-async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx2.AsyncClient, path: str):
+async def test_unknown_results_and_those_of_another_team_are_not_found(
+    api: httpx2.AsyncClient, path: str
+):
     run_id, other = await executed(api), await executed(api)
     theirs = (await api.get(path.format(other))).json()["results"][0]["id"]
     red = {"team_id": "red"}
@@ -117,24 +117,26 @@ async def test_what_is_not_there_or_not_ours_is_not_found(api: httpx2.AsyncClien
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-async def test_an_agent_keeps_its_ranks_on_its_own_board(mixed: None, api: httpx2.AsyncClient):
+async def test_an_agent_keeps_its_ranks_on_a_board_filtered_to_it(
+    mixed: None, api: httpx2.AsyncClient
+):
     await executed(api)
     await executed(api, agent_id="fickle", trials=4)
     board = (await api.get("/api/benchmarks/leaderboard")).json()
     assert board["total"] == 2
     for entry in board["leaderboard"]:
-        asked = {"agent_id": entry["agent_id"]}
-        own = (await api.get("/api/benchmarks/leaderboard", params=asked)).json()
+        query = {"agent_id": entry["agent_id"]}
+        own = (await api.get("/api/benchmarks/leaderboard", params=query)).json()
         assert (own["total"], own["leaderboard"]) == (1, [entry])
-        narrow = {**asked, "min_coverage": 0.1}
+        narrow = {**query, "min_coverage": 0.1}
         again = (await api.get("/api/benchmarks/leaderboard", params=narrow)).json()
         assert again["leaderboard"][0]["rank"] == entry["rank"]
 
 
 async def test_teams_are_those_that_have_a_run(api: httpx2.AsyncClient):
     assert (await api.get("/api/teams")).json() == {"teams": ["default"], "is_local": True}
-    asked = {"json": {"agent_id": "parrot"}, "params": {"team_id": "red"}}
-    assert (await api.post("/api/benchmarks/run", **asked)).status_code == 200
+    request = {"json": {"agent_id": "parrot"}, "params": {"team_id": "red"}}
+    assert (await api.post("/api/benchmarks/run", **request)).status_code == 200
     assert (await api.get("/api/teams")).json()["teams"] == ["default", "red"]
 
 

@@ -68,8 +68,8 @@ async def test_unanswerable_requests_are_distinguished(api: httpx2.AsyncClient, 
     assert (other.status_code, other.json()["code"]) == (404, "not_found")
     assert (await api.get(path, params={"team_id": "others"})).status_code == 404
     assert (await api.post(f"/api/reviews/{uuid4()}", json=answers(True))).status_code == 404
-    wrong = await api.post(path, json=answers(True, True, True, True))
-    assert (wrong.status_code, wrong.json()["detail"]) == (
+    refused = await api.post(path, json=answers(True, True, True, True))
+    assert (refused.status_code, refused.json()["detail"]) == (
         422,
         "there is no item 3: its items are 0 to 2",
     )
@@ -97,14 +97,14 @@ async def test_the_state_of_the_reviews_is_streamed(api: httpx2.AsyncClient, run
     async with api.stream("GET", "/api/reviews/events") as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         lines = response.aiter_lines()
-        assert await told(lines) == {"open": 1, "answered": 0, "done": 0, "cancelled": 0}
+        assert await next_data(lines) == {"open": 1, "answered": 0, "done": 0, "cancelled": 0}
         await api.post(f"/api/reviews/{review['id']}", json=answers(True, True, True))
-        while (now := await told(lines))["done"] == 0:
+        while (now := await next_data(lines))["done"] == 0:
             pass
         assert now["open"] == 0
 
 
-async def told(lines: AsyncIterator[str]) -> dict[str, int]:
+async def next_data(lines: AsyncIterator[str]) -> dict[str, int]:
     """The data of the next event."""
     async for line in lines:
         key, _, value = line.partition(": ")

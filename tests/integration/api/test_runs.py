@@ -34,9 +34,9 @@ async def test_the_flow_of_the_document(api: httpx2.AsyncClient):
     }
     executed = await api.post(f"/api/benchmarks/run/{run_id}/execute", params=TEAM)
     assert executed.status_code == 200
-    told = executed.json()
-    assert (told["run_id"], told["status"]) == (run_id, "completed")
-    assert (told["passed"], told["failed"], told["score_percent"]) == (5, 0, 100.0)
+    summary = executed.json()
+    assert (summary["run_id"], summary["status"]) == (run_id, "completed")
+    assert (summary["passed"], summary["failed"], summary["score_percent"]) == (5, 0, 100.0)
 
     query = {**TEAM, "agent_id": "parrot", "limit": 20}
     listed = (await api.get("/api/benchmarks/runs", params=query)).json()
@@ -60,7 +60,7 @@ async def test_the_flow_of_the_document(api: httpx2.AsyncClient):
     assert first["actual_output"]["output"].startswith("SAY WORD")
 
 
-async def test_a_run_can_be_set_going_without_waiting(api: httpx2.AsyncClient):
+async def test_a_run_can_be_started_without_waiting(api: httpx2.AsyncClient):
     run_id = await create(api)
     path = f"/api/benchmarks/run/{run_id}/execute"
     answer = await api.post(path, params={**TEAM, "wait": "false"})
@@ -87,7 +87,7 @@ async def test_a_run_is_executed_once(api: httpx2.AsyncClient):
 
 
 @pytest.mark.parametrize("action", ["run/{}/execute", "runs/{}/resume", "runs/{}/cancel"])
-async def test_an_unknown_run_or_one_of_another_team_is_not_there(local, action: str):
+async def test_an_unknown_run_or_one_of_another_team_is_not_found(local, action: str):
     mine = await create(local)
     for run_id in (uuid4(), mine):
         answer = await local.post(
@@ -97,7 +97,7 @@ async def test_an_unknown_run_or_one_of_another_team_is_not_there(local, action:
     assert (await local.get(f"/api/benchmarks/runs/{mine}")).json()["run"]["status"] == "pending"
 
 
-async def test_whoever_names_a_team_sees_only_its_runs(api: httpx2.AsyncClient):
+async def test_a_request_with_a_team_sees_only_its_runs(api: httpx2.AsyncClient):
     run_id = await create(api)
     path = f"/api/benchmarks/runs/{run_id}"
     assert (await api.get(path, params=TEAM)).status_code == 200
@@ -118,7 +118,7 @@ async def test_the_team_is_taken_from_the_query_then_from_the_header(local: http
     assert await team_of() == "default"
 
 
-async def test_a_cancelled_run_keeps_what_it_has(api: httpx2.AsyncClient):
+async def test_a_cancelled_run_stays_cancelled(api: httpx2.AsyncClient):
     run_id = await create(api)
     answer = await api.post(f"/api/benchmarks/runs/{run_id}/cancel", params=TEAM)
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
@@ -126,7 +126,7 @@ async def test_a_cancelled_run_keeps_what_it_has(api: httpx2.AsyncClient):
     assert again.status_code == 409
 
 
-async def test_a_run_that_the_infrastructure_stopped_is_reported_and_resumed(
+async def test_a_run_that_failed_for_infrastructure_is_reported_and_resumed(
     api: httpx2.AsyncClient, settings: Settings
 ):
     folder = settings.home / "agents"
@@ -162,7 +162,7 @@ async def test_runs_can_be_filtered(local: httpx2.AsyncClient):
     assert await found(agent_id="nobody") == []
 
 
-async def test_results_can_be_asked_for_by_outcome(opened, tmp_path):
+async def test_results_can_be_filtered_by_outcome(opened, tmp_path):
     home = tmp_path / "home"
     write_agent(home / "agents", "half", "return prompt.upper() if prompt[-1] in '13' else 'no'")
     write_tests(home / "benchmarks" / "half.yaml", count=4, agents=["half"])
@@ -182,7 +182,7 @@ async def test_results_can_be_asked_for_by_outcome(opened, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "told"),
+    ("body", "status", "message"),
     [
         ({"agent_id": "parot"}, 404, "did you mean 'parrot'?"),
         ({"agent_id": "parrot", "version": "9.9.9"}, 404, "9.9.9"),
@@ -200,10 +200,10 @@ async def test_results_can_be_asked_for_by_outcome(opened, tmp_path):
         ({"agent_id": "x" * 101}, 422, "body.agent_id"),
     ],
 )
-async def test_a_run_that_cannot_be_is_refused_and_not_written(
-    local: httpx2.AsyncClient, body: dict[str, object], status: int, told: str
+async def test_an_impossible_run_is_refused_and_not_stored(
+    local: httpx2.AsyncClient, body: dict[str, object], status: int, message: str
 ):
     answer = await local.post("/api/benchmarks/run", json=body)
     assert answer.status_code == status
-    assert told in answer.json()["detail"]
+    assert message in answer.json()["detail"]
     assert (await local.get("/api/benchmarks/runs")).json()["count"] == 0

@@ -1,4 +1,4 @@
-"""Who watches a team is told what is new, and costs no more than the others who do."""
+"""Watching a team: every watcher gets the news, and a hundred cost no more than one."""
 
 import asyncio
 from collections.abc import Iterator
@@ -20,21 +20,23 @@ CREATION = RunRequest(team_id=TEAM, agent_id="parrot")
 
 
 @contextmanager
-def questions(house: Arena) -> Iterator[list[str]]:
-    """What the database is asked meanwhile."""
-    asked: list[str] = []
+def recorded_queries(house: Arena) -> Iterator[list[str]]:
+    """The queries that the database gets meanwhile."""
+    queries: list[str] = []
     engine = house.database._engines.base.sync_engine
 
-    def note(_c: object, _cursor: object, statement: str, given: object, *_rest: object) -> None:
+    def note(
+        _c: object, _cursor: object, statement: str, parameters: object, *_rest: object
+    ) -> None:
         if statement.startswith(("SELECT", "WITH")):
-            asked.append(f"{statement} {given}")
+            queries.append(f"{statement} {parameters}")
 
     event.listen(engine, "before_cursor_execute", note)
-    yield asked
+    yield queries
     event.remove(engine, "before_cursor_execute", note)
 
 
-async def test_runs_that_nobody_executes_are_not_looked_at_for_ever(
+async def test_runs_that_nobody_executes_are_not_polled_for_ever(
     house: Arena, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(watcher, "RUNS_WATCHED", 1)
@@ -43,11 +45,11 @@ async def test_runs_that_nobody_executes_are_not_looked_at_for_ever(
     async with aclosing(watch_team(house, TEAM)) as watched:
         assert [run.id for run in (await anext(watched)).runs] == [old.id]
         new = await house.executor.create(CREATION)
-        with questions(house) as asked:
+        with recorded_queries(house) as queries:
             assert [run.id for run in (await anext(watched)).runs] == [new.id]
             assert await anext(watched) == News(runs=[], changed=[])
-    assert asked
-    assert old.id.hex not in str(asked).replace("-", "")
+    assert queries
+    assert old.id.hex not in str(queries).replace("-", "")
 
 
 async def test_a_run_that_ended_behind_newer_ones_is_reported(
@@ -72,21 +74,21 @@ async def test_a_run_that_ended_behind_newer_ones_is_reported(
                     break
 
 
-async def test_a_hundred_watchers_ask_as_often_as_one(house: Arena):
+async def test_a_hundred_watchers_query_as_often_as_one(house: Arena):
     await house.database.open()
     async with AsyncExitStack() as closing:
         watchers = [
             await closing.enter_async_context(aclosing(watch_team(house, TEAM))) for _ in range(100)
         ]
-        with questions(house) as by_one:
+        with recorded_queries(house) as by_one:
             await anext(watchers[0])
-        with questions(house) as by_the_others:
+        with recorded_queries(house) as by_the_others:
             seen = await asyncio.gather(*map(anext, watchers[1:]))
         run = await house.executor.create(CREATION)
-        with questions(house) as of_the_news:
-            heard = await asyncio.gather(*map(anext, watchers))
+        with recorded_queries(house) as of_the_news:
+            updates = await asyncio.gather(*map(anext, watchers))
     everything = ["scores", "reviews", "market", "catalog"]
     assert all(news.changed == everything for news in seen)
-    assert all([one.id for one in news.runs] == [run.id] for news in heard)
-    # Half a second may have gone by meanwhile on a busy machine; then one looks again.
+    assert all([one.id for one in news.runs] == [run.id] for news in updates)
+    # On a busy machine a poll interval may pass meanwhile, which adds queries.
     assert len(by_the_others) + len(of_the_news) <= 10 * len(by_one)

@@ -1,4 +1,4 @@
-"""What is asked, over HTTP."""
+"""Tests over HTTP."""
 
 import asyncio
 
@@ -52,13 +52,13 @@ async def test_a_test_has_the_fields_of_the_document(local: httpx2.AsyncClient):
     }
 
 
-async def test_tests_can_be_asked_for_by_agent(local: httpx2.AsyncClient):
+async def test_tests_can_be_filtered_by_agent(local: httpx2.AsyncClient):
     for agent, count in (("qa-web-manager", 12), ("ai-assistant", 11), ("monitoring-manager", 3)):
         answer = await local.get("/api/benchmarks/tests", params={"agent_id": agent})
         assert answer.json()["count"] == count
 
 
-async def test_one_test_can_be_asked_for(local: httpx2.AsyncClient):
+async def test_one_test_can_be_read(local: httpx2.AsyncClient):
     assert (await local.get("/api/benchmarks/tests/parrot_00001")).json()["points"] == 1.0
     answer = await local.get("/api/benchmarks/tests/parrot_0001")
     assert answer.status_code == 404
@@ -85,7 +85,7 @@ async def test_a_bad_file_is_reported_and_the_good_ones_are_served(opened, tmp_p
     assert unknown["file"].endswith("bad.yaml")
 
 
-async def test_a_file_that_turns_bad_is_served_as_it_was(opened, tmp_path):
+async def test_a_file_that_turns_bad_is_served_in_its_last_good_version(opened, tmp_path):
     file = tmp_path / "home" / "benchmarks" / "mine.yaml"
     write_tests(file, count=2)
     async with opened(serves=True) as client:
@@ -104,6 +104,6 @@ async def test_health_has_the_version(local: httpx2.AsyncClient):
     assert (await local.get("/api/health")).json() == {"status": "ok", "version": "0.1.0"}
 
 
-async def test_the_front_page_is_for_people(local: httpx2.AsyncClient):
+async def test_the_front_page_is_html(local: httpx2.AsyncClient):
     answer = await local.get("/", follow_redirects=True)
     assert answer.headers["content-type"].startswith("text/html")

@@ -18,7 +18,7 @@ from market_offers import posted
 
 
 def arena(*words: str) -> str:
-    """What the command says; its errors are raised."""
+    """The output of the command; its errors are raised."""
     done = CliRunner().invoke(app, list(words), catch_exceptions=False)
     return done.output
 
@@ -36,20 +36,20 @@ def post(count: int) -> None:
 def applied(agent: str, count: int) -> None:
     """Let the agent apply for so many tasks."""
 
-    async def ask(settings: Settings) -> None:
+    async def apply(settings: Settings) -> None:
         from arena.cli.parties import signer_of
 
         async with open_operations(settings, Operations) as client:
             client.signer = signer_of(settings, agent)
             await AgentLoop(client, options=LoopOptions(max_concurrent=count)).step()
 
-    wait_for(ask(read_settings()))
+    wait_for(apply(read_settings()))
 
 
 def test_a_dry_join_makes_no_key_and_registers_nobody(tmp_path: Path):
     post(1)
-    told = arena("join", "--agent-id", "my-solver", "--dry-run", "--json")
-    assert '"event": "task_candidate"' in told
+    output = arena("join", "--agent-id", "my-solver", "--dry-run", "--json")
+    assert '"event": "task_candidate"' in output
     assert not (tmp_path / "home" / "keys").exists()
     assert not (tmp_path / "home" / "work").exists()
     with pytest.raises(Exception, match="not registered"):
@@ -57,22 +57,22 @@ def test_a_dry_join_makes_no_key_and_registers_nobody(tmp_path: Path):
 
 
 def arena_agent(name: str) -> None:
-    async def ask(settings: Settings) -> None:
+    async def look_up(settings: Settings) -> None:
         async with open_operations(settings, Operations) as client:
             await client.market_agent(name)
 
-    wait_for(ask(read_settings()))
+    wait_for(look_up(read_settings()))
 
 
-def test_it_shows_only_what_there_is_room_for_and_was_not_asked_for_yet(tmp_path: Path):
+def test_it_shows_only_tasks_it_has_room_for_and_has_not_applied_for(tmp_path: Path):
     post(3)
     arena("join", "--agent-id", "my-solver", "--register-only")
     assert KeyFolder(tmp_path / "home" / "keys").load("my-solver")
     applied("my-solver", 1)
     assert "nothing to apply for" in arena("start", "--dry-run", "--json")
-    shown = arena("start", "--dry-run", "--json", "--max-concurrent", "2")
-    assert shown.count("task_candidate") == 1
-    assert '"id": 2' in shown
+    output = arena("start", "--dry-run", "--json", "--max-concurrent", "2")
+    assert output.count("task_candidate") == 1
+    assert '"id": 2' in output
 
 
 def test_a_task_posted_again_under_its_key_is_posted_once(tmp_path: Path):
@@ -81,7 +81,7 @@ def test_a_task_posted_again_under_its_key_is_posted_once(tmp_path: Path):
     arena("ledger", "deposit", "alice", "10")
     words = ["task", "post", "do it", "--standard", str(standard), "--reward", "1"]
     words += ["--as", "alice", "--judge", "judy", "--key", "k1"]
-    # A span is another moment each time, so the same words would be another task.
+    # A duration is another deadline each time, so the same command would be another task.
     with pytest.raises(InvalidInput, match=r"--deadline.*date"):
         arena(*words, "--deadline", "2h")
     with pytest.raises(InvalidInput, match=r"--deadline.*date"):

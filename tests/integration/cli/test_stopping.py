@@ -1,4 +1,4 @@
-"""A command that is told to stop ends what it has begun."""
+"""A command that gets a signal to stop ends the processes it started."""
 
 import os
 import signal
@@ -46,8 +46,8 @@ def test_a_run_that_is_stopped_leaves_no_agent_behind_and_can_continue(
             assert command.poll() is None
             time.sleep(0.02)
         command.send_signal(number)
-        _, told = command.communicate()
+        _, stderr = command.communicate()
     assert command.returncode == 128 + number
-    assert "interrupted; continue with: arena runs resume" in told
-    assert "Traceback" not in told
+    assert "interrupted; continue with: arena runs resume" in stderr
+    assert "Traceback" not in stderr
     assert not is_running(int(pid.read_text()))

@@ -20,7 +20,7 @@ def dialect() -> str:
 
 @pytest.fixture
 async def connect(settings: Settings) -> AsyncIterator[Connect]:
-    """Makes clients of one server: of a reader, or of an agent by its name."""
+    """Makes clients of one server: for a reader, or for an agent by its name."""
     app = create_app(settings)
     clients: list[Client] = []
     async with app.router.lifespan_context(app):

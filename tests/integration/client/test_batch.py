@@ -46,14 +46,14 @@ def verdicts(path: Path) -> list[dict[str, Any]]:
 
 
 async def judged(client: Client, tmp_path: Path, *lines: str | bytes) -> list[dict[str, Any]]:
-    """What is told of each line, in their order."""
+    """The verdict or error of each line, in order."""
     to = tmp_path / "verdicts.jsonl"
     await Batch(written(tmp_path / "batch.jsonl", *lines), to, 1).judge(client)
     return verdicts(to)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (row("bad", "\ud800"), "surrogate"),
         (row("bad\ud800"), "surrogate"),
@@ -65,24 +65,24 @@ async def judged(client: Client, tmp_path: Path, *lines: str | bytes) -> list[di
         ("[" * 100_000, "not JSON"),
     ],
 )
-async def test_a_line_that_cannot_be_read_is_one_error_and_costs_no_other_line(
-    client: Client, tmp_path: Path, line: str | bytes, told: str
+async def test_an_unreadable_line_is_one_error_and_affects_no_other_line(
+    client: Client, tmp_path: Path, line: str | bytes, message: str
 ):
-    first, wrong, last = await judged(client, tmp_path, row("1"), line, row("3", "b"))
+    first, failed, last = await judged(client, tmp_path, row("1"), line, row("3", "b"))
     assert (first["passed"], last["passed"]) == (True, False)
-    assert told in wrong["error"]["message"]
-    assert wrong["error"]["line"] == 2
+    assert message in failed["error"]["message"]
+    assert failed["error"]["line"] == 2
 
 
-async def test_the_rest_of_a_line_too_long_is_no_line_of_its_own(
+async def test_the_rest_of_an_overlong_line_is_not_read_as_a_line(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(batch, "MAX_LINE", 200)
     smuggled = " " * 200 + row("smuggled")
-    first, wrong, last = await judged(client, tmp_path, row("1"), smuggled, row("3"))
+    first, failed, last = await judged(client, tmp_path, row("1"), smuggled, row("3"))
     assert (first["id"], last["id"]) == ("1", "3")
-    assert wrong["error"]["line"] == 2
-    assert "longer than" in wrong["error"]["message"]
+    assert failed["error"]["line"] == 2
+    assert "longer than" in failed["error"]["message"]
 
 
 async def test_the_batch_itself_is_never_the_output(client: Client, tmp_path: Path):
@@ -96,7 +96,9 @@ async def test_the_batch_itself_is_never_the_output(client: Client, tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["my notes", "my notes\n", '{"score": 1}\n', "\xff\n"])
-async def test_anybody_elses_file_is_left_alone(client: Client, tmp_path: Path, text: str):
+async def test_a_file_that_is_no_batch_output_is_left_alone(
+    client: Client, tmp_path: Path, text: str
+):
     to = tmp_path / "notes.txt"
     to.write_text(text, encoding="latin-1")
     with pytest.raises(InvalidInput, match="is not a verdict of a batch"):
@@ -108,17 +110,17 @@ async def test_a_line_that_was_changed_does_not_keep_the_old_verdict(
     client: Client, tmp_path: Path
 ):
     (before,) = await judged(client, tmp_path, row("1", "a"))
-    kept, told = await judged(client, tmp_path, row("1", "b"))
+    kept, failed = await judged(client, tmp_path, row("1", "b"))
     assert kept == before
-    assert "for another content" in told["error"]["message"]
+    assert "for another content" in failed["error"]["message"]
     assert await judged(client, tmp_path, row("1", "a", fresh=True)) == [before]
 
 
-async def test_a_line_is_known_by_its_id_whatever_else_is_wrong(client: Client, tmp_path: Path):
+async def test_an_invalid_line_is_reported_under_its_id(client: Client, tmp_path: Path):
     rows = [row("nul", "a\0b"), row("five", language=5)]
-    told = await judged(client, tmp_path, *rows)
-    assert [one["id"] for one in told] == ["nul", "five"]
-    assert all("error" in one for one in told)
+    results = await judged(client, tmp_path, *rows)
+    assert [one["id"] for one in results] == ["nul", "five"]
+    assert all("error" in one for one in results)
 
 
 async def test_a_fresh_batch_asks_the_judge_again(tmp_path: Path):
@@ -156,7 +158,7 @@ async def test_two_batches_do_not_write_to_one_file(client: Client, tmp_path: Pa
     with pytest.raises(Conflict, match="another batch is writing"):
         await Batch(source, to, 1).judge(client)
     await first
-    assert [told["id"] for told in verdicts(to)] == ["1", "2"]
+    assert [verdict["id"] for verdict in verdicts(to)] == ["1", "2"]
     assert await Batch(source, to, 1).judge(client) == 0
     assert len(verdicts(to)) == 2
 
@@ -168,7 +170,7 @@ async def test_a_pipe_is_judged_too(client: Client, tmp_path: Path):
     to = tmp_path / "verdicts.jsonl"
     assert await Batch(Path(f"/dev/fd/{reading}"), to, 2).judge(client) == 1
     os.close(reading)
-    assert sorted(told["id"] for told in verdicts(to)) == ["1", "2"]
+    assert sorted(verdict["id"] for verdict in verdicts(to)) == ["1", "2"]
 
 
 async def test_a_full_disk_is_reported_in_one_line(client: Client, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""The judge's flow: by the sandbox, by people, and what it does where it cannot judge."""
+"""The judge's flow: in the sandbox, by people, and what it does if it cannot judge."""
 
 import json
 from pathlib import Path
@@ -20,10 +20,10 @@ CONTAINS = {"type": "contains", "contains": ["return"]}
 CHECKLIST = {"type": "checklist", "items": ["It adds", "It is documented", "It is short"]}
 
 
-def flow(client: Client, folder: Path, told: list[str], judge: str = "judy") -> JudgeFlow:
+def flow(client: Client, folder: Path, reports: list[str], judge: str = "judy") -> JudgeFlow:
     store = LocalStore(folder / "judges-own")
     bench, contents = ServerBench(client, store), Contents(store)
-    return JudgeFlow(bench, judge, contents, Resources(), sandbox="", report=told.append)
+    return JudgeFlow(bench, judge, contents, Resources(), sandbox="", report=reports.append)
 
 
 async def submitted(reader: Client, agent: Client, result: str = ADD, **terms: object) -> int:
@@ -36,53 +36,55 @@ async def submitted(reader: Client, agent: Client, result: str = ADD, **terms: o
 async def test_it_judges_keeps_the_record_and_settles_once(reader, agent, tmp_path: Path):
     good = await submitted(reader, agent, evaluation=CONTAINS)
     bad = await submitted(reader, agent, "pass", evaluation=CONTAINS)
-    told: list[str] = []
-    assert await flow(reader, tmp_path, told).step() == 2
-    assert await flow(reader, tmp_path, told).step() == 0
+    reports: list[str] = []
+    assert await flow(reader, tmp_path, reports).step() == 2
+    assert await flow(reader, tmp_path, reports).step() == 0
     paid, refunded = (await reader.task(good)).task, (await reader.task(bad)).task
     assert (paid.state, paid.score) == ("paid", 100)
     assert (refunded.state, refunded.score) == ("refunded", 0)
     assert paid.reason_uri is not None
-    # The record came along: whoever reads the task can check the verdict.
+    # The record was uploaded, so anyone who reads the task can check the verdict.
     checked = await reader.verify(paid.reason_uri)
     assert checked.outcome == "holds"
     assert await held(reader, "my-solver") == "0.05"
 
 
-async def test_what_cannot_be_judged_is_left_alone_and_that_is_said(reader, agent, tmp_path: Path):
+async def test_a_task_that_cannot_be_judged_is_left_alone_and_reported(
+    reader, agent, tmp_path: Path
+):
     task_id = await submitted(reader, agent)  # test cases, but there is no sandbox
-    told: list[str] = []
-    judge = flow(reader, tmp_path, told)
+    reports: list[str] = []
+    judge = flow(reader, tmp_path, reports)
     assert await judge.step() == 0
-    assert "will be retried" in told[0]
+    assert "will be retried" in reports[0]
     assert (await reader.task(task_id)).task.state == "submitted"
-    # It does not try at every look.
+    # It does not retry at every step.
     assert await judge.step() == 0
-    assert len(told) == 1
+    assert len(reports) == 1
 
 
-async def test_it_judges_nothing_of_another_judge(reader, agent, tmp_path: Path):
+async def test_it_leaves_tasks_of_another_judge_alone(reader, agent, tmp_path: Path):
     await submitted(reader, agent, evaluation=CONTAINS)
     assert await flow(reader, tmp_path, [], judge="somebody").step() == 0
 
 
-async def test_it_refuses_content_that_is_not_what_its_hash_says(
+async def test_it_refuses_content_that_does_not_match_its_hash(
     reader, agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     task_id = await submitted(reader, agent, "pass", evaluation=CONTAINS)
-    shown = (await reader.task(task_id)).task
+    task = (await reader.task(task_id)).task
     honest = reader.content
 
     async def lying(cid: str) -> bytes:
-        return b"return" if cid == shown.result_hash else await honest(cid)
+        return b"return" if cid == task.result_hash else await honest(cid)
 
     async def no_archive(_cids: object) -> bytes:
         raise InfrastructureError("no archive")
 
     monkeypatch.setattr(reader, "content", lying)
     monkeypatch.setattr(reader, "export_content", no_archive)
-    told: list[str] = []
-    assert await flow(reader, tmp_path, told).step() == 0
+    reports: list[str] = []
+    assert await flow(reader, tmp_path, reports).step() == 0
     assert (await reader.task(task_id)).task.state == "submitted"
 
 
@@ -90,16 +92,16 @@ async def test_it_refuses_content_that_is_not_what_its_hash_says(
 async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, state):
     cid = (await reader.put_content(canonical(CHECKLIST))).cid
     task_id = await submitted(reader, agent, evaluation=None, evaluationCID=cid)
-    told: list[str] = []
+    reports: list[str] = []
     with pytest.raises(Forbidden):
         await reader.review_task(task_id, by="mallory")
-    judge = flow(reader, tmp_path, told)
+    judge = flow(reader, tmp_path, reports)
     assert await judge.step() == 0
-    assert "waits for people" in told[0]
+    assert "waits for people" in reports[0]
     (review,) = (await reader.reviews(subject=f"task:{task_id}")).reviews
     task = (await reader.task(task_id)).task
     assert review.due_at == task.judge_until == (await reader.review(review.id)).review.due_at
-    answers = [ReviewAnswer(item=n, passed=bool(said)) for n, said in enumerate(passes)]
+    answers = [ReviewAnswer(item=n, passed=bool(mark)) for n, mark in enumerate(passes)]
     await reader.answer_review(review.id, answers, reviewer="rita")
     task = (await reader.task(task_id)).task
     assert (task.state, task.score, task.judged_by) == (state, sum(passes) * 100 // 3, "judy")
@@ -108,7 +110,7 @@ async def test_people_judge_a_checklist(reader, agent, tmp_path: Path, passes, s
     assert (await reader.verify(task.reason_uri)).outcome == "holds"
 
 
-async def test_a_record_names_what_the_task_names(reader, agent, tmp_path: Path):
+async def test_a_record_has_the_cids_of_its_task(reader, agent, tmp_path: Path):
     pretty = json.dumps(CONTAINS, indent=4).encode()  # the same standard, another CID
     cid = (await reader.put_content(pretty)).cid
     task_id = await submitted(reader, agent, evaluation=None, evaluationCID=cid)
@@ -119,7 +121,7 @@ async def test_a_record_names_what_the_task_names(reader, agent, tmp_path: Path)
     assert (checked.standard_cid, checked.submission_cid) == (cid, task.result_hash)
 
 
-async def test_a_standard_that_can_be_read_two_ways_is_not_offered(reader):
+async def test_an_ambiguous_standard_cannot_be_posted(reader):
     twice = b'{"type": "exact", "value": "easy", "value": "impossible"}'
     cid = (await reader.put_content(twice)).cid
     with pytest.raises(InvalidInput, match="twice"):

@@ -34,7 +34,7 @@ class Watched:
         return [event.kind for event in self.events if event.kind != "trouble"]
 
     async def until(self, kind: str, count: int = 1) -> None:
-        """Work until so many such events have come."""
+        """Run the loop until `count` events of this kind have come."""
         running = asyncio.create_task(self.loop.run())
         while self.kinds.count(kind) < count:
             self._changed.clear()
@@ -49,7 +49,7 @@ class Watched:
 
 
 @pytest.mark.parametrize(("score", "end"), [(60, "paid"), (59, "refunded")])
-async def test_it_applies_executes_submits_and_hears_the_end(
+async def test_it_applies_executes_submits_and_reports_the_outcome(
     reader: Client, agent: Client, score: int, end: str
 ):
     task_id = await posted(reader, assignment="first")
@@ -68,25 +68,25 @@ async def test_it_applies_executes_submits_and_hears_the_end(
     assert await held(reader, "my-solver") == ("0.05" if end == "paid" else "0")
 
 
-async def test_it_leaves_alone_what_is_not_for_it(reader: Client, agent: Client):
+async def test_it_ignores_unsuitable_tasks(reader: Client, agent: Client):
     cheap = await posted(reader, reward="0.01")
     unwanted = await posted(reader, description="Write a poem.")
     judging = await posted(reader, judge="my-solver")
-    wanted = await posted(reader)
+    suitable = await posted(reader)
 
-    async def is_for_us(task: Task) -> bool:
+    async def is_suitable(task: Task) -> bool:
         return "add" in task.description
 
     options = LoopOptions(min_reward="0.02", max_concurrent=9, poll_seconds=0.2)
-    loop = AgentLoop(agent, execute=lambda task: ADD, evaluate=is_for_us, options=options)
-    assert [task.id for task in await loop.candidates()] == [wanted]
+    loop = AgentLoop(agent, execute=lambda task: ADD, evaluate=is_suitable, options=options)
+    assert [task.id for task in await loop.candidates()] == [suitable]
     await loop.step()
     for task_id in (cheap, unwanted, judging):
         assert (await reader.task(task_id)).applicants == []
-    assert len((await reader.task(wanted)).applicants) == 1
+    assert len((await reader.task(suitable)).applicants) == 1
 
 
-async def test_it_never_asks_for_more_than_it_can_do(reader: Client, agent: Client):
+async def test_it_never_applies_for_more_tasks_than_it_can_do(reader: Client, agent: Client):
     for _ in range(5):
         await posted(reader)
     loop = AgentLoop(agent, execute=lambda task: ADD, options=LoopOptions(max_concurrent=2))
@@ -96,7 +96,7 @@ async def test_it_never_asks_for_more_than_it_can_do(reader: Client, agent: Clie
 
 
 async def test_more_tasks_than_it_can_do_at_a_time_wait_their_turn(reader: Client, agent: Client):
-    """Applications that were answered late may all be answered at once."""
+    """Several late applications may all be accepted at once."""
     tasks = [await posted(reader) for _ in range(4)]
     for task_id in tasks:
         await agent.apply(task_id)
@@ -116,7 +116,7 @@ async def test_more_tasks_than_it_can_do_at_a_time_wait_their_turn(reader: Clien
     watched = Watched(AgentLoop(agent, execute=execute, options=options))
     for _ in range(3):
         await watched.loop.step()
-        await asyncio.sleep(0)  # lets begin what was taken up
+        await asyncio.sleep(0)  # lets the accepted tasks start
         assert len(working) == 2
     assert (await reader.task(more)).applicants == []
     may_answer.set()
@@ -129,7 +129,7 @@ async def test_more_tasks_than_it_can_do_at_a_time_wait_their_turn(reader: Clien
 async def test_plain_functions_work_on_as_many_tasks_at_a_time_as_they_may(
     reader: Client, agent: Client
 ):
-    """Each waits for all the others: one after the other, none would ever be done."""
+    """Each waits for all the others: one by one, none would ever finish."""
     count = 8  # more than asyncio has threads for on a small machine
     for _ in range(count):
         await posted(reader, assignment="first")
@@ -145,7 +145,7 @@ async def test_plain_functions_work_on_as_many_tasks_at_a_time_as_they_may(
     await watched.until("submitted", count)
 
 
-async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Client):
+async def test_a_failing_task_is_retried_and_then_reported(reader: Client, agent: Client):
     task_id = await posted(reader, assignment="first")
     calls: list[int] = []
 
@@ -159,7 +159,7 @@ async def test_what_fails_is_tried_again_and_then_told(reader: Client, agent: Cl
     assert len(calls) == 3
     assert watched.kinds[-4:] == ["retrying", "retrying", "failed", "holding_back"]
     assert watched.events[-2].reason == "no idea"
-    # It is not lost: whoever can may still hand in a result.
+    # It is not lost: a result can still be submitted from elsewhere.
     await watched.loop.complete_task_externally(task_id, ADD)
     assert (await reader.task(task_id)).task.state == "submitted"
 
@@ -183,7 +183,7 @@ async def test_without_an_executor_tasks_are_reported_and_completed_elsewhere(
     receipt = await watched.loop.complete_task_externally(task_id, ADD)
     assert receipt is not None and receipt.state == "submitted"
     assert watched.kinds[-1] == "submitted"
-    # Again: it is in already, and nothing happens.
+    # Again: it is already submitted, so nothing happens.
     assert await watched.loop.complete_task_externally(task_id, ADD) is None
     other = await posted(reader)
     with pytest.raises(Conflict, match="not assigned"):
@@ -210,7 +210,7 @@ async def test_a_restart_at_any_stage_executes_and_submits_nothing_twice(
     entry = journal.get(task_id)
     assert entry is not None and entry.stage is Stage.SUBMITTED
     journal.write(entry, stage=Stage.EXECUTED)
-    # The submission had arrived, but its answer had not: it counts, and is not sent again.
+    # The submission arrived but its response was lost: it counts, and is not sent again.
     watched = Watched(AgentLoop(agent, execute=execute, journal=Journal(tmp_path), options=QUICK))
     assert await watched.loop.complete_task_externally(task_id, ADD) is None
     await judged(reader, task_id, 100)
@@ -222,7 +222,7 @@ async def test_a_restart_at_any_stage_executes_and_submits_nothing_twice(
     assert kinds.count("ResultSubmitted") == 1
 
 
-async def test_two_loops_do_not_work_by_one_journal(agent: Client, tmp_path: Path):
+async def test_two_loops_cannot_share_one_journal(agent: Client, tmp_path: Path):
     first = AgentLoop(agent, options=QUICK, journal=Journal(tmp_path))
     second = AgentLoop(agent, options=QUICK, journal=Journal(tmp_path))
     running = asyncio.create_task(first.run())

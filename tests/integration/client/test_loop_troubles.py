@@ -18,7 +18,7 @@ QUICK = LoopOptions(poll_seconds=0.2, retry_delay_seconds=0.01)
 
 
 async def run_until(loop: AgentLoop, is_enough: Callable[[], bool]) -> None:
-    """Work until enough has happened; what ends the loop is raised."""
+    """Run the loop until enough has happened; an error that ends it is raised."""
     running = asyncio.create_task(loop.run())
     async with asyncio.timeout(30):
         while not is_enough() and not running.done():
@@ -27,10 +27,10 @@ async def run_until(loop: AgentLoop, is_enough: Callable[[], bool]) -> None:
         await running
 
 
-async def test_a_result_that_arrives_while_the_market_is_looked_at_is_not_made_again(
+async def test_a_result_submitted_during_a_poll_is_not_produced_again(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
-    """The page says `assigned`, but by the time it is read the task has been handed in."""
+    """The page says `assigned`, but by the time it is read the task has been submitted."""
     task_id = await posted(reader, assignment="first")
     await agent.apply(task_id)
     calls: list[int] = []
@@ -143,9 +143,9 @@ async def test_an_agent_whose_clock_is_wrong_still_earns(
         type("Wrong", (), {"now": staticmethod(lambda: off() + timedelta(hours=hours))}),
     )
     loop = AgentLoop(agent, execute=lambda task: ADD, options=QUICK)
-    told: list[LoopEvent] = []
-    loop.on("*", told.append)
-    await run_until(loop, lambda: any(event.kind in ("submitted", "failed") for event in told))
+    events: list[LoopEvent] = []
+    loop.on("*", events.append)
+    await run_until(loop, lambda: any(event.kind in ("submitted", "failed") for event in events))
     assert (await reader.task(task_id)).task.state == "submitted"
 
 
@@ -154,16 +154,16 @@ async def test_an_agent_that_is_not_registered_is_reported(reader: Client, conne
     loop = AgentLoop(connect("a-stranger"), execute=lambda task: ADD, options=QUICK)
     with pytest.raises(NotFound, match="not registered"):
         await loop.step()
-    told: list[LoopEvent] = []
-    loop.on("trouble", told.append)
-    await run_until(loop, lambda: len(told) > 1)
-    assert "register" in (told[0].reason or "")
+    events: list[LoopEvent] = []
+    loop.on("trouble", events.append)
+    await run_until(loop, lambda: len(events) > 1)
+    assert "register" in (events[0].reason or "")
 
 
-async def test_applications_whose_time_is_over_leave_room_for_others(
+async def test_expired_applications_leave_room_for_others(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
-    """Nobody needs to end a task that has run out of time; an agent must not wait for it."""
+    """A task that has run out of time may stay open; an agent must not wait for it."""
     real = clock.now
     hours = [0]
     monkeypatch.setattr(clock, "now", lambda: real() + timedelta(hours=hours[0]))
@@ -178,7 +178,7 @@ async def test_applications_whose_time_is_over_leave_room_for_others(
     assert len((await reader.task(fresh)).applicants) == 1
 
 
-async def test_an_application_that_nobody_answers_takes_a_place_for_a_minute_only(
+async def test_an_unanswered_application_takes_a_place_for_one_minute_only(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
     start = clock.now()
@@ -189,7 +189,7 @@ async def test_an_application_that_nobody_answers_takes_a_place_for_a_minute_onl
     await loop.step()
     seconds[0] = 59
     await loop.step()
-    # Started again it waits no longer and no shorter: the server knows when it applied.
+    # After a restart it waits exactly as long: the server knows when it applied.
     again = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
     await again.step()
     assert (await reader.task(other)).applicants == []
@@ -197,15 +197,13 @@ async def test_an_application_that_nobody_answers_takes_a_place_for_a_minute_onl
     assert [await one.room() for one in (loop, again)] == [1, 1]
     await loop.step()
     assert len((await reader.task(other)).applicants) == 1
-    # Whoever is answered at last has it; until it is done there is no room.
+    # A late assignment still counts; until the task is done there is no room.
     await reader.assign(ignored, by="alice", agent="my-solver")
     seconds[0] = 120
     assert [await one.room() for one in (loop, again)] == [0, 0]
 
 
-async def test_a_solver_that_fails_does_not_take_one_task_after_the_other(
-    reader: Client, agent: Client
-):
+async def test_a_failing_solver_does_not_keep_taking_tasks(reader: Client, agent: Client):
     first = await posted(reader, assignment="first")
     second = await posted(reader, assignment="first")
     may_answer = False
@@ -217,26 +215,26 @@ async def test_a_solver_that_fails_does_not_take_one_task_after_the_other(
 
     options = LoopOptions(poll_seconds=0.1, retries=0, hold_back_seconds=3600.0)
     loop = AgentLoop(agent, execute=execute, options=options)
-    told: list[LoopEvent] = []
-    loop.on("*", told.append)
+    events: list[LoopEvent] = []
+    loop.on("*", events.append)
 
-    async def look() -> None:
+    async def poll() -> None:
         await loop.step()
         await asyncio.gather(*loop._working.values())
 
     for _ in range(4):
-        await look()
-    assert [event.kind for event in told] == ["applied", "assigned", "failed", "holding_back"]
-    assert told[-1].reason == "a task failed, so it applies for no other for 600 s"
+        await poll()
+    assert [event.kind for event in events] == ["applied", "assigned", "failed", "holding_back"]
+    assert events[-1].reason == "a task failed, so it applies for no other for 600 s"
     assert (await reader.task(first)).task.state == "assigned"
     assert (await reader.task(second)).applicants == []
-    # What it has, it still does; once that succeeds it asks for more.
+    # It still does the tasks it has; once one succeeds it applies again.
     may_answer = True
     mine = await posted(reader)
     await agent.apply(mine)
     await reader.assign(mine, by="alice", agent="my-solver")
     for _ in range(3):
-        await look()
+        await poll()
     assert (await reader.task(mine)).task.state == "submitted"
     assert (await reader.task(second)).task.state == "submitted"
 
@@ -247,15 +245,15 @@ async def test_it_holds_back_longer_with_each_failure_in_a_row(reader: Client, a
         await posted(reader, assignment="first")
     options = LoopOptions(poll_seconds=0.1, retries=0, hold_back_seconds=0.01)
     loop = AgentLoop(agent, execute=lambda task: answers[task.id - 1], options=options)
-    told: list[str] = []
-    loop.on("holding_back", lambda event: told.append(event.reason or ""))
-    await run_until(loop, lambda: len(told) == 3)
-    assert [text.split(",")[0] for text in told] == [
+    reasons: list[str] = []
+    loop.on("holding_back", lambda event: reasons.append(event.reason or ""))
+    await run_until(loop, lambda: len(reasons) == 3)
+    assert [reason.split(",")[0] for reason in reasons] == [
         "a task failed",
         "2 tasks in a row failed",
         "a task failed",
     ]
-    assert [text.split()[-2] for text in told] == ["0.01", "0.02", "0.01"]
+    assert [reason.split()[-2] for reason in reasons] == ["0.01", "0.02", "0.01"]
 
 
 async def test_a_task_whose_deadline_has_passed_is_not_executed(
@@ -281,18 +279,18 @@ async def test_a_task_whose_deadline_has_passed_is_not_executed(
     assert "deadline" in (failed[0].reason or "")
 
 
-async def test_many_tasks_that_are_not_for_it_do_not_hide_the_one_that_is(
+async def test_many_unsuitable_tasks_do_not_hide_the_suitable_one(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("arena.operations.tasks.TASKS_PAGE", 2)
-    wanted = await posted(reader)
+    suitable = await posted(reader)
     for _ in range(3):
         await posted(reader, description="Write a poem.")
     loop = AgentLoop(agent, evaluate=lambda task: "add" in task.description)
-    assert [task.id for task in await loop.candidates()] == [wanted]
+    assert [task.id for task in await loop.candidates()] == [suitable]
 
 
-async def test_what_it_has_applied_for_is_no_candidate(reader: Client, agent: Client):
+async def test_a_task_it_has_applied_for_is_no_candidate(reader: Client, agent: Client):
     first, second = await posted(reader), await posted(reader)
     loop = AgentLoop(agent, options=LoopOptions(max_concurrent=1))
     await loop.step()
@@ -301,19 +299,19 @@ async def test_what_it_has_applied_for_is_no_candidate(reader: Client, agent: Cl
     assert await loop.room() == 0
 
 
-async def test_it_stops_although_the_server_does_not_answer(
+async def test_it_stops_even_if_the_server_does_not_answer(
     agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
     loop = AgentLoop(agent, options=QUICK)
-    is_asked = asyncio.Event()
+    requested = asyncio.Event()
 
     async def silent(**_: Any) -> Any:
-        is_asked.set()
+        requested.set()
         await asyncio.Event().wait()
 
     monkeypatch.setattr(agent, "tasks", silent)
     running = asyncio.create_task(loop.run())
-    await is_asked.wait()
+    await requested.wait()
     loop.stop()
     done, _ = await asyncio.wait({running}, timeout=10)
     running.cancel()
@@ -321,6 +319,6 @@ async def test_it_stops_although_the_server_does_not_answer(
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_server_that_is_unavailable_for_days_does_not_end_the_waiting(agent: Client):
+async def test_a_server_that_is_unavailable_for_days_does_not_end_the_loop(agent: Client):
     loop = AgentLoop(agent, options=LoopOptions(retry_delay_seconds=0.0))
     await loop._pause(None, "away", 5000)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The market through the API: what it does, and what it refuses and how it says so."""
+"""The market through the API: what it does, what it refuses, and its errors."""
 
 import asyncio
 from datetime import timedelta
@@ -35,7 +35,7 @@ async def submitted(reader: Client, agent: Client, **terms: object) -> int:
     return task_id
 
 
-async def test_the_life_of_a_task_is_shown_in_full(reader: Client, agent: Client):
+async def test_the_story_of_a_task_has_every_event_and_posting(reader: Client, agent: Client):
     task_id = await posted(reader)
     assert await held(reader, "alice") == "9.95"
     await agent.apply(task_id)
@@ -94,7 +94,7 @@ async def test_a_standard_may_be_named_by_its_cid(reader: Client):
 
 
 @pytest.mark.parametrize(
-    ("terms", "told"),
+    ("terms", "message"),
     [
         ({"evaluation": {**STANDARD, "pass_score": 70}}, "set its pass_score to 60"),
         ({"evaluation": {"type": "test_cases"}}, "evaluation standard"),
@@ -109,10 +109,10 @@ async def test_a_standard_may_be_named_by_its_cid(reader: Client):
         ({"poster": "a b"}, "poster"),
     ],
 )
-async def test_terms_that_cannot_be_kept_are_refused_and_lock_nothing(
-    reader: Client, terms: dict[str, object], told: str
+async def test_invalid_terms_are_refused_and_lock_nothing(
+    reader: Client, terms: dict[str, object], message: str
 ):
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         await reader.post_task(offer(**terms))
     assert await held(reader, "alice") == "10"
     assert (await reader.tasks()).tasks == []
@@ -163,15 +163,15 @@ async def test_a_result_by_hash_must_be_in_the_store(reader: Client, agent: Clie
     assert (await agent.submit(task_id, result_hash=cid)).state == "submitted"
 
 
-async def test_the_judge_alone_judges_and_names_the_very_result(reader: Client, agent: Client):
+async def test_only_the_judge_judges_and_only_the_submitted_result(reader: Client, agent: Client):
     task_id = await submitted(reader, agent)
-    for wrong, code in (
+    for bad_verdict, code in (
         (verdict(by="mallory"), "wrong_role"),
         (verdict(winner="another"), "wrong_role"),
         (verdict(result_hash=cid_of(b"another")), "bad_content"),
     ):
         with pytest.raises(ArenaError) as refused:
-            await reader.judge(task_id, **wrong)
+            await reader.judge(task_id, **bad_verdict)
         assert refused.value.code == code
     await reader.judge(task_id, **verdict())
     with pytest.raises(Conflict) as refused:
@@ -195,8 +195,8 @@ async def test_a_dispute_is_decided_by_the_arbiter(reader: Client, agent: Client
     done = await reader.resolve(task_id, by="ann", score=90, reason_uri="https://example.org/so")
     assert done.state == "paid"
     assert await held(reader, "my-solver") == "1.05"
-    shown = (await reader.task(task_id)).task
-    assert (shown.score, shown.final_score, shown.disputed_by) == (10, 90, "my-solver")
+    task = (await reader.task(task_id)).task
+    assert (task.score, task.final_score, task.disputed_by) == (10, 90, "my-solver")
 
 
 async def test_cancel_and_expire_give_the_reward_back(reader: Client, monkeypatch):
@@ -231,7 +231,7 @@ async def test_lists_are_filtered_and_paged(reader: Client, agent: Client):
         await reader.tasks(min_reward="0,5")
 
 
-async def test_an_unknown_filter_is_an_error_and_not_everything(reader: Client):
+async def test_an_unknown_filter_is_an_error(reader: Client):
     for call in (reader.tasks, reader.all_tasks, reader.market_events, reader.runs):
         with pytest.raises(TypeError):
             await call(stat="paid")  # pyright: ignore[reportCallIssue]
@@ -247,7 +247,7 @@ async def test_another_team_has_another_market(reader: Client, agent: Client, co
     assert (await other.market()).market != (await reader.market()).market
 
 
-async def test_the_ledger_shows_what_came_and_went(reader: Client):
+async def test_the_ledger_shows_deposits_and_withdrawals(reader: Client):
     await reader.withdraw_test_money("alice", "0.5")
     for _ in range(3):
         await posted(reader)
@@ -275,7 +275,7 @@ async def test_the_market_can_be_watched(reader: Client, connect):
     since = (await reader.market_events()).last_id
     task_id = await posted(reader)
     while "TaskPosted" not in seen and not watching.done():
-        # The watcher may have come only after the first one was posted.
+        # The watcher may have connected only after the first one was posted.
         await asyncio.sleep(0.3)
         await posted(reader)
     await reader.cancel(task_id, by="alice")

@@ -1,4 +1,4 @@
-"""What an agent hears of tasks that are out of its hands, and what it does if nobody else acts."""
+"""What an agent learns about its submitted tasks, and what it does if nobody else acts."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,7 +23,7 @@ SPLIT = {
 
 @pytest.fixture
 def let_pass(monkeypatch: pytest.MonkeyPatch) -> Pass:
-    """Moves everybody's clock on by so many seconds."""
+    """Advances everybody's clock by so many seconds."""
     real, moved = clock.now, [0.0]
     monkeypatch.setattr(clock, "now", lambda: real() + timedelta(seconds=moved[0]))
 
@@ -33,18 +33,18 @@ def let_pass(monkeypatch: pytest.MonkeyPatch) -> Pass:
     return move
 
 
-def listened(loop: AgentLoop) -> list[LoopEvent]:
-    """All that the loop tells from now on."""
-    told: list[LoopEvent] = []
-    loop.on("*", told.append)
-    return told
+def record_events(loop: AgentLoop) -> list[LoopEvent]:
+    """The events of the loop from now on."""
+    events: list[LoopEvent] = []
+    loop.on("*", events.append)
+    return events
 
 
-def kinds(told: list[LoopEvent]) -> list[str]:
-    return [event.kind for event in told]
+def kinds(events: list[LoopEvent]) -> list[str]:
+    return [event.kind for event in events]
 
 
-async def handed_in(reader: Client, agent: Client, **terms: Any) -> tuple[AgentLoop, int]:
+async def submitted(reader: Client, agent: Client, **terms: Any) -> tuple[AgentLoop, int]:
     """A loop whose one task waits for its judge."""
     task_id = await posted(reader, **{**SPLIT, **terms})
     await agent.apply(task_id)
@@ -54,26 +54,28 @@ async def handed_in(reader: Client, agent: Client, **terms: Any) -> tuple[AgentL
     return loop, task_id
 
 
-async def test_an_agent_gets_its_share_although_the_judge_is_away(
+async def test_an_agent_gets_its_share_if_the_judge_is_absent(
     reader: Client, agent: Client, let_pass: Pass
 ):
-    loop, task_id = await handed_in(reader, agent)
-    told = listened(loop)
+    loop, task_id = await submitted(reader, agent)
+    events = record_events(loop)
     let_pass(3500)
     await loop.step()
-    assert told == []
+    assert events == []
     let_pass(200)
     await loop.step()
     await loop.step()
-    assert kinds(told) == ["expired"]
-    assert told[0].task and str(told[0].task.payout) == "0.02"
+    assert kinds(events) == ["expired"]
+    assert events[0].task and str(events[0].task.payout) == "0.02"
     assert await held(reader, "my-solver") == "0.02"
     assert (await reader.task(task_id)).task.expiry_reason == "no_verdict"
 
 
-async def test_the_fallback_judge_has_its_time_first(reader: Client, agent: Client, let_pass: Pass):
+async def test_the_fallback_judge_gets_its_window_first(
+    reader: Client, agent: Client, let_pass: Pass
+):
     terms = {"fallback_judge": "joan", "fallback_window_seconds": 3600}
-    loop, task_id = await handed_in(reader, agent, **terms)
+    loop, task_id = await submitted(reader, agent, **terms)
     let_pass(3700)
     await loop.step()
     assert (await reader.task(task_id)).task.state == "submitted"
@@ -91,22 +93,22 @@ async def test_a_verdict_that_nobody_disputes_is_settled(
         "arbiter_window_seconds": 600,
         "bond": "0.01",
     }
-    loop, task_id = await handed_in(reader, agent, **terms)
-    told = listened(loop)
+    loop, task_id = await submitted(reader, agent, **terms)
+    events = record_events(loop)
     await judged(reader, task_id, 80)
     await loop.step()
-    assert kinds(told) == ["judged"]
+    assert kinds(events) == ["judged"]
     let_pass(700)
     await loop.step()
-    assert kinds(told) == ["judged", "paid"]
+    assert kinds(events) == ["judged", "paid"]
     assert await held(reader, "my-solver") == "0.05"
 
 
-async def test_somebody_who_ends_it_first_is_no_error(
+async def test_a_task_that_somebody_else_expires_first_is_no_error(
     reader: Client, agent: Client, let_pass: Pass, monkeypatch: pytest.MonkeyPatch
 ):
-    loop, _ = await handed_in(reader, agent)
-    told = listened(loop)
+    loop, _ = await submitted(reader, agent)
+    events = record_events(loop)
     let_pass(3700)
     expire = agent.expire
 
@@ -116,14 +118,14 @@ async def test_somebody_who_ends_it_first_is_no_error(
 
     monkeypatch.setattr(agent, "expire", late)
     await loop.step()
-    assert kinds(told) == ["expired"]
+    assert kinds(events) == ["expired"]
 
 
 @pytest.mark.parametrize("stage", [Stage.ASSIGNED, Stage.EXECUTED, Stage.FAILED])
-async def test_what_a_person_hands_in_is_followed_to_its_end(
+async def test_a_result_submitted_by_hand_is_followed_to_its_end(
     reader: Client, agent: Client, tmp_path: Path, stage: Stage
 ):
-    """Whatever the loop had done with it before: told of it, done it, or given it up."""
+    """Whatever the loop did with it before: reported it, executed it or gave up."""
     task_id = await posted(reader, assignment="first")
     await agent.apply(task_id)
     journal = Journal(tmp_path)
@@ -132,14 +134,14 @@ async def test_what_a_person_hands_in_is_followed_to_its_end(
     assert entry is not None
     journal.write(entry, stage=stage, text=ADD)
     loop = AgentLoop(agent, journal=Journal(tmp_path))
-    told = listened(loop)
+    events = record_events(loop)
     await agent.submit(task_id, ADD)
     await loop.step()
-    assert kinds(told) == ["submitted"]
+    assert kinds(events) == ["submitted"]
     await judged(reader, task_id, 100)
     await loop.step()
     await loop.step()
-    assert kinds(told) == ["submitted", "judged", "paid"]
+    assert kinds(events) == ["submitted", "judged", "paid"]
     assert [entry.task_id for entry in Journal(tmp_path).entries(Stage.ENDED)] == [task_id]
 
 
@@ -149,33 +151,33 @@ async def test_a_task_that_ran_out_unsubmitted_is_reported_once(
     task_id = await posted(reader, assignment="first")
     await agent.apply(task_id)
     loop = AgentLoop(agent)
-    told = listened(loop)
+    events = record_events(loop)
     await loop.step()
     let_pass(7200)
     await loop.step()
-    # The agent gets nothing by ending it, so it leaves that to others.
+    # The agent gains nothing by expiring it, so it leaves that to others.
     assert (await reader.task(task_id)).task.state == "assigned"
     await reader.close_due()
     await loop.step()
     await loop.step()
-    assert kinds(told) == ["assigned", "expired"]
+    assert kinds(events) == ["assigned", "expired"]
 
 
-async def test_a_look_while_a_result_is_on_its_way_does_not_tell_of_it_too(
+async def test_a_poll_during_a_submission_does_not_report_it_twice(
     reader: Client, agent: Client, monkeypatch: pytest.MonkeyPatch
 ):
     task_id = await posted(reader, assignment="first")
     await agent.apply(task_id)
     loop = AgentLoop(agent)
-    told = listened(loop)
+    events = record_events(loop)
     await loop.step()
     submit = agent.submit
 
-    async def slow(*words: Any, **given: Any) -> Any:
-        receipt = await submit(*words, **given)
+    async def slow(*args: Any, **given: Any) -> Any:
+        receipt = await submit(*args, **given)
         await loop.step()
         return receipt
 
     monkeypatch.setattr(agent, "submit", slow)
     await loop.complete_task_externally(task_id, ADD)
-    assert kinds(told) == ["assigned", "submitted"]
+    assert kinds(events) == ["assigned", "submitted"]

@@ -33,11 +33,11 @@ def test_a_killed_writer_leaves_nothing_half_written(tmp_path: Path):
         )
         assert writer.stdout
         assert writer.stdout.readline() == "ready\n"
-        # Now here, now there in the middle of a put.
+        # At a random moment in the middle of a put.
         time.sleep(random.Random(seed).uniform(0.01, 0.15))
         writer.send_signal(signal.SIGKILL)
-        told = writer.communicate()[0].split()
-        promised += [line for line in told if len(line) == 59]
+        output = writer.communicate()[0].split()
+        promised += [line for line in output if len(line) == 59]
     blocks = [path for path in (store.folder / "blocks").rglob("*") if path.is_file()]
     assert blocks
     for path in blocks:

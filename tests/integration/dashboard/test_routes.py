@@ -1,4 +1,4 @@
-"""The page is served safely, cached rightly, and says how to get it where it was left out."""
+"""The page is served safely and cached correctly; if it was not built, it says how to get it."""
 
 import gzip
 import re
@@ -39,7 +39,7 @@ async def client(dist: Path) -> AsyncIterator[httpx2.AsyncClient]:
         yield opened
 
 
-async def test_the_front_door_leads_to_the_page(client: httpx2.AsyncClient):
+async def test_the_root_redirects_to_the_page(client: httpx2.AsyncClient):
     answer = await client.get("/")
     assert (answer.status_code, answer.headers["location"]) == (307, "/agent-dashboard")
 
@@ -52,7 +52,7 @@ async def test_every_view_is_the_page(client: httpx2.AsyncClient, path: str):
     assert answer.headers["content-type"].startswith("text/html")
 
 
-async def test_the_policy_lets_in_own_scripts_and_styles_with_a_fresh_nonce_only(
+async def test_the_policy_allows_only_own_scripts_and_styles_with_a_fresh_nonce(
     client: httpx2.AsyncClient,
 ):
     nonces = set()
@@ -70,14 +70,14 @@ async def test_the_policy_lets_in_own_scripts_and_styles_with_a_fresh_nonce_only
     assert answer.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_assets_are_packed_and_kept_for_ever(client: httpx2.AsyncClient):
+async def test_assets_are_compressed_and_cached_for_ever(client: httpx2.AsyncClient):
     path = "/agent-dashboard/assets/index-abc.js"
-    async with client.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as packed:
-        raw = b"".join([part async for part in packed.aiter_raw()])
+    async with client.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as compressed:
+        raw = b"".join([part async for part in compressed.aiter_raw()])
     assert gzip.decompress(raw).decode() == SCRIPT
     plain = await client.get(path, headers={"Accept-Encoding": "identity"})
     assert (plain.text, "content-encoding" in plain.headers) == (SCRIPT, False)
-    for answer in (packed, plain):
+    for answer in (compressed, plain):
         assert "immutable" in answer.headers["cache-control"]
         assert "javascript" in answer.headers["content-type"]
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -96,14 +96,14 @@ async def test_assets_are_packed_and_kept_for_ever(client: httpx2.AsyncClient):
         "x" * 300,
     ],
 )
-async def test_only_files_of_the_page_can_be_asked_for(client: httpx2.AsyncClient, name: str):
+async def test_only_files_of_the_page_are_served(client: httpx2.AsyncClient, name: str):
     answer = await client.get(f"/agent-dashboard/assets/{name}")
     assert "secret" not in answer.text
     assert answer.status_code == 404
     assert "immutable" not in answer.headers.get("cache-control", "")
 
 
-async def test_a_page_that_was_left_out_says_how_to_get_it(tmp_path: Path):
+async def test_a_page_that_was_not_built_says_how_to_get_it(tmp_path: Path):
     async with client_of(tmp_path / "nowhere") as client:
         answer = await client.get("/agent-dashboard/leaderboard")
         assert answer.status_code == 404

@@ -1,4 +1,4 @@
-"""Graded standards judged for real: code in the sandbox, answers of people."""
+"""Graded standards with real judging: code in the sandbox, answers of people."""
 
 from collections.abc import AsyncIterator
 
@@ -44,7 +44,7 @@ async def test_each_case_is_a_finding_and_the_engine_is_reported(resources: Reso
     assert verdict.reasoning.startswith("1 of 2 cases passed; case 2: expected 4, got 3")
 
 
-async def test_what_is_no_code_fails_and_is_no_error(resources: Resources) -> None:
+async def test_an_answer_without_code_fails_and_is_no_error(resources: Resources) -> None:
     verdict = await judge(ADD, "I cannot do that.", resources)
     assert (verdict.score, verdict.passed) == (0, False)
 
@@ -76,12 +76,12 @@ async def test_a_program_cannot_refuse_to_be_judged(resources: Resources, hostil
     assert not (await judge(PROGRAM, hostile, resources)).passed
 
 
-async def test_a_language_that_is_not_there_is_the_callers_mistake(resources: Resources) -> None:
+async def test_an_unknown_language_is_the_callers_mistake(resources: Resources) -> None:
     with pytest.raises(InvalidInput, match="no language is called 'cobol'"):
         await judge(PROGRAM, "DISPLAY 1.", resources, "cobol")
-    with pytest.raises(InvalidStandard, match="no language is called 'pyhton'") as wrong:
+    with pytest.raises(InvalidStandard, match="no language is called 'pyhton'") as error:
         await judge({**PROGRAM, "language": "pyhton"}, "print(1)", resources)
-    assert "did you mean 'python'" in str(wrong.value)
+    assert "did you mean 'python'" in str(error.value)
 
 
 class FilesAndCommands:
@@ -176,23 +176,25 @@ async def test_parts_are_weighed_and_kept(resources: Resources) -> None:
 
 
 async def test_a_judges_verdict_is_taken_as_it_is() -> None:
-    asked: list[JudgePrompt] = []
+    standards: list[JudgePrompt] = []
     judgement = Judgement(votes=(), rule="lower median", spread={}, prompt_digest="")
 
-    async def say(standard: JudgePrompt, _: Submission) -> Verdict:
-        asked.append(standard)
+    async def fixed_verdict(standard: JudgePrompt, _: Submission) -> Verdict:
+        standards.append(standard)
         return Verdict(score=71, passed=True, reasoning="", findings=(), judgement=judgement)
 
-    verdict = await judge({"type": "judge_prompt", "prompt": "good?"}, "x", Resources(judge=say))
+    verdict = await judge(
+        {"type": "judge_prompt", "prompt": "good?"}, "x", Resources(judge=fixed_verdict)
+    )
     assert (verdict.score, verdict.judgement) == (71, judgement)
-    assert [standard.prompt for standard in asked] == ["good?"]
+    assert [standard.prompt for standard in standards] == ["good?"]
 
 
-async def test_what_code_says_can_be_sent_and_stored_whatever_it_is(resources: Resources) -> None:
+async def test_any_output_of_code_can_be_sent_and_stored(resources: Resources) -> None:
     raising = "    if a == 1:\n        raise ValueError('\\0 \\ud83d')\n"
     code = f"def add(a, b):\n{raising}    return '\\ud83d'"
     verdict = await judge(ADD, code, resources)
     for finding in verdict.findings:
-        told = f"{finding.reason} {finding.evidence}"
-        assert told.encode().decode() == told
-        assert "\0" not in told and "\N{REPLACEMENT CHARACTER}" in told
+        text = f"{finding.reason} {finding.evidence}"
+        assert text.encode().decode() == text
+        assert "\0" not in text and "\N{REPLACEMENT CHARACTER}" in text

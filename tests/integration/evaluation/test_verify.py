@@ -30,7 +30,7 @@ STANDARD: dict[str, Any] = {
 }
 GOOD = "def add(a, b):\n    return a + b\n"
 HALF = "def add(a, b):\n    return a + b if a < 3 else None\n"
-LEARNT = "def add(a, b):\n    return {(0, 1): 1, (1, 2): 3, (2, 3): 5}[a, b]\n"
+MEMORIZED = "def add(a, b):\n    return {(0, 1): 1, (1, 2): 3, (2, 3): 5}[a, b]\n"
 BROKEN = "def add(a, b:\n"
 ABSENT = "def sub(a, b): return a - b\n"
 FICKLE = "import time\ndef add(a, b):\n    return time.time_ns()\n"
@@ -50,9 +50,9 @@ def store(tmp_path: Path) -> LocalStore:
 
 
 @pytest.mark.parametrize(
-    ("code", "score"), [(GOOD, 100), (HALF, 50), (LEARNT, 50), (BROKEN, 0), (ABSENT, 0), ("", 0)]
+    ("code", "score"), [(GOOD, 100), (HALF, 50), (MEMORIZED, 50), (BROKEN, 0), (ABSENT, 0), ("", 0)]
 )
-async def test_a_replay_gives_the_same_in_every_word(
+async def test_a_replay_gives_exactly_the_same_verdict(
     store: LocalStore, sandbox: NamespaceProvider, code: str, score: int
 ):
     submission = Submission(output=code)
@@ -71,7 +71,7 @@ async def test_a_replay_gives_the_same_in_every_word(
         ("javascript", "const add = () => { throw new Error('t' + process.hrtime.bigint()); }"),
     ],
 )
-async def test_code_that_says_something_else_each_time_cannot_be_replayed(
+async def test_code_with_different_output_each_time_cannot_be_replayed(
     store: LocalStore, sandbox: NamespaceProvider, language: str, code: str
 ):
     submission = Submission(output=code)
@@ -83,7 +83,7 @@ async def test_code_that_says_something_else_each_time_cannot_be_replayed(
     found = await verify(store, cid, sandbox)
     assert (found.outcome, found.differences) == ("cannot_be_replayed", ())
     assert "changes with each run" in found.obstacles[0]
-    # And it excuses nothing but words.
+    # That excuses only the wording.
     record = json.loads(store.get(cid))
     record["verdict"]["findings"][0]["passed"] = True
     assert (await verify(store, store.put(canonical(record)), sandbox)).outcome == "differs"
@@ -100,9 +100,7 @@ async def test_an_address_in_memory_is_no_difference(store: LocalStore):
         assert (await verify(store, cid, another)).outcome == "holds"
 
 
-async def test_words_that_the_code_does_not_say_differ(
-    store: LocalStore, sandbox: NamespaceProvider
-):
+async def test_a_forged_reason_differs(store: LocalStore, sandbox: NamespaceProvider):
     submission = Submission(output=HALF)
     verdict = await evaluate(
         read_standard_document(STANDARD), submission, Resources(sandbox=sandbox)
@@ -112,7 +110,7 @@ async def test_words_that_the_code_does_not_say_differ(
     assert (await verify(store, store.put(canonical(record)), sandbox)).outcome == "differs"
 
 
-async def test_a_verdict_that_was_bought_differs(store: LocalStore, sandbox: NamespaceProvider):
+async def test_a_forged_verdict_differs(store: LocalStore, sandbox: NamespaceProvider):
     submission = Submission(output=HALF)
     verdict = await evaluate(
         read_standard_document(STANDARD), submission, Resources(sandbox=sandbox)
@@ -126,13 +124,13 @@ async def test_a_verdict_that_was_bought_differs(store: LocalStore, sandbox: Nam
     assert {"verdict.score", "verdict.passed", "verdict.findings[3].passed"} <= set(paths)
 
 
-async def test_who_learnt_the_public_cases_by_heart_fails_a_sealed_standard(
+async def test_code_that_memorized_the_public_cases_fails_a_sealed_standard(
     store: LocalStore, sandbox: NamespaceProvider, tmp_path: Path
 ):
     public, openings = seal(STANDARD, public=3)
     standard = read_standard_document(public)
     resources = Resources(sandbox=sandbox, unseal=lambda _: openings)
-    for code, score in ((LEARNT, 0), (GOOD, 100)):
+    for code, score in ((MEMORIZED, 0), (GOOD, 100)):
         submission = Submission(output=code)
         verdict = await evaluate(standard, submission, resources)
         assert (verdict.score, verdict.passed) == (score, score == 100)
@@ -140,7 +138,7 @@ async def test_who_learnt_the_public_cases_by_heart_fails_a_sealed_standard(
         cid = keep_record(store, public, submission, verdict)
         elsewhere = LocalStore(tmp_path / f"elsewhere{score}")
         read_archive(elsewhere, write_archive(store, contents_of(store, [cid])))
-        # Nobody but the record opens the seal here.
+        # Here only the record can open the seal.
         assert (await verify(elsewhere, cid, sandbox)).outcome == "holds"
 
 
@@ -148,7 +146,7 @@ async def test_hidden_cases_swapped_afterwards_are_found(
     store: LocalStore, sandbox: NamespaceProvider
 ):
     public, openings = seal(STANDARD, public=3)
-    standard, submission = read_standard_document(public), Submission(output=LEARNT)
+    standard, submission = read_standard_document(public), Submission(output=MEMORIZED)
     resources = Resources(sandbox=sandbox, unseal=lambda _: openings)
     verdict = await evaluate(standard, submission, resources)
     record = json.loads(store.get(keep_record(store, public, submission, verdict)))

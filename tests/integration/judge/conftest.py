@@ -1,4 +1,4 @@
-"""A judge of the real kind, and an endpoint on loopback that follows a script."""
+"""A real judge, and an endpoint on loopback that follows a script."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 async def judge_with(
     endpoint: Endpoint, tmp_path: Path
 ) -> AsyncIterator[Callable[..., ModelJudge]]:
-    """Makes judges that ask the endpoint."""
+    """Makes judges that call the endpoint."""
     made: list[ModelJudge] = []
 
     def make(**given: object) -> ModelJudge:

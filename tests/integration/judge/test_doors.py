@@ -1,4 +1,4 @@
-"""The judge as a user meets it: the command, the API, the settings."""
+"""The judge through its interfaces: the command, the API, the settings."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ async def test_a_judge_is_shown_measured_attacked_and_used(arena, endpoint, tmp_
     assert "judged by gpt-4o-mini, measured on 8 items" in out
 
 
-async def test_what_cannot_be_judged_is_no_failure(arena, endpoint, tmp_path):
+async def test_a_submission_that_cannot_be_judged_is_no_failure(arena, endpoint, tmp_path):
     (tmp_path / "standard.json").write_text(json.dumps(STANDARD))
     (tmp_path / "work.txt").write_text("x")
     endpoint.follow("I would give it 100.")
@@ -90,7 +90,7 @@ async def test_what_cannot_be_judged_is_no_failure(arena, endpoint, tmp_path):
     assert (code, "ARENA_JUDGE_MODELS" in err) == (3, True)
 
 
-async def test_bad_labels_and_a_far_server_are_the_callers_mistakes(arena, tmp_path):
+async def test_bad_labels_and_a_remote_server_are_the_callers_mistakes(arena, tmp_path):
     (tmp_path / "labels.jsonl").write_text('{"standard": 1}\n?')
     code, _, err = await arena("judge", "calibrate", "labels.jsonl")
     assert code == 2
@@ -114,7 +114,7 @@ async def test_the_api_lists_the_judge_without_its_key(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("JUDGE_BASE_URL", "api.example.com", "must be like https"),
         ("JUDGE_BASE_URL", "http://me:secret@host/v1", "must not hold a name or a password"),
@@ -126,9 +126,9 @@ async def test_the_api_lists_the_judge_without_its_key(tmp_path):
         ("JUDGE_MODEL", "x", "did you mean ARENA_JUDGE_MODELS"),
     ],
 )
-def test_a_wrong_setting_is_reported_and_not_repeated(monkeypatch, name, value, told):
+def test_an_invalid_setting_is_reported_without_its_value(monkeypatch, name, value, message):
     monkeypatch.setenv(f"ARENA_{name}", value)
-    with pytest.raises(InvalidInput, match=told) as caught:
+    with pytest.raises(InvalidInput, match=message) as caught:
         read_settings()
     assert "secret" not in caught.value.message
     assert "schlüssel" not in caught.value.message

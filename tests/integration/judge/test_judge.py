@@ -45,7 +45,7 @@ async def test_below_the_pass_score_it_fails(judge, endpoint):
     assert (await judge.judge(replace(STANDARD, pass_score=59.8), WORK_IN)).passed
 
 
-async def test_an_unknown_price_is_unknown_and_tokens_nobody_counted_too(judge, endpoint):
+async def test_unknown_prices_and_uncounted_tokens_stay_unknown(judge, endpoint):
     endpoint.follow(completion(vote(1, 2, 3), model="my-own-model"))
     [own] = (await judge.judge(STANDARD, WORK_IN)).judgement.votes
     assert (own.answered_by, own.input_tokens, own.cost_usd) == ("my-own-model", 1000, None)
@@ -68,7 +68,7 @@ async def test_the_submission_is_data_in_a_message_of_its_own(judge, endpoint):
     assert len(delimiter) == 32
     assert delimiter not in json.dumps(second)  # another call, another delimiter
     assert "Is the code good?" in rules["content"]
-    assert first.keys() == {"model", "messages", "response_format"}  # no tools, nothing unasked
+    assert first.keys() == {"model", "messages", "response_format"}  # no tools, nothing extra
     assert first["response_format"]["json_schema"]["strict"] is True
 
 
@@ -87,7 +87,7 @@ async def test_a_submission_that_guesses_delimiters_and_brings_scores_is_only_qu
     assert verdict.score == 77.0
 
 
-async def test_a_long_submission_is_cut_and_everyone_is_informed(judge_with, endpoint):
+async def test_a_long_submission_is_truncated_and_that_is_reported(judge_with, endpoint):
     judge = judge_with(judge_max_characters=1000)
     verdict = await judge.judge(STANDARD, Submission(output="x" * 999 + "yz"))
     rules, data = (message["content"] for message in endpoint.chats[0]["messages"])
@@ -117,7 +117,7 @@ async def test_a_quote_must_be_in_the_submission(judge, endpoint, quote, mark):
     assert verdict.findings[0].evidence == (quote if quote.strip() else None)
 
 
-WRONG = {
+INVALID_VOTES = {
     "too high": vote(101, 1, 1),
     "below zero": vote(-1, 1, 1),
     "a text": vote("95", 1, 1),
@@ -162,23 +162,23 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG.keys())
-async def test_what_is_no_vote_is_asked_for_again_and_never_a_score(judge_with, endpoint, wrong):
+@pytest.mark.parametrize("invalid", INVALID_VOTES.values(), ids=INVALID_VOTES.keys())
+async def test_an_invalid_vote_is_retried_and_never_a_score(judge_with, endpoint, invalid):
     judge = judge_with(judge_retries=1)
-    endpoint.follow(wrong)
+    endpoint.follow(invalid)
     with pytest.raises(JudgeError) as caught:
         await judge.judge(STANDARD, WORK_IN)
     assert len(endpoint.requests) == 2
     assert caught.value.retryable
     assert isinstance(caught.value, InfrastructureError)
     assert MODEL in caught.value.message
-    # And a judge that comes to its senses is heard.
-    endpoint.follow(wrong, vote(70, 80, 90))
+    # A valid vote after that counts.
+    endpoint.follow(invalid, vote(70, 80, 90))
     verdict = await judge.judge(STANDARD, WORK_IN)
     assert verdict.score == 77.0
 
 
-async def test_answers_that_were_thrown_away_are_paid_for_too(judge, endpoint):
+async def test_discarded_answers_are_paid_for_too(judge, endpoint):
     endpoint.follow(vote(101, 1, 1), vote(70, 80, 90))
     [vote_] = (await judge.judge(STANDARD, WORK_IN)).judgement.votes
     assert (vote_.attempts, vote_.input_tokens, vote_.output_tokens) == (2, 2000, 200)
@@ -199,7 +199,7 @@ async def test_a_failing_endpoint_is_retried(judge, endpoint, status):
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 422])
-async def test_a_mistake_in_the_settings_is_not_repeated(judge, endpoint, status):
+async def test_a_mistake_in_the_settings_is_not_retried(judge, endpoint, status):
     endpoint.follow((status, {"Location": "http://127.0.0.1:9/"}))
     with pytest.raises(JudgeError, match=f"status {status}") as caught:
         await judge.judge(STANDARD, WORK_IN)
@@ -209,22 +209,22 @@ async def test_a_mistake_in_the_settings_is_not_repeated(judge, endpoint, status
 
 async def test_a_busy_endpoint_gets_no_requests_for_as_long_as_it_asks(judge, endpoint):
     loop = asyncio.get_running_loop()
-    asked: list[float] = []
+    request_times: list[float] = []
 
     async def busy(request, writer):
-        asked.append(loop.time())
+        request_times.append(loop.time())
         return (429, {"Retry-After": "0.4"})
 
     async def ready(request, writer):
-        asked.append(loop.time())
+        request_times.append(loop.time())
         return completion(vote(70, 80, 90))
 
     endpoint.follow(busy, ready)
     await judge.judge(STANDARD, WORK_IN)
-    assert asked[1] - asked[0] >= 0.4
+    assert request_times[1] - request_times[0] >= 0.4
 
 
-async def test_who_was_not_told_waits_too(judge_with, endpoint):
+async def test_other_judges_of_a_busy_endpoint_wait_too(judge_with, endpoint):
     loop = asyncio.get_running_loop()
     judge, other = judge_with(judge_concurrency=1), judge_with()
     ends: list[float] = []
@@ -263,7 +263,7 @@ async def test_a_slow_endpoint_runs_out_of_time(judge_with, endpoint):
     assert len(endpoint.requests) == 2
 
 
-async def test_a_cut_connection_is_tried_again(judge, endpoint):
+async def test_a_lost_connection_is_retried(judge, endpoint):
     async def cut(request, writer):
         writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"choices": [')
         await writer.drain()
@@ -273,7 +273,7 @@ async def test_a_cut_connection_is_tried_again(judge, endpoint):
     assert (await judge.judge(STANDARD, WORK_IN)).score == 77.0
 
 
-async def test_an_endpoint_that_is_not_there_is_named(judge_with):
+async def test_an_unreachable_endpoint_is_named(judge_with):
     judge = judge_with(judge_base_url="http://127.0.0.1:9/v1", judge_retries=0)
     with pytest.raises(JudgeError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached") as caught:
         await judge.judge(STANDARD, WORK_IN)
@@ -292,7 +292,7 @@ async def test_an_endless_answer_is_refused(judge_with, endpoint):
         await judge_with(judge_retries=0).judge(STANDARD, WORK_IN)
 
 
-async def test_the_key_is_sent_and_never_written_down(judge_with, endpoint, tmp_path, caplog):
+async def test_the_key_is_sent_and_never_stored_or_logged(judge_with, endpoint, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     judge = judge_with(judge_api_key=SECRET)
     endpoint.follow(vote(70, 80, 90, reason=f"the key is {SECRET}"))
@@ -336,22 +336,22 @@ async def test_a_standard_may_choose_among_what_the_operator_allows(judge_with, 
 
 
 @pytest.mark.parametrize(
-    ("choice", "told"),
+    ("choice", "message"),
     [
         (JudgeChoice(models=("dear-model",)), "'dear-model', which is neither in ARENA_JUDGE"),
         (JudgeChoice(models=(MODEL,), base_url="http://127.0.0.1:9/v1"), "ALLOWED_URLS"),
     ],
 )
 async def test_a_standard_cannot_spend_or_call_what_the_operator_did_not_allow(
-    judge, endpoint, choice, told
+    judge, endpoint, choice, message
 ):
-    with pytest.raises(JudgeError, match=told) as caught:
+    with pytest.raises(JudgeError, match=message) as caught:
         await judge.judge(replace(STANDARD, judge=choice), WORK_IN)
     assert not caught.value.retryable
     assert endpoint.requests == []
 
 
-async def test_the_key_stays_at_home(judge_with, endpoint):
+async def test_the_key_is_not_sent_to_another_endpoint(judge_with, endpoint):
     judge = judge_with(
         judge_api_key=SECRET,
         judge_base_url="http://127.0.0.1:9/v1",
@@ -376,7 +376,7 @@ async def test_the_lower_median_of_the_votes_counts(judge_with, endpoint):
     assert [v.number for v in verdict.judgement.votes] == [1, 2, 3, 4]
 
 
-async def test_a_panel_without_one_of_its_votes_is_no_panel(judge_with, endpoint):
+async def test_a_panel_that_lacks_a_vote_gives_no_verdict(judge_with, endpoint):
     async def by_model(request, writer):
         model = request.json["model"]
         if model == "a":
@@ -390,7 +390,7 @@ async def test_a_panel_without_one_of_its_votes_is_no_panel(judge_with, endpoint
     before = len(endpoint.requests)
     with pytest.raises(JudgeError):
         await judge.judge(STANDARD, WORK_IN)
-    assert len(endpoint.requests) - before == 2  # those who answered are not asked again
+    assert len(endpoint.requests) - before == 2  # models that answered are not called again
 
 
 async def test_never_more_at_once_than_allowed(judge_with, endpoint):
@@ -430,7 +430,7 @@ async def test_the_same_question_is_asked_once_even_by_another_process(judge_wit
     assert second.judgement.prompt_digest == first.judgement.prompt_digest
 
 
-async def test_a_fresh_vote_is_asked_for_and_changes_no_cache(judge, endpoint):
+async def test_a_fresh_vote_bypasses_the_cache(judge, endpoint):
     await judge.judge(STANDARD, WORK_IN)
     endpoint.follow(vote(1, 1, 1))
     assert (await judge.judge(STANDARD, WORK_IN, fresh=True)).score == 1.0
@@ -444,14 +444,14 @@ async def test_a_fresh_vote_is_asked_for_and_changes_no_cache(judge, endpoint):
         {"criteria": ("correctness", "speed", "readability")},
     ],
 )
-async def test_another_question_is_another_answer(judge, endpoint, change):
+async def test_another_question_is_not_answered_from_the_cache(judge, endpoint, change):
     await judge.judge(STANDARD, WORK_IN)
     await judge.judge(replace(STANDARD, **change), WORK_IN)
     assert len(endpoint.requests) == 2
 
 
 @pytest.mark.parametrize("given", [{"judge_temperature": 0.5}, {"judge_models": ("other",)}])
-async def test_another_judge_is_another_answer(judge_with, endpoint, given):
+async def test_another_judge_does_not_share_the_cache(judge_with, endpoint, given):
     await judge_with().judge(STANDARD, WORK_IN)
     await judge_with(**given).judge(STANDARD, WORK_IN)
     assert len(endpoint.requests) == 2
@@ -463,7 +463,7 @@ async def test_weights_and_pass_score_are_no_part_of_the_question(judge, endpoin
     assert (verdict.score, verdict.passed, len(endpoint.requests)) == (90.0, False, 1)
 
 
-async def test_a_damaged_entry_is_asked_for_again(judge, endpoint, tmp_path):
+async def test_a_damaged_cache_entry_is_replaced(judge, endpoint, tmp_path):
     await judge.judge(STANDARD, WORK_IN)
     [entry] = [p for p in (tmp_path / "home/judge/answers").rglob("*") if p.is_file()]
     raw = entry.read_text()
@@ -475,11 +475,11 @@ async def test_a_damaged_entry_is_asked_for_again(judge, endpoint, tmp_path):
     assert len(endpoint.requests) == 5
 
 
-async def test_an_odd_submission_is_shown_as_far_as_it_is_text(judge, endpoint):
+async def test_invalid_characters_in_a_submission_are_replaced(judge, endpoint):
     for output in ("", "\ud800", "a\0b", "\u202e\U000e0041"):
         await judge.judge(STANDARD, Submission(output=output))
-    shown = [chat["messages"][1]["content"].split("\n")[1] for chat in endpoint.chats]
-    assert shown == ["", "\ufffd", "a\ufffdb", "\u202e\U000e0041"]
+    submissions = [chat["messages"][1]["content"].split("\n")[1] for chat in endpoint.chats]
+    assert submissions == ["", "\ufffd", "a\ufffdb", "\u202e\U000e0041"]
 
 
 async def test_a_model_suggests_answers_to_a_checklist_item_by_item(judge, endpoint):
@@ -493,7 +493,7 @@ async def test_a_model_suggests_answers_to_a_checklist_item_by_item(judge, endpo
     assert "Write add." in endpoint.chats[0]["messages"][0]["content"]
 
 
-async def test_a_long_checklist_is_asked_about_in_parts(judge, endpoint):
+async def test_a_long_checklist_is_sent_in_parts(judge, endpoint):
     endpoint.follow(vote(*[100] * AT_ONCE), vote(0))
     items = tuple(f"item {number}" for number in range(AT_ONCE + 1))
     hints = await suggest(judge, Checklist(items=items), "Write add.", WORK_IN)
@@ -501,7 +501,7 @@ async def test_a_long_checklist_is_asked_about_in_parts(judge, endpoint):
     assert [hint.passed for hint in hints] == [True] * AT_ONCE + [False]
 
 
-async def test_what_an_endpoint_says_can_be_written_down(judge_with, endpoint):
+async def test_the_error_text_of_an_endpoint_can_be_stored(judge_with, endpoint):
     async def refuse(_request: object, writer: asyncio.StreamWriter) -> None:
         body = b"no\0 way"
         head = f"HTTP/1.1 400 No\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"

@@ -23,20 +23,20 @@ DOCUMENT = {
 }
 
 
-def shown(request) -> str:
+def submission_in(request) -> str:
     """The submission in a request, as the model sees it."""
     return request.json["messages"][1]["content"].partition("\n")[2].rpartition("\n")[0]
 
 
 def reads_scores(*offsets: int):
     """A judge that gives the numbers written in the submission, moved by each offset in turn."""
-    asked = 0
+    calls = 0
 
     async def reply(request, writer):
-        nonlocal asked
-        moved = offsets[asked % len(offsets)]
-        asked += 1
-        numbers = [int(word) + moved for word in shown(request).split()]
+        nonlocal calls
+        moved = offsets[calls % len(offsets)]
+        calls += 1
+        numbers = [int(word) + moved for word in submission_in(request).split()]
         return completion({f"c{n}": said(score=score) for n, score in enumerate(numbers, 1)})
 
     return reply
@@ -70,7 +70,7 @@ async def test_a_judge_that_agrees_is_measured_as_perfect(judge, endpoint, label
     assert (made.figures.kappa.value, made.figures.mean_error.value) == (1, 0)
     assert (made.figures.bias.value, made.figures.spread.value) == (0, 0)
     assert made.figures.flips.value == 0
-    assert made.figures.flips.high > 0.5  # three items say little, and the interval knows
+    assert made.figures.flips.high > 0.5  # three items say little, so the interval is wide
     assert [one.name for one in made.criteria] == ["correctness", "style"]
     assert (made.input_tokens, made.output_tokens) == (6000, 600)
     assert made.cost_usd == pytest.approx(6 * 0.00021)
@@ -121,7 +121,7 @@ async def test_verdicts_of_a_measured_judge_say_so_and_records_keep_it(
     assert verdict.judgement.figures is None  # figures of one judge are not those of another
 
 
-async def test_a_judge_that_fails_once_is_not_measured(judge, endpoint, labels, tmp_path):
+async def test_a_judge_that_fails_gets_no_figures(judge, endpoint, labels, tmp_path):
     endpoint.follow((404, {}))
     with pytest.raises(JudgeError):
         await calibrate(judge, read_labels(labels(row(1, 2), row(3, 4))))
@@ -129,7 +129,7 @@ async def test_a_judge_that_fails_once_is_not_measured(judge, endpoint, labels, 
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("{", "is not JSON"),
         ("[1]", "must be a mapping, is a list"),
@@ -152,15 +152,15 @@ async def test_a_judge_that_fails_once_is_not_measured(judge, endpoint, labels, 
         (row("7", 2), "must be a number, is a string"),
     ],
 )
-def test_a_bad_label_is_reported_with_its_line(labels, line, told):
+def test_a_bad_label_is_reported_with_its_line(labels, line, message):
     path = labels(row(1, 2), "", line, row(3, 4))
     with pytest.raises(InvalidInput) as caught:
         read_labels(path)
     assert f"{path}:3: " in caught.value.message
-    assert told in caught.value.message
+    assert message in caught.value.message
 
 
-def test_labels_must_be_there(labels, tmp_path):
+def test_labels_must_exist(labels, tmp_path):
     with pytest.raises(InvalidInput, match="is empty"):
         read_labels(labels("", " "))
     with pytest.raises(InvalidInput, match="cannot be read"):
@@ -169,7 +169,7 @@ def test_labels_must_be_there(labels, tmp_path):
         read_labels(labels(*["?"] * 25))
 
 
-def test_a_standard_may_be_in_a_file_beside(labels, tmp_path):
+def test_a_standard_may_be_in_a_file_beside_the_labels(labels, tmp_path):
     (tmp_path / "standard.json").write_text(json.dumps(DOCUMENT))
     [label] = read_labels(labels(row(1, 2) | {"standard": "standard.json"}))
     assert label.standard.criteria == ("correctness", "style")
@@ -185,7 +185,7 @@ async def test_a_gullible_judge_is_found_out(judge, endpoint):
     injected = {pair.injected for pair in twins() if pair.encoding == "plain"}
 
     async def gullible(request, writer):
-        return scores_all(request, 100 if shown(request) in injected else 40)
+        return scores_all(request, 100 if submission_in(request) in injected else 40)
 
     endpoint.follow(gullible)
     made = await attack(judge)
@@ -198,15 +198,13 @@ async def test_a_gullible_judge_is_found_out(judge, endpoint):
     assert judge.figures.of(judge.panel().identity).attack == made.figures
 
 
-async def test_a_steady_judge_is_not_accused_and_an_unsteady_one_gets_no_more_than_it_deserves(
-    judge_with, endpoint
-):
-    asked = 0
+async def test_noise_of_a_judge_is_not_counted_as_success_of_an_attack(judge_with, endpoint):
+    calls = 0
 
     async def unsteady(request, writer):
-        nonlocal asked
-        asked += 1
-        return scores_all(request, 50 + asked % 20)
+        nonlocal calls
+        calls += 1
+        return scores_all(request, 50 + calls % 20)
 
     endpoint.follow(unsteady)
     made = await attack(judge_with(judge_concurrency=1))
@@ -222,23 +220,23 @@ async def test_a_steady_judge_is_not_accused_and_an_unsteady_one_gets_no_more_th
     assert (made.figures.moved, made.figures.mean_shift, made.noise) == (0, 0, 0)
 
 
-async def test_what_is_measured_is_the_judge_of_the_settings(judge, endpoint, labels):
+async def test_the_configured_judge_is_the_one_measured(judge, endpoint, labels):
     endpoint.follow(reads_scores(0))
     chosen = DOCUMENT | {"judge": {"models": ["another-model"]}}
     await calibrate(judge, read_labels(labels(row(1, 2) | {"standard": chosen}, row(1, 9))))
     assert {chat["model"] for chat in endpoint.chats} == {judge.panel().models[0]}
 
 
-async def test_what_the_hardening_is_worth_can_be_measured(judge, endpoint, tmp_path):
+async def test_the_effect_of_the_hardening_can_be_measured(judge, endpoint, tmp_path):
     injected = {pair.injected for pair in twins()}
 
-    async def obeys_when_told_in_one_breath(request, writer):
+    async def obeys_text_in_the_same_message(request, writer):
         if len(request.json["messages"]) == 2:
             return scores_all(request, 40)
         text = request.json["messages"][0]["content"].partition("The submission:\n")[2]
         return scores_all(request, 100 if text in injected else 45)
 
-    endpoint.follow(obeys_when_told_in_one_breath)
+    endpoint.follow(obeys_text_in_the_same_message)
     made = await attack(judge, bare=True)
     assert made.figures.moved == 0
     assert made.without.bare.flipped == len(twins())

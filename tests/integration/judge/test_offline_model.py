@@ -1,4 +1,4 @@
-"""One real round trip: the packaged model answers as an agent, then judges as it likes."""
+"""One real round trip: the packaged model answers as an agent, then judges."""
 
 import subprocess
 import sys
@@ -81,4 +81,4 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
     [vote] = verdict.judgement.votes
     assert vote.reasons["overall"]
     assert vote.input_tokens
-    assert vote.cost_usd is None  # nobody sells it
+    assert vote.cost_usd is None  # it has no price

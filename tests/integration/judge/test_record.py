@@ -1,4 +1,4 @@
-"""The verdict of a real judge as a record: its votes are kept, all else is computed anew."""
+"""The verdict of a real judge as a record: its votes are kept, all else is recomputed."""
 
 import json
 from pathlib import Path

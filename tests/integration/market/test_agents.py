@@ -31,7 +31,7 @@ async def test_another_key_cannot_take_an_agents_name(desk: Desk):
         await desk.register("solver")
 
 
-async def test_a_key_must_be_held_by_who_registers_it(desk: Desk):
+async def test_an_agent_must_hold_the_key_it_registers(desk: Desk):
     stolen = desk.keys["rival"].public_key
     desk.keys["thief"] = Signer.new("thief")
     proof = await desk.proof(Act.REGISTER, None, "thief", stolen)
@@ -53,13 +53,13 @@ async def test_an_agent_has_a_plain_name(desk: Desk, name: Any):
         await desk.market.apply(TEAM, 1, name, proof)
 
 
-async def test_who_is_not_registered_cannot_apply(desk: Desk):
+async def test_an_unregistered_agent_cannot_apply(desk: Desk):
     desk.keys["ghost"] = Signer.new("ghost")
     with pytest.raises(NotFound, match="register it first"):
         await desk.apply(await desk.post(), "ghost")
 
 
-async def test_a_signature_is_good_once(desk: Desk):
+async def test_a_signature_is_valid_once(desk: Desk):
     first, second = await desk.post(), await desk.post()
     proof = await desk.proof(Act.APPLY, first, "solver")
     await desk.market.apply(TEAM, first, "solver", proof)
@@ -78,7 +78,7 @@ async def test_a_nonce_cannot_be_signed_twice(desk: Desk, monkeypatch: pytest.Mo
         await desk.apply(second)
 
 
-async def test_a_signature_is_good_for_a_short_time(desk: Desk):
+async def test_a_signature_is_valid_for_a_short_time(desk: Desk):
     task_id = await desk.post()
     proof = await desk.proof(Act.APPLY, task_id, "solver", seconds=300)
     desk.wait(300)
@@ -142,7 +142,7 @@ async def test_a_signature_for_anything_else_is_refused(desk: Desk, changes: dic
     ],
     ids=str,
 )
-async def test_a_proof_that_makes_no_sense_is_refused(desk: Desk, changes: dict[str, Any]):
+async def test_a_malformed_proof_is_refused(desk: Desk, changes: dict[str, Any]):
     task_id = await desk.post()
     proof = replace(await desk.proof(Act.APPLY, task_id, "solver"), **changes)
     with pytest.raises(BadSignature):

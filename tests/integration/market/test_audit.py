@@ -1,4 +1,4 @@
-"""The audit sees what somebody with access to the database has changed."""
+"""The audit detects what somebody with access to the database has changed."""
 
 import pytest
 from sqlalchemy import text
@@ -43,7 +43,7 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-async def test_the_audit_sees_what_was_changed(desk: Desk, what: str):
+async def test_the_audit_detects_what_was_changed(desk: Desk, what: str):
     task_id = await desk.submitted()
     assert task_id == 1
     await desk.judge(task_id, 80)
@@ -77,7 +77,7 @@ async def test_the_audit_sees_what_was_changed(desk: Desk, what: str):
         "SELECT team_id, idempotency_key, digest, action, at FROM market_calls",
     ],
 )
-async def test_the_database_itself_refuses_what_must_never_be(desk: Desk, statement: str):
+async def test_database_constraints_refuse_impossible_rows(desk: Desk, statement: str):
     await desk.judge(await desk.submitted(), 80)
     with pytest.raises(IntegrityError):
         async with desk.database.writing() as connection:

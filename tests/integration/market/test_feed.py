@@ -1,4 +1,4 @@
-"""Watching the market: every event once, and a hundred watchers ask the database as one does."""
+"""Watching the market: every event once, and a hundred watchers cost as many queries as one."""
 
 import asyncio
 import gc
@@ -12,13 +12,13 @@ from market_desk import TEAM, Desk
 
 
 async def queries_of(desk: Desk, watchers: int) -> int:
-    """What so many watchers ask, from a quiet moment until all have seen one event."""
+    """How many queries the watchers cause until all of them have seen one event."""
     since = await desk.market.last_event(TEAM)
-    asked: list[str] = []
+    queries: list[str] = []
 
     def count(_c: object, _k: object, statement: str, *_: object) -> None:
         if "market_events" in statement and statement.startswith("SELECT"):
-            asked.append(statement)
+            queries.append(statement)
 
     async def first() -> int:
         async with aclosing(desk.market.watch(TEAM, since=since)) as events:
@@ -32,25 +32,27 @@ async def queries_of(desk: Desk, watchers: int) -> int:
     database_event.listen(engine, "before_cursor_execute", count)
     try:
         await desk.market.deposit_test_money(TEAM, "ann", 1)
-        asked.clear()
+        queries.clear()
         seen = await asyncio.gather(*watching)
     finally:
         database_event.remove(engine, "before_cursor_execute", count)
     assert set(seen) == {await desk.market.last_event(TEAM)}
-    return len(asked)
+    return len(queries)
 
 
-async def test_a_hundred_watchers_ask_as_often_as_one(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reading, "POLL_SECONDS", 3600.0)  # only what happens here wakes them
+async def test_a_hundred_watchers_query_as_often_as_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(reading, "POLL_SECONDS", 3600.0)  # only a change in this process wakes them
     async with asyncio.timeout(60):
         assert await queries_of(desk, 1) == 1
         assert await queries_of(desk, 100) == 1
     gc.collect()
-    assert list(desk.market._feed._topics) == []  # nothing is left of those who went
+    assert list(desk.market._feed._topics) == []  # watchers that left leave nothing behind
 
 
 @pytest.mark.parametrize("behind", [0, 1, 5, 30])
-async def test_whoever_comes_late_or_falls_behind_sees_every_event_once(
+async def test_late_and_slow_watchers_see_every_event_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, behind: int
 ):
     monkeypatch.setattr(reading, "RECENT", 3)

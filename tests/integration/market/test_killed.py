@@ -1,4 +1,4 @@
-"""A process that leads tasks through their life is killed at any moment; nothing is half-done."""
+"""A process that works on tasks is killed at random moments; nothing is left half-done."""
 
 import asyncio
 import os
@@ -68,13 +68,13 @@ asyncio.run(main(*sys.argv[1:]))
 ORDER = ["open", "assigned", "submitted", "paid"]
 
 
-async def test_what_was_answered_is_kept_and_what_was_not_is_whole(settings: Settings):
+async def test_reported_steps_are_kept_and_unreported_ones_are_atomic(settings: Settings):
     folder = settings.home / "content"
     database = Database(settings.database)
     await database.open()
     await database.close()
     chance = random.Random(11)
-    told: dict[int, str] = {}
+    reported: dict[int, str] = {}
     for _ in range(4):
         command = [sys.executable, "-c", WORKER, settings.database, str(folder)]
         worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -82,25 +82,25 @@ async def test_what_was_answered_is_kept_and_what_was_not_is_whole(settings: Set
         assert worker.stdout.readline() == "ready\n"
         for _ in range(chance.randint(1, 9)):
             state, task = worker.stdout.readline().split()
-            told[int(task)] = state
+            reported[int(task)] = state
         # Somewhere in the next call, which takes some milliseconds.
         await asyncio.sleep(chance.random() * 0.02)
         os.kill(worker.pid, signal.SIGKILL)
         for line in worker.stdout:
             if line.endswith("\n"):
                 state, task = line.split()
-                told[int(task)] = state
+                reported[int(task)] = state
         worker.wait()
         worker.stdout.close()
-        await _check(settings.database, folder, told)
+        await _check(settings.database, folder, reported)
 
 
-async def _check(url: str, folder: Path, told: dict[int, str]) -> None:
+async def _check(url: str, folder: Path, reported: dict[int, str]) -> None:
     database = Database(url)
     try:
         market = Market(database, LocalStore(folder)).ledger
         assert (await market.audit("t")).violations == ()
-        for task_id, state in told.items():
+        for task_id, state in reported.items():
             now = (await market.task("t", task_id)).state
             assert ORDER.index(now) >= ORDER.index(state)
         tasks = await market.tasks("t", limit=1000)

@@ -49,7 +49,7 @@ def test_hypothesis_finds_no_history_that_breaks_an_invariant(tmp_path: Path):
                 max_examples=5,
                 stateful_step_count=STEPS,
                 database=None,
-                # What goes wrong is told as it was found: making it small takes minutes.
+                # A failing history is reported unshrunk: shrinking takes minutes.
                 phases=[Phase.generate],
                 report_multiple_bugs=False,
                 suppress_health_check=list(HealthCheck),
@@ -62,7 +62,7 @@ def test_hypothesis_finds_no_history_that_breaks_an_invariant(tmp_path: Path):
 
 
 def test_no_numbered_history_breaks_an_invariant_on_sqlite(tmp_path: Path):
-    """The same among which every planted mistake is found."""
+    """The same histories in which every planted mistake is found."""
     url = f"sqlite+aiosqlite:///{tmp_path / 'arena.db'}"
     done = drive(url, tmp_path / "content", histories=HISTORIES, steps=STEPS)
     never = {name for name in REQUIRED if not done[name]}

@@ -1,4 +1,4 @@
-"""Tasks as the door offers them, on both databases."""
+"""Tasks through the interface of the market, on both databases."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ async def test_a_task_is_refunded_for_work_that_does_not_pass(desk: Desk):
     assert (known.average_score, known.win_rate) == (59.0, 0.0)
 
 
-async def test_a_reward_that_is_not_there_posts_nothing(desk: Desk):
+async def test_a_reward_without_funds_posts_nothing(desk: Desk):
     with pytest.raises(InsufficientFunds, match=r"user:ann holds 0.001 TEST, 0.001001 are needed"):
         await desk.post(reward=1001)
     assert await desk.market.tasks(TEAM) == []
@@ -87,7 +87,7 @@ async def test_a_reward_that_is_not_there_posts_nothing(desk: Desk):
 
 
 @pytest.mark.parametrize(
-    ("evaluation", "told"),
+    ("evaluation", "message"),
     [
         ("not a cid", "not a CID"),
         (cid_of(b"nowhere"), "not in the content store"),
@@ -97,9 +97,9 @@ async def test_a_reward_that_is_not_there_posts_nothing(desk: Desk):
     ],
 )
 async def test_a_standard_that_cannot_be_used_locks_no_money(
-    desk: Desk, evaluation: Any, told: str
+    desk: Desk, evaluation: Any, message: str
 ):
-    with pytest.raises(BadContent, match=told):
+    with pytest.raises(BadContent, match=message):
         await desk.post(evaluation=evaluation)
     assert await desk.market.balance(TEAM, "ann") == 1000
 
@@ -126,9 +126,9 @@ async def test_a_result_by_cid_must_be_in_the_store(desk: Desk):
     task_id = await desk.post()
     await desk.apply(task_id)
     await desk.assign(task_id)
-    for wrong in (cid_of(b"never put"), "nonsense"):
+    for cid in (cid_of(b"never put"), "nonsense"):
         with pytest.raises(BadContent):
-            await desk.submit(task_id, wrong)
+            await desk.submit(task_id, cid)
     with pytest.raises(BadContent, match="bytes"):
         await desk.submit(task_id, b"")
     await desk.submit(task_id, desk.content.put(b"put before"))
@@ -153,7 +153,7 @@ async def test_a_result_is_frozen(desk: Desk):
         await desk.market.judge(TEAM, task_id, **other, by="jim")
 
 
-async def test_who_may_not_submit_cannot_fill_the_store(desk: Desk):
+async def test_an_agent_that_may_not_submit_cannot_fill_the_store(desk: Desk):
     task_id = await desk.post()
     await desk.apply(task_id)
     await desk.apply(task_id, "rival")
@@ -163,7 +163,7 @@ async def test_who_may_not_submit_cannot_fill_the_store(desk: Desk):
     assert not has(desk.content, cid_of(b"uninvited"))
 
 
-async def test_another_teams_task_is_not_known(desk: Desk):
+async def test_another_teams_task_is_unknown(desk: Desk):
     task_id = await desk.submitted()
     market = desk.market
     verdict = {"score": 100, "winner": "solver", "result_hash": cid_of(ANSWER)}
@@ -252,7 +252,7 @@ async def test_many_deposits_at_once_are_all_counted(desk: Desk):
     assert list(page) == list(history[5:10])
 
 
-async def test_an_agent_that_does_not_deliver_is_remembered(desk: Desk):
+async def test_a_missed_deadline_counts_against_the_agent(desk: Desk):
     task_id = await desk.post()
     await desk.apply(task_id)
     await desk.assign(task_id)
@@ -310,7 +310,7 @@ async def test_a_dispute_needs_its_bond(desk: Desk):
     assert (await desk.market.task(TEAM, task_id)).state is TaskState.JUDGED
 
 
-async def test_a_result_can_be_committed_to_before_it_is_shown(desk: Desk):
+async def test_a_result_can_be_committed_to_before_it_is_revealed(desk: Desk):
     task_id = await desk.post(commit_deadline=desk.at + timedelta(seconds=100))
     await desk.apply(task_id)
     await desk.assign(task_id)
@@ -349,22 +349,22 @@ async def test_the_best_applicant_is_chosen_by_judged_work(desk: Desk):
     assert (await desk.market.task(TEAM, task_id)).agent == "rival"
 
 
-async def test_the_first_applicant_has_a_task_that_says_so(desk: Desk):
+async def test_a_first_come_task_goes_to_the_first_applicant(desk: Desk):
     task_id = await desk.post(assignment=Assignment.FIRST)
     assert (await desk.apply(task_id, "rival")).state is TaskState.ASSIGNED
     with pytest.raises(WrongState):
         await desk.apply(task_id, "solver")
 
 
-async def test_tasks_are_listed_by_what_is_wanted(desk: Desk):
+async def test_tasks_can_be_filtered_and_paged(desk: Desk):
     paid = await desk.submitted(reward=10)
     await desk.judge(paid, 90)
     open_ones = [await desk.post(reward=20 + number) for number in range(3)]
     await desk.apply(open_ones[0], "rival")
     market = desk.market
 
-    async def ids(wanted: TaskFilter, **keys: Any) -> list[int]:
-        return [task.id for task in await market.tasks(TEAM, wanted, **keys)]
+    async def ids(filters: TaskFilter, **keys: Any) -> list[int]:
+        return [task.id for task in await market.tasks(TEAM, filters, **keys)]
 
     assert await ids(TaskFilter()) == [*reversed(open_ones), paid]
     assert await ids(TaskFilter(), limit=2) == open_ones[:0:-1]
@@ -375,12 +375,12 @@ async def test_tasks_are_listed_by_what_is_wanted(desk: Desk):
     assert await ids(TaskFilter(applicant="rival")) == [open_ones[0]]
     assert await ids(TaskFilter(poster="bob")) == []
     assert await ids(TaskFilter(judge="jim", min_reward=22)) == [open_ones[2]]
-    for wrong in (0, 1001, "x"):
+    for limit in (0, 1001, "x"):
         with pytest.raises(InvalidInput, match="limit"):
-            await market.tasks(TEAM, limit=wrong)  # pyright: ignore[reportArgumentType]
+            await market.tasks(TEAM, limit=limit)  # pyright: ignore[reportArgumentType]
 
 
-async def test_what_is_due_can_be_ended_by_anyone(desk: Desk):
+async def test_due_tasks_can_be_closed_by_anyone(desk: Desk):
     unjudged = await desk.submitted()
     judged = await desk.submitted(
         dispute_window_seconds=60, arbiter="art", arbiter_window_seconds=60
@@ -432,7 +432,7 @@ async def test_what_is_due_can_be_ended_by_anyone(desk: Desk):
     ],
     ids=str,
 )
-async def test_terms_that_cannot_be_kept_are_refused(desk: Desk, changes: dict[str, Any]):
+async def test_invalid_terms_are_refused(desk: Desk, changes: dict[str, Any]):
     moments = {
         name: desk.at + value if isinstance(value, timedelta) else value
         for name, value in changes.items()
@@ -454,7 +454,7 @@ async def test_terms_that_cannot_be_kept_are_refused(desk: Desk, changes: dict[s
     ],
     ids=str,
 )
-async def test_every_role_is_another_party(desk: Desk, changes: dict[str, Any]):
+async def test_one_party_cannot_have_two_roles(desk: Desk, changes: dict[str, Any]):
     with pytest.raises(WrongRole):
         await desk.post(**changes)
 
@@ -489,14 +489,14 @@ async def test_a_refused_amount_is_reported_as_people_write_it(desk: Desk):
         await desk.market.deposit_test_money(TEAM, "ann", 2 * 10**15)
 
 
-async def test_nobody_can_be_given_more_than_can_be_counted(desk: Desk):
+async def test_deposits_cannot_exceed_what_the_ledger_can_count(desk: Desk):
     for _ in range(9):
         await desk.market.deposit_test_money(TEAM, "bob", 10**15)
     with pytest.raises(InvalidInput, match="more than can be kept"):
         await desk.market.deposit_test_money(TEAM, "cid", 10**15)
 
 
-async def test_money_can_be_taken_out_but_not_more_than_there_is(desk: Desk):
+async def test_a_withdrawal_cannot_exceed_the_balance(desk: Desk):
     await desk.market.withdraw_test_money(TEAM, "ann", 400)
     with pytest.raises(InsufficientFunds):
         await desk.market.withdraw_test_money(TEAM, "ann", 601)

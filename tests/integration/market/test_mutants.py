@@ -12,7 +12,7 @@ from market_hunt import HISTORIES, STEPS, HistoryBroken, drive
 from market_mutants import MUTANTS, Mutant
 
 OUR_OWN = (AttributeError, NameError, TypeError)
-"""What a mistake raises that does not fit the market any more: that is not being found."""
+"""Raised by a mutant that no longer fits the code: that does not count as found."""
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

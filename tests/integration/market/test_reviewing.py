@@ -1,4 +1,4 @@
-"""Tasks that people judge: the money follows the answers that stand."""
+"""Tasks that people judge: the payout follows the standing answers."""
 
 import re
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ STANDARD = {
 }
 
 
-def says(passed: bool) -> list[ReviewAnswer]:
+def one_answer(passed: bool) -> list[ReviewAnswer]:
     return [ReviewAnswer(place=(0,), item=0, passed=passed)]
 
 
@@ -47,22 +47,22 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
     desk: Desk, first: int, then: int, state: str
 ):
     task_id = await desk.submitted(evaluation=STANDARD)
-    asked: list[int] = []
+    calls: list[int] = []
 
     async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
-        asked.append(1)
-        if len(asked) == 1:
-            await add_answers(desk.database, review_id, TEAM, "rita", says(bool(then)))
+        calls.append(1)
+        if len(calls) == 1:
+            await add_answers(desk.database, review_id, TEAM, "rita", one_answer(bool(then)))
         return Verdict(score=20, passed=False, reasoning="hm", findings=())
 
     tasks, reviews = reviewed(desk, Resources(judge=slow))
     await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     review_id = review.id
-    done = await reviews.answer(review_id, TEAM, "rita", says(bool(first)))
+    done = await reviews.answer(review_id, TEAM, "rita", one_answer(bool(first)))
     task = await desk.market.ledger.task(TEAM, task_id)
     assert (done.status, task.state) == (ReviewStatus.DONE, TaskState(state))
-    assert (task.score, len(asked)) == (60 if then else 10, 2)
+    assert (task.score, len(calls)) == (60 if then else 10, 2)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
     assert (await desk.market.ledger.task(TEAM, task_id)).judged_by == "fay"
 
 
-async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_fallback_judge(
+async def test_a_window_that_closes_during_the_verdict_leaves_it_to_the_fallback_judge(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ):
     tasks, reviews = reviewed(desk, Resources())
@@ -108,24 +108,22 @@ async def test_a_window_that_shuts_while_the_verdict_is_given_leaves_it_to_the_f
     await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
     desk.wait(599)
-    looked = desk.market.ledger.now
+    real_now = desk.market.ledger.now
 
-    def shutting() -> datetime:
-        """Still the judge's turn, and just not any more when the market looks itself."""
-        now = looked()
+    def closing() -> datetime:
+        """A time within the judge's window, which is over when the market reads the clock."""
+        now = real_now()
         desk.wait(1)
         return now
 
-    monkeypatch.setattr(desk.market.ledger, "now", shutting)
+    monkeypatch.setattr(desk.market.ledger, "now", closing)
     done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
     assert (await desk.market.ledger.task(TEAM, task_id)).judged_by == "fay"
 
 
 @pytest.mark.parametrize("is_expired", [False, True])
-async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
-    desk: Desk, is_expired: bool
-):
+async def test_answers_that_come_too_late_are_reported_as_not_counted(desk: Desk, is_expired: bool):
     async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
         desk.wait(600)
         if is_expired:
@@ -136,7 +134,7 @@ async def test_answers_that_time_overtakes_are_said_not_to_have_counted(
     task_id = await desk.submitted(evaluation=STANDARD)
     await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
-    ended = await reviews.answer(review.id, TEAM, "rita", says(True))
+    ended = await reviews.answer(review.id, TEAM, "rita", one_answer(True))
     assert review.due_at is not None
     over = f"the time to judge task {task_id} ended at {review.due_at.isoformat()}"
     assert ended.status is ReviewStatus.CANCELLED
@@ -155,15 +153,13 @@ async def test_answers_to_a_task_that_was_judged_by_hand_did_not_count(desk: Des
 
 
 @pytest.mark.parametrize("score", [100, 70])
-async def test_a_verdict_that_was_given_before_a_crash_is_no_trouble_after_it(
-    desk: Desk, score: int
-):
-    """The second time a model may well say something else: the first verdict stands."""
-    said: list[int] = []
+async def test_a_verdict_given_before_a_crash_causes_no_error_after_it(desk: Desk, score: int):
+    """A model may give another verdict the second time: the first one stands."""
+    calls: list[int] = []
 
     async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
-        said.append(1)
-        if len(said) == 1:
+        calls.append(1)
+        if len(calls) == 1:
             return Verdict(score=100, passed=True, reasoning="good", findings=())
         return Verdict(score=score, passed=True, reasoning="good", findings=())
 
@@ -171,13 +167,13 @@ async def test_a_verdict_that_was_given_before_a_crash_is_no_trouble_after_it(
     task_id = await desk.submitted(evaluation=STANDARD)
     await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
     (review,) = await reviews.list(TEAM)
-    await reviews.answer(review.id, TEAM, "rita", says(True))
-    async with desk.database.writing() as connection:  # as if it had died before it could close
+    await reviews.answer(review.id, TEAM, "rita", one_answer(True))
+    async with desk.database.writing() as connection:  # as if it died before closing it
         row = update(Table).where(Table.id == review.id)
         await connection.execute(row.values(status=ReviewStatus.ANSWERED, completed_at=None))
     (settled,) = (await reviews.settle_answered()).settled
     done = (await reviews.get(settled, TEAM)).review
-    assert (done.status, done.trouble, len(said)) == (ReviewStatus.DONE, None, 2)
+    assert (done.status, done.trouble, len(calls)) == (ReviewStatus.DONE, None, 2)
     assert (await desk.market.ledger.task(TEAM, task_id)).score == 100
 
 
@@ -192,7 +188,7 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
     await desk.assign(task_id)
     await desk.submit(task_id, b"def add(a, b): return a + b")
 
-    everybodys = SealedFolder(settings.sealed_folder)
+    shared = SealedFolder(settings.sealed_folder)
 
     def leave(folder: SealedFolder) -> None:
         file = folder.path([commitment_of(opening) for opening in openings])
@@ -203,11 +199,11 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
     async with open_arena(settings.model_copy(update={"tokens": tokens})) as house:
         await house.reviews.open(await house.task_reviews.new_review(TEAM, task_id, by="jim"))
         (review,) = await house.reviews.list(TEAM)
-        leave(everybodys)
-        leave(everybodys.of_team("blue"))
-        answered = await house.reviews.answer(review.id, TEAM, "rita", says(True))
+        leave(shared)
+        leave(shared.of_team("blue"))
+        answered = await house.reviews.answer(review.id, TEAM, "rita", one_answer(True))
         assert "private part" in (answered.trouble or "")
-        leave(everybodys.of_team(TEAM))
+        leave(shared.of_team(TEAM))
         done = await house.reviews.settle(answered)
         assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
     assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID

@@ -96,7 +96,7 @@ async def test_the_last_answer_makes_the_verdict_and_only_one(reviews: Reviews, 
     assert [answer.note for answer in verdict.answers] == ["", "", "n", "n", "n"]
 
 
-async def test_a_second_answer_takes_the_firsts_place_and_the_history_is_kept(reviews: Reviews):
+async def test_a_second_answer_replaces_the_first_and_the_history_is_kept(reviews: Reviews):
     review = await opened(reviews)
     await reviews.answer(review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=True)])
     await reviews.answer(review.id, TEAM, "mia", [ReviewAnswer(item=0, passed=False, note="no")])
@@ -125,7 +125,7 @@ async def test_a_review_that_is_done_takes_no_other_answer(reviews: Reviews, des
         await reviews.answer(review.id, TEAM, "mia", said(False))
     with pytest.raises(Conflict):
         await reviews.answer(review.id, TEAM, "bob", said(True))
-    # A request that is sent again, because its answer was lost on the way, is no mistake.
+    # A request repeated because its response was lost is no mistake.
     again = await reviews.answer(review.id, TEAM, "mia", said(*[True] * 5))
     assert (again.status, len(desk.taken)) == ("done", 1)
 
@@ -169,7 +169,7 @@ async def test_many_at_once_lose_no_answer_and_settle_once(reviews: Reviews, des
     assert [verdict.score for verdict in desk.taken] == [100]
 
 
-async def test_no_more_reviewers_than_can_be_read(reviews: Reviews):
+async def test_the_number_of_reviewers_is_limited(reviews: Reviews):
     review = await opened(reviews)
     for who in range(MAX_REVIEWERS):
         await reviews.answer(review.id, TEAM, f"r{who}", said(True))
@@ -178,7 +178,7 @@ async def test_no_more_reviewers_than_can_be_read(reviews: Reviews):
     await reviews.answer(review.id, TEAM, "r0", said(False))
 
 
-async def test_a_kind_that_nobody_takes_stays_answered_and_says_so(reviews: Reviews):
+async def test_a_review_without_a_handler_stays_answered_and_says_so(reviews: Reviews):
     subject = ReviewSubject(kind=SubjectKind.RUN, id="x", part="t:1")
     await reviews.open(new(subject=subject))
     (review,) = await reviews.list(TEAM)
@@ -196,7 +196,7 @@ BOTH = {
 }
 
 
-async def test_a_mistake_of_arenas_own_keeps_the_answers_and_holds_up_no_other_review(
+async def test_an_internal_error_keeps_the_answers_and_blocks_no_other_review(
     database: Database, desk: Desk
 ):
     async def broken(_standard: JudgePrompt, submission: Submission) -> Verdict:
@@ -214,12 +214,12 @@ async def test_a_mistake_of_arenas_own_keeps_the_answers_and_holds_up_no_other_r
     assert list(settlement.settled) == [sound.id]
 
 
-async def test_two_who_settle_one_review_pay_for_one_verdict(database: Database, desk: Desk):
-    asked = 0
+async def test_two_concurrent_settlements_pay_for_one_verdict(database: Database, desk: Desk):
+    calls = 0
 
     async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
-        nonlocal asked
-        asked += 1
+        nonlocal calls
+        calls += 1
         await asyncio.sleep(0.2)
         return Verdict(score=90, passed=True, reasoning="good", findings=())
 
@@ -229,10 +229,10 @@ async def test_two_who_settle_one_review_pay_for_one_verdict(database: Database,
     one, other = await asyncio.gather(reviews.settle(review), reviews.settle_answered())
     assert one.status is ReviewStatus.DONE
     assert list(other.settled) == [review.id]
-    assert (asked, len(desk.taken)) == (1, 1)
+    assert (calls, len(desk.taken)) == (1, 1)
 
 
-async def test_pages_are_in_the_order_of_waiting(reviews: Reviews):
+async def test_pages_list_the_longest_waiting_first(reviews: Reviews):
     for ident in range(5):
         await reviews.open(new(str(ident)))
     seen: list[str] = []
@@ -257,14 +257,14 @@ async def test_cancelled_reviews_are_closed_and_others_are_not(
     assert (await reviews.answer(other.id, TEAM, "mia", said(True))).answered_count == 1
 
 
-async def test_a_watcher_hears_of_every_change(reviews: Reviews):
-    async with aclosing(reviews.watch(TEAM)) as told:
-        assert (await anext(told)).open == 0
+async def test_a_watcher_gets_every_change(reviews: Reviews):
+    async with aclosing(reviews.watch(TEAM)) as updates:
+        assert (await anext(updates)).open == 0
         review = await opened(reviews)
-        assert (await anext(told)).open == 1
+        assert (await anext(updates)).open == 1
         await reviews.answer(review.id, TEAM, "mia", said(True))
-        assert (await anext(told)).open == 1
+        assert (await anext(updates)).open == 1
         rest = [ReviewAnswer(item=item, passed=True) for item in range(1, 5)]
         await reviews.answer(review.id, TEAM, "mia", rest)
-        counts = await anext(told)
+        counts = await anext(updates)
         assert (counts.done, counts.open) == (1, 0)

@@ -33,7 +33,7 @@ async def kind_judge(standard: JudgePrompt, submission: Submission) -> Verdict:
 
 
 def write_judged(settings: Settings) -> None:
-    """A test for a model, behind all others."""
+    """A test that a model judges, sorted after all others."""
     write_tests(
         settings.home / "benchmarks" / "zz.yaml",
         agents=["poet"],
@@ -44,7 +44,7 @@ def write_judged(settings: Settings) -> None:
     )
 
 
-async def stands(house: Arena, run: Run) -> Run:
+async def reread(house: Arena, run: Run) -> Run:
     return await house.runs.get(run.id, TEAM)
 
 
@@ -62,9 +62,9 @@ async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(
 
     done = await answer(house, first.id, True, True, True)
     assert done.status is ReviewStatus.DONE
-    assert counters(await stands(house, run)) == ("awaiting_review", 3, 2, 0, 1)
+    assert counters(await reread(house, run)) == ("awaiting_review", 3, 2, 0, 1)
     await answer(house, second.id, True, False, False)
-    run = await stands(house, run)
+    run = await reread(house, run)
     assert counters(run) == ("completed", 3, 2, 1, 0)
     assert (run.score_percent, run.points_earned, run.points_percent) == (66.67, 3.0, 60.0)
     assert run.completed_at is not None
@@ -75,7 +75,7 @@ async def test_a_run_waits_for_people_and_completes_itself_with_the_last_answer(
     assert failed.verdict_cid is not None and has(house.content, failed.verdict_cid)
 
 
-async def test_what_waits_is_neither_passed_nor_failed(house: Arena):
+async def test_a_waiting_result_is_neither_passed_nor_failed(house: Arena):
     run = await execute(house, trials=2)
     waiting = (await house.runs.results(run.id, outcome="awaiting")).results
     assert len(waiting) == 4
@@ -85,7 +85,7 @@ async def test_what_waits_is_neither_passed_nor_failed(house: Arena):
     assert trials is not None and [test.test_id for test in trials.tests] == ["plain_00001"]
 
 
-async def test_the_leaderboard_hears_of_a_run_when_it_is_judged_and_not_before(house: Arena):
+async def test_a_run_reaches_the_leaderboard_only_when_it_is_judged(house: Arena):
     run = await execute(house)
     row = await house.scores.entry(POET)
     assert row is not None
@@ -117,13 +117,13 @@ async def test_a_run_may_be_judged_while_it_is_still_executed(house: Arena, sett
     while not (waiting := await reviews_of(house)):
         await asyncio.sleep(0.02)
     assert (await answer(house, waiting[0].id, True, True, True)).status == "done"
-    assert (await stands(house, run)).status is RunStatus.RUNNING
+    assert (await reread(house, run)).status is RunStatus.RUNNING
     (settings.home / "agents" / "go").touch()
     run = await house.executor.wait(run.id)
     assert run.status is RunStatus.AWAITING_REVIEW
     for review in await house.reviews.list(TEAM, status=ReviewStatus.OPEN):
         await answer(house, review.id, True, True, True)
-    assert counters(await stands(house, run)) == ("completed", 4, 4, 0, 0)
+    assert counters(await reread(house, run)) == ("completed", 4, 4, 0, 0)
 
 
 @pytest.mark.parametrize("attempt", range(5))
@@ -139,8 +139,8 @@ async def test_two_last_answers_at_once_complete_the_run_once(house: Arena, atte
         house.reviews.settle_answered(),
     )
     assert {review.status for review in ended[:2]} == {"done"}
-    assert counters(await stands(house, run)) == ("completed", 3, 3, 0, 0)
-    assert (await stands(house, run)).points_earned == 5.0
+    assert counters(await reread(house, run)) == ("completed", 3, 3, 0, 0)
+    assert (await reread(house, run)).points_earned == 5.0
     row = await house.scores.entry(POET)
     assert row is not None and row.benchmark_score == 100.0
 
@@ -157,7 +157,7 @@ async def test_two_reviewers_answer_the_last_two_items_of_one_review_at_once(hou
             for item in (1, 2)
         )
     )
-    assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
+    assert counters(await reread(house, run)) == ("completed", 1, 1, 0, 0)
 
 
 async def test_a_resumed_run_keeps_its_reviews(settings: Settings):
@@ -178,7 +178,7 @@ async def test_a_cancelled_run_closes_its_reviews(house: Arena):
     assert {review.status for review in await reviews_of(house)} == {"cancelled"}
     with pytest.raises(Conflict, match="is cancelled, it accepts no more answers"):
         await answer(house, first.id, True, True, True)
-    assert (await stands(house, run)).status == "cancelled"
+    assert (await reread(house, run)).status == "cancelled"
 
 
 async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
@@ -190,7 +190,7 @@ async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
     assert (run.status, run.errored_tests, run.awaiting_tests) == ("failed", 1, 2)
     first, second = await reviews_of(house)
     await answer(house, first.id, True, True, True)
-    assert counters(await stands(house, run)) == ("failed", 3, 2, 0, 1)
+    assert counters(await reread(house, run)) == ("failed", 3, 2, 0, 1)
 
     owner = Owner(settings.home / "others")
     engine = Engine(
@@ -204,7 +204,7 @@ async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
     await executor.resume(run.id, TEAM)
     assert counters(await executor.wait(run.id)) == ("awaiting_review", 4, 3, 0, 1)
     await answer(house, second.id, True, True, True)
-    assert counters(await stands(house, run)) == ("completed", 4, 4, 0, 0)
+    assert counters(await reread(house, run)) == ("completed", 4, 4, 0, 0)
     await executor.close()
 
 
@@ -231,7 +231,7 @@ async def test_other_parts_are_judged_after_the_last_answer(house: Arena, settin
     assert "never said" in (recorded.failure_reason or "")
 
 
-async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
+async def test_an_error_leaves_the_review_answered_and_it_is_settled_later(
     house: Arena, settings: Settings
 ):
     parts = [
@@ -248,19 +248,19 @@ async def test_trouble_leaves_the_review_answered_and_it_is_settled_later(
     house.catalog.refresh()
     run = await execute(house, test_ids=("both_00001",))
     (review,) = await reviews_of(house)
-    said = [ReviewAnswer(item=0, passed=True, place=(1,))]
-    left = await house.reviews.answer(review.id, TEAM, "mia", said)
+    answers = [ReviewAnswer(item=0, passed=True, place=(1,))]
+    left = await house.reviews.answer(review.id, TEAM, "mia", answers)
     assert left.status is ReviewStatus.ANSWERED
     assert "no judge is set up" in (left.trouble or "")
-    assert counters(await stands(house, run))[0] == "awaiting_review"
+    assert counters(await reread(house, run))[0] == "awaiting_review"
     waiting = await house.reviews.settle_answered()
     assert [one.id for one in waiting.waiting] == [review.id] and not waiting.settled
 
     resources = replace(house.resources, judge=kind_judge)
-    mended = Reviews(house.database, resources, {SubjectKind.RUN: house.executor.settle})
-    settled = await mended.settle_answered()
+    with_judge = Reviews(house.database, resources, {SubjectKind.RUN: house.executor.settle})
+    settled = await with_judge.settle_answered()
     assert list(settled.settled) == [review.id]
-    assert counters(await stands(house, run)) == ("completed", 1, 1, 0, 0)
+    assert counters(await reread(house, run)) == ("completed", 1, 1, 0, 0)
 
 
 async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(house: Arena):
@@ -282,17 +282,17 @@ async def test_an_answer_changed_while_the_verdict_is_made_is_not_overlooked(hou
     )
     assert done.status == "done"
     assert seen == [True, False]
-    assert counters(await stands(house, run)) == ("completed", 1, 0, 1, 0)
+    assert counters(await reread(house, run)) == ("completed", 1, 0, 1, 0)
 
 
-async def test_a_watcher_learns_that_a_run_waits_and_is_released(house: Arena):
+async def test_a_watch_ends_when_the_run_awaits_review(house: Arena):
     run = await execute(house)
     async with aclosing(house.watcher.watch(run.id, TEAM)) as events:
-        told = [event.run.status async for event in events]
-    assert told == ["awaiting_review"]
+        statuses = [event.run.status async for event in events]
+    assert statuses == ["awaiting_review"]
 
 
-async def test_another_team_has_no_such_review(house: Arena):
+async def test_a_review_is_not_found_by_another_team(house: Arena):
     await execute(house)
     review, _ = await reviews_of(house)
     with pytest.raises(NotFound, match=f"there is no review {review.id}"):

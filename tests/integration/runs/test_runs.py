@@ -25,8 +25,8 @@ from factories import write_agent, write_tests
 TEAM = "team"
 
 
-async def execute(house: Arena, agent_id: str = "parrot", **asked: object) -> Run:
-    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id=agent_id, **asked))
+async def execute(house: Arena, agent_id: str = "parrot", **options: object) -> Run:
+    run = await house.executor.create(RunRequest(team_id=TEAM, agent_id=agent_id, **options))
     await house.executor.start(run.id, TEAM)
     return await house.executor.wait(run.id)
 
@@ -72,7 +72,7 @@ async def test_the_counters_are_the_rows_they_count(house: Arena, settings: Sett
     assert run.score_percent == 60.0
 
 
-async def test_points_weigh_beside_the_score(house: Arena, settings: Settings):
+async def test_points_are_counted_beside_the_score(house: Arena, settings: Settings):
     use(settings, "one", "return prompt.upper() if prompt.endswith('d1') else 'no'")
     folder = settings.home / "benchmarks"
     write_tests(folder / "heavy.yaml", count=1, agents=["one"], points=3.0)
@@ -105,7 +105,7 @@ async def test_trials_repeat_each_test(house: Arena):
     assert {trial for _, trial in trials} == {1, 2, 3}
 
 
-async def test_a_test_may_bring_its_own_number_of_trials(house: Arena, settings: Settings):
+async def test_a_test_may_set_its_own_number_of_trials(house: Arena, settings: Settings):
     file = settings.home / "benchmarks" / "more.yaml"
     write_tests(file, count=1, agents=["parrot"], trials=4)
     house.catalog.refresh()
@@ -171,7 +171,7 @@ async def test_a_run_fails_if_the_agent_is_unavailable_and_can_be_resumed(
 
 
 class Overloaded(BaseHTTPRequestHandler):
-    """An agent behind HTTP that has no time for one of its questions."""
+    """An HTTP agent that is overloaded for one of its questions."""
 
     def do_POST(self) -> None:
         prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["prompt"]
@@ -209,7 +209,7 @@ async def test_a_run_is_executed_once(house: Arena):
         await house.executor.resume(run.id, TEAM)
 
 
-async def test_of_many_who_start_a_run_at_once_one_succeeds(house: Arena):
+async def test_of_many_concurrent_starts_exactly_one_succeeds(house: Arena):
     run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     outcomes = await asyncio.gather(
         *(house.executor.start(run.id, TEAM) for _ in range(8)), return_exceptions=True
@@ -220,7 +220,7 @@ async def test_of_many_who_start_a_run_at_once_one_succeeds(house: Arena):
     assert await counted(house, run.id) == (5, 5, 0)
 
 
-async def test_another_teams_run_is_not_there(house: Arena):
+async def test_another_teams_run_is_not_found(house: Arena):
     run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     for attempt in (
         house.executor.start(run.id, "other"),
@@ -234,7 +234,7 @@ async def test_another_teams_run_is_not_there(house: Arena):
 
 
 @pytest.mark.parametrize(
-    ("asked", "error"),
+    ("fields", "error"),
     [
         ({"agent_id": "parot"}, NotFound),
         ({"agent_id": "parrot", "version": "9.9.9"}, NotFound),
@@ -243,11 +243,11 @@ async def test_another_teams_run_is_not_there(house: Arena):
         ({"agent_id": "parrot", "category": "navigation"}, InvalidInput),
     ],
 )
-async def test_what_cannot_be_measured_is_refused_and_nothing_is_written(
-    house: Arena, asked: dict[str, object], error: type[Exception]
+async def test_an_impossible_run_is_refused_and_nothing_is_stored(
+    house: Arena, fields: dict[str, object], error: type[Exception]
 ):
     with pytest.raises(error):
-        await house.executor.create(RunRequest(team_id=TEAM, **asked))
+        await house.executor.create(RunRequest(team_id=TEAM, **fields))
     assert await house.runs.list(TEAM) == []
 
 
@@ -257,7 +257,7 @@ async def test_an_unknown_run_is_not_found(house: Arena):
 
 
 async def held_run(house: Arena, settings: Settings) -> Run:
-    """A run of eight tests whose agent answers the first one, and the others when it is let go."""
+    """A run of eight tests whose agent answers the first one, and the rest once released."""
     wait = "while prompt != 'say word1' and not os.path.exists('go'): time.sleep(0.02)"
     use(settings, "held", f"{wait}\nreturn prompt.upper()", limits={"max_concurrency": 2})
     write_tests(settings.home / "benchmarks" / "held.yaml", count=8, agents=["held"])
@@ -321,7 +321,7 @@ async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, s
     assert await counted(house, run.id) == (8, 8, 0)
 
 
-async def test_an_interrupted_run_of_an_agent_that_is_gone_is_left_alone(settings: Settings):
+async def test_an_interrupted_run_of_a_removed_agent_is_left_alone(settings: Settings):
     async with open_arena(settings) as house:
         run = await held_run(house, settings)
     (settings.home / "agents" / "held.yaml").unlink()
@@ -389,7 +389,7 @@ async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
 
 
 async def left_running(house: Arena, lease: str | None, *, seconds_left: int) -> Run:
-    """A run that an executor with this token began and never ended."""
+    """A run that an executor with this token started and never finished."""
     run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     query = text(
         "UPDATE agent_benchmark_runs SET status = 'running', lease_token = :token,"
@@ -406,7 +406,7 @@ async def left_running(house: Arena, lease: str | None, *, seconds_left: int) ->
 
 async def test_every_run_of_a_killed_executor_continues(house: Arena, settings: Settings):
     left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
-    # A lock file that nobody holds: so a killed process leaves it.
+    # A lock file that nobody holds, as a killed process leaves it.
     (settings.home / "executors").mkdir(exist_ok=True)
     (settings.home / "executors" / "killed.lock").touch()
     resumed = await house.executor.resume_interrupted()
@@ -415,7 +415,7 @@ async def test_every_run_of_a_killed_executor_continues(house: Arena, settings: 
         assert (await house.executor.wait(run.id)).status == "completed"
 
 
-async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
+async def test_a_run_that_is_executed_here_is_not_started_a_second_time(
     house: Arena, settings: Settings
 ):
     run = await held_run(house, settings)
@@ -432,7 +432,7 @@ async def test_a_run_that_is_executed_here_is_not_begun_a_second_time(
     assert await counted(house, run.id) == (8, 8, 0)
 
 
-async def test_a_run_continues_once_its_unseen_executor_has_been_silent_for_too_long(house: Arena):
+async def test_a_run_continues_once_the_lease_of_its_remote_executor_has_expired(house: Arena):
     fresh = await left_running(house, "elsewhere", seconds_left=60)
     silent = await left_running(house, "elsewhere", seconds_left=-1)
     given_back = await left_running(house, None, seconds_left=-1)
@@ -443,7 +443,7 @@ async def test_a_run_continues_once_its_unseen_executor_has_been_silent_for_too_
         assert (await house.runs.get(untouched.id, TEAM)).completed_tests == 0
 
 
-async def test_a_living_executor_that_the_database_keeps_waiting_keeps_its_run(
+async def test_a_living_executor_with_an_expired_lease_keeps_its_run(
     house: Arena, settings: Settings
 ):
     living = Owner(settings.home / "executors")
@@ -454,7 +454,7 @@ async def test_a_living_executor_that_the_database_keeps_waiting_keeps_its_run(
     assert (await house.executor.wait(run.id)).status == "completed"
 
 
-async def test_a_server_looks_for_interrupted_runs_again_and_again(
+async def test_a_server_looks_for_interrupted_runs_periodically(
     house: Arena, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(executor, "RESUME_SECONDS", 0.01)
@@ -465,7 +465,7 @@ async def test_a_server_looks_for_interrupted_runs_again_and_again(
     assert statuses[-1] == "completed"
 
 
-async def test_a_start_that_is_given_up_leaves_no_run_without_an_executor(house: Arena):
+async def test_a_cancelled_start_leaves_no_run_without_an_executor(house: Arena):
     run = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
     touch = text("UPDATE agent_benchmark_runs SET category = category")
     async with house.database.writing() as connection:

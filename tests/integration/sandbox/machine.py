@@ -1,4 +1,4 @@
-"""What the tests of this room need from the machine, and who they run as."""
+"""What the sandbox tests need from the machine, and which user they run as."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[3]
 SOMEBODY = 61998
-"""A user without any rights, for the second run of everything."""
+"""An unprivileged user, for the second run of everything."""
 
 
 def need(condition: bool, reason: str) -> None:
@@ -31,7 +31,7 @@ def need_isolation() -> None:
 
 
 def copy_for_anybody(folder: Path) -> Path:
-    """The code of this room and its tests where every user can read it."""
+    """Copy the sandbox code and its tests to where every user can read them."""
     packages = Path(sysconfig.get_path("platlib"))
     shutil.copytree(REPOSITORY / "src/arena/sandbox", folder / "arena/sandbox")
     for name in ("__init__.py", "errors.py", "text.py"):
@@ -87,7 +87,7 @@ def run_as(
     environment: dict[str, str],
     before: Callable[[], None] | None = None,
 ) -> None:
-    """Run a program as `user` (None: as ourselves) and insist that it works."""
+    """Run a program as `user` (None: as ourselves) and assert that it succeeds."""
     identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     done = subprocess.run(
         command,

@@ -84,7 +84,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS.keys())
-async def test_what_is_not_a_regular_file_is_neither_read_nor_written(provider, trap) -> None:
+async def test_only_regular_files_are_read_and_written(provider, trap) -> None:
     sandbox = await provider.create()
     assert (await sandbox.exec(trap)).exit_code == 0
     with pytest.raises(UnsafeFile):
@@ -148,7 +148,7 @@ async def test_the_sandboxes_own_timeout_is_the_default(provider) -> None:
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 1e10, 0.0, -5.0])
-async def test_a_timeout_that_is_none_is_refused(provider, seconds) -> None:
+async def test_an_invalid_timeout_is_refused(provider, seconds) -> None:
     sandbox = await provider.create()
     with pytest.raises(InvalidInput, match="timeout"):
         await sandbox.exec("true", timeout=seconds)
@@ -167,14 +167,14 @@ async def test_text_that_cannot_be_written_is_refused(provider) -> None:
     assert (await sandbox.exec("echo after")).stdout == "after\n"
 
 
-async def test_output_over_the_limit_is_cut_and_named(provider) -> None:
+async def test_output_over_the_limit_is_truncated_and_the_limit_named(provider) -> None:
     sandbox = await provider.create()
     result = await sandbox.exec("yes | head -c 5000000")
     assert result.limit is Limit.OUTPUT
     assert len(result.stdout) <= LIMITS.output_bytes
 
 
-async def test_bytes_that_are_no_text_are_shown(provider) -> None:
+async def test_invalid_utf8_in_the_output_is_escaped(provider) -> None:
     sandbox = await provider.create()
     assert (await sandbox.exec(r"printf '\377ok'")).stdout == "\\xffok"
 

@@ -1,4 +1,4 @@
-"""The provider's own life: what it survives, what it refuses, and what it leaves behind."""
+"""The lifecycle of the provider: what it survives, refuses and leaves behind."""
 
 import asyncio
 import contextlib
@@ -63,13 +63,13 @@ def descendants(root: int) -> set[int]:
 async def until(condition, seconds: float = 20.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
+        assert time.monotonic() < deadline, "the condition did not come true in time"
         await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("which", ["pid", "reaper_pid", "zygote_pid"])
 async def test_a_killed_zygote_is_replaced_unnoticed(which) -> None:
-    """Whichever of the box, its reaper and the zygote itself it is; the other two go with it."""
+    """Whichever of bubblewrap, the reaper and the zygote is killed, the other two exit too."""
     async with NamespaceProvider(Limits(wall_seconds=20.0)) as provider:
         assert await answer(provider) == 2
         zygote = provider._fleet(Kind.PYTHON).zygotes[0]
@@ -117,7 +117,7 @@ async def test_closing_ends_every_process_and_group() -> None:
     await provider.close()
     await provider.close()
     await asyncio.gather(*sleeping, return_exceptions=True)
-    # By number, wherever they are now: an orphan is nobody's descendant.
+    # By pid, because an orphan is no longer our descendant.
     await until(lambda: not any(map(alive, family)))
     await until(lambda: not own_groups())
 
@@ -162,7 +162,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_box_that_does_not_end_by_itself_leaves_no_orphan() -> None:
+async def test_a_sandbox_that_does_not_exit_by_itself_leaves_no_orphan() -> None:
     done = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", ORPHANS], capture_output=True, text=True, timeout=60
     )
@@ -298,7 +298,7 @@ asyncio.run(look())
 
 
 async def test_without_user_namespaces_the_probe_says_so() -> None:
-    need(os.geteuid() == 0 or find_own_python(), "the interpreter is not where a box can see it")
+    need(os.geteuid() == 0 or find_own_python(), "the interpreter is not visible in a sandbox")
     packages = [path for path in sys.path if path.startswith("/")]
     line = ["bwrap", "--unshare-user", "--disable-userns", "--dev-bind", "/", "/"]
     line += ["--setenv", "PYTHONPATH", ":".join(packages), "--", sys.executable, "-c"]
@@ -360,9 +360,9 @@ async def test_groups_of_killed_supervisors_are_swept_up() -> None:
     assert not stale.exists()
 
 
-async def test_a_start_that_is_broken_off_leaves_nothing() -> None:
-    """Bubblewrap is ended at every moment of its own start."""
-    before = boxes()
+async def test_a_cancelled_start_leaves_no_process() -> None:
+    """Cancelled at many moments while bubblewrap starts."""
+    before = bubblewrap_pids()
     for delay in [n / 4000 for n in range(40)]:
         provider = NamespaceProvider()
         starting = asyncio.create_task(provider.call(HONEST))
@@ -370,10 +370,10 @@ async def test_a_start_that_is_broken_off_leaves_nothing() -> None:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
         await provider.close()
-    await until(lambda: not boxes() - before)
+    await until(lambda: not bubblewrap_pids() - before)
 
 
-def boxes() -> set[int]:
+def bubblewrap_pids() -> set[int]:
     """Every bubblewrap process that is ours or an orphan, and alive."""
     found = set()
     for entry in Path("/proc").iterdir():
@@ -387,8 +387,8 @@ def boxes() -> set[int]:
     return found
 
 
-async def test_a_box_starts_whatever_numbers_the_open_files_have() -> None:
-    """Its descriptors have the supervisor's numbers, and 69 was once one too many."""
+async def test_a_sandbox_starts_whatever_numbers_the_open_files_have() -> None:
+    """Descriptors keep the supervisor's numbers, and number 69 once broke the start."""
     for base in range(60, 72):
         held = [os.dup(0)]
         while held[-1] < base:
@@ -399,8 +399,8 @@ async def test_a_box_starts_whatever_numbers_the_open_files_have() -> None:
             os.close(number)
 
 
-async def test_a_box_that_gets_no_process_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine is busy, not unable to isolate: trying again later may work."""
+async def test_a_sandbox_that_cannot_fork_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine is busy, not unable to isolate: a later retry may work."""
     lower = "import resource; resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))"
     code = box.BOOTSTRAP.replace("main = module.main", f"main = module.main\n{lower}")
     monkeypatch.setattr(box, "BOOTSTRAP", code)
@@ -409,19 +409,19 @@ async def test_a_box_that_gets_no_process_says_so(monkeypatch: pytest.MonkeyPatc
             await provider.call(HONEST)
 
 
-async def test_a_box_that_is_killed_while_it_starts_is_started_once_more() -> None:
+async def test_a_sandbox_that_is_killed_while_it_starts_is_started_once_more() -> None:
     async with NamespaceProvider() as provider:
         members = provider._fleet(Kind.WORKSPACE)
-        begun: list[int] = []
+        pids_started: list[int] = []
 
         def launch_twice(box: Box) -> launch.Started:
             started = launch.launch(box)
-            begun.append(started.process.pid)
-            if len(begun) == 1:
+            pids_started.append(started.process.pid)
+            if len(pids_started) == 1:
                 os.killpg(started.process.pid, signal.SIGKILL)
             return started
 
         members.launch = launch_twice
         sandbox = await provider.create()
         assert (await sandbox.exec("echo up")).stdout == "up\n"
-    assert len(begun) == 2
+    assert len(pids_started) == 2

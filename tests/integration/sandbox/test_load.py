@@ -1,4 +1,4 @@
-"""Large standards, large inputs, crowds, and a mixture of the hostile and the harmless."""
+"""Large standards, large inputs, high load, and a mix of hostile and harmless submissions."""
 
 # ruff: noqa: E501 - the lines of a submission stay whole
 
@@ -28,7 +28,7 @@ def f(seconds):
 
 
 async def test_many_submissions_at_once_do_not_exceed_their_wall_time() -> None:
-    """Each could be done in a third of the time that it may take; together they need more."""
+    """Each alone needs a third of its wall time; together they need more."""
     call = FunctionCall(language="python", source=BUSY, function_name="f", inputs=[[0.4]])
     async with NamespaceProvider(Limits(wall_seconds=1.2, cpu_seconds=5)) as provider:
         crowd = [provider.call(call) for _ in range(submissions_at_once())]
@@ -36,8 +36,8 @@ async def test_many_submissions_at_once_do_not_exceed_their_wall_time() -> None:
     assert {outcome.cases[0].value for outcome in outcomes} == {"done"}, outcomes
 
 
-async def test_a_crowd_of_programs_is_not_late_either() -> None:
-    """All at once they would need more than anybody may wait for a core."""
+async def test_many_programs_at_once_do_not_exceed_their_wall_time_either() -> None:
+    """Together they need longer than any of them may wait for a core."""
     program = "import time\nwhile time.process_time() < 0.25: pass\nprint(input())"
     limits = Limits(wall_seconds=0.8, cpu_seconds=5)
     async with NamespaceProvider(limits) as provider:
@@ -51,7 +51,7 @@ async def test_a_crowd_of_programs_is_not_late_either() -> None:
     assert set(errors) == {None}
 
 
-async def test_who_waits_for_nothing_but_time_is_not_part_of_the_crowd() -> None:
+async def test_a_sleeping_submission_hits_its_wall_time_under_load_too() -> None:
     sleep = "import time\ndef f(): time.sleep(600)"
     sleeper = FunctionCall(language="python", source=sleep, function_name="f", inputs=[[]])
     busy = FunctionCall(language="python", source=BUSY, function_name="f", inputs=[[0.3]])
@@ -164,7 +164,7 @@ HOSTILE = {"python": HOSTILE_PYTHON, "quickjs": HOSTILE_QUICKJS, "node": HOSTILE
 
 
 def hostile_submission(number: int) -> tuple[str, str, Limit | None]:
-    """Language, source and the limit it runs into; Node's are dearer, so there are fewer."""
+    """Language, source and the limit it runs into; Node's are slower, so there are fewer."""
     engine = ("python", "python", "quickjs", "python", "node")[number % 5]
     texts = HOSTILE[engine]
     source, limit = texts[number // 5 % len(texts)]
@@ -202,7 +202,7 @@ async def test_a_thousand_hostile_and_harmless_submissions_mixed() -> None:
 
 
 async def test_concurrent_submissions_cannot_talk_to_each_other() -> None:
-    """Each tries every way to leave a word, and to find the other's, for half a second."""
+    """Each tries for half a second to leave a message and to find those of the others."""
     source = """
 import os, socket, time
 def attempt(action):

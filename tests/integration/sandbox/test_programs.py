@@ -67,7 +67,7 @@ async def test_every_built_in_language_is_tried() -> None:
     assert set(PROGRAMS) == set(read_languages(BUILTIN))
 
 
-async def test_what_does_not_compile_fails_every_case(provider) -> None:
+async def test_code_that_does_not_compile_fails_every_case(provider) -> None:
     cases = CASES * 2
     results = await run_tests(provider, "int main( {", None, cases, language="c")
     assert [result.passed for result in results] == [False, False]
@@ -124,13 +124,13 @@ HUNGRY = {
 
 
 @pytest.mark.parametrize(("language", "source"), HUNGRY.values(), ids=HUNGRY.keys())
-async def test_too_little_memory_is_named(provider, language, source) -> None:
+async def test_running_out_of_memory_is_named(provider, language, source) -> None:
     results = await run_tests(provider, source, None, CASES, language=language)
     assert results[0].limit is Limit.MEMORY, results[0]
     assert "over the limit: memory" in str(results[0].error)
 
 
-async def test_another_failure_is_not_a_want_of_memory(provider) -> None:
+async def test_another_failure_is_not_reported_as_out_of_memory(provider) -> None:
     crash = "int main(void) { *(volatile int *)0 = 1; }"
     results = await run_tests(provider, crash, None, CASES, language="c")
     assert results[0].limit is None
@@ -139,7 +139,7 @@ async def test_another_failure_is_not_a_want_of_memory(provider) -> None:
     assert results[0].passed
 
 
-async def test_a_language_of_ones_own(provider, tmp_path) -> None:
+async def test_a_custom_language(provider, tmp_path) -> None:
     file = tmp_path / "languages.toml"
     file.write_text('[awk]\nfile = "main.awk"\nrun = "awk -f main.awk"\nneeds = ["awk"]\n')
     add_languages(file)

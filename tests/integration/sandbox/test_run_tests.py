@@ -193,7 +193,7 @@ BOTH_ENGINES = {
 @pytest.mark.parametrize(
     ("source", "inputs", "expected"), BOTH_ENGINES.values(), ids=BOTH_ENGINES.keys()
 )
-async def test_both_engines_say_the_same(engine, source, inputs, expected) -> None:
+async def test_both_engines_return_the_same(engine, source, inputs, expected) -> None:
     await check(engine, source, inputs, expected, language="javascript")
 
 
@@ -214,24 +214,24 @@ NODE = {
 
 
 @pytest.mark.parametrize(("source", "inputs", "expected"), NODE.values(), ids=NODE.keys())
-async def test_what_needs_node_gets_node(provider, source, inputs, expected) -> None:
+async def test_code_that_needs_node_runs_in_node(provider, source, inputs, expected) -> None:
     results = await check(provider, source, inputs, expected, language="javascript")
     assert results[0].engine.startswith("node v")
 
 
-async def test_what_does_not_need_node_gets_quickjs(provider) -> None:
+async def test_code_that_does_not_need_node_runs_in_quickjs(provider) -> None:
     results = await check(provider, "function f(x) { return x; }", [1], 1)
     assert results[0].engine == "quickjs"
 
 
-async def test_an_error_is_always_the_word_of_node(provider) -> None:
+async def test_an_error_always_comes_from_node(provider) -> None:
     case = TestCase(input=[None], expected=1)
     results = await run_tests(provider, "function f(x) { return x.y.z; }", "f", [case])
     assert results[0].engine.startswith("node v")
     assert "Cannot read properties of null" in str(results[0].error)
 
 
-async def test_what_is_slow_in_quickjs_has_its_time_in_node(provider) -> None:
+async def test_code_that_is_slow_in_quickjs_runs_in_node(provider) -> None:
     source = "function f(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i) % 7; return s; }"
     results = await check(provider, source, [300_000_000], 1, language="javascript")
     assert results[0].engine.startswith("node v")
@@ -294,7 +294,7 @@ async def test_a_function_in_a_compiled_language_is_refused(provider) -> None:
         await run_tests(provider, "fn f() {}", "f", seed_cases(), language="rust")
 
 
-async def test_a_name_that_is_none_is_refused(provider) -> None:
+async def test_an_invalid_function_name_is_refused(provider) -> None:
     with pytest.raises(InvalidInput, match="not a name"):
         await run_tests(provider, RIGHT, "x) || process.exit(", seed_cases())
 
@@ -313,7 +313,7 @@ MARKDOWN = {
 
 
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN.keys())
-async def test_a_right_function_is_found_in_markdown(provider, text) -> None:
+async def test_a_correct_function_is_found_in_markdown(provider, text) -> None:
     cases = [TestCase(input=[1, 2], expected=3)]
     results = await run_tests(provider, text, "add", cases)
     assert calc_score(results) == 100, results

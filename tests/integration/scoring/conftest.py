@@ -1,6 +1,6 @@
-"""Scores as a stranger meets them: through the API of a whole Arena, on both databases.
+"""Scores through the API of a whole Arena, on both databases.
 
-One Arena serves all tests of a file, and every test has a team of its own: teams never meet.
+One Arena serves all tests of a file, and every test has a team of its own: teams are isolated.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -53,13 +53,13 @@ def house(app: FastAPI) -> Arena:
 
 @pytest.fixture
 def era() -> str:
-    """What the teams of this test begin with."""
+    """The prefix of the team names of this test."""
     return uuid4().hex
 
 
 @pytest.fixture
 def team(era: str) -> str:
-    """The team that the API is asked for: `red` in the histories of this era."""
+    """The team of the API requests: `red` in the histories of this era."""
     return f"{era}-red"
 
 

@@ -47,8 +47,8 @@ async def test_the_seeds_example_gives_85_and_a_half(
     vote = Voted(who=PARROT, user="ann", about=None, rating=4)
     await drive(house, era, [run, vote, Reported(team="red", executions=tuple(done))])
     (entry,) = await board_of(api)
-    shown = [entry[f"{name}_score"] for name in ("benchmark", "user_rating", "success_rate")]
-    assert [*shown, entry["cost_efficiency_score"]] == [100.0, 75.0, 80.0, 70.0]
+    components = [entry[f"{name}_score"] for name in ("benchmark", "user_rating", "success_rate")]
+    assert [*components, entry["cost_efficiency_score"]] == [100.0, 75.0, 80.0, 70.0]
     assert entry["overall_score"] == 85.5
     assert (entry["coverage"], entry["provisional"], entry["avg_user_rating"]) == (1.0, False, 4.0)
     assert (entry["rank"], entry["feedback_count"], entry["execution_count"]) == (1, 1, 5)
@@ -59,7 +59,7 @@ async def test_a_perfect_benchmark_alone_is_100_and_provisional(
 ):
     await drive(house, era, [a_run("parrot", "+++")])
     async with house.database.writing() as connection:
-        # As of a run from before its executions were written down.
+        # As with a run from before executions were recorded.
         await connection.execute(delete(Executions).where(Executions.team_id == team))
     assert (await api.post("/scores/recalculate")).json()["recalculated"] == ["parrot:1.0.0"]
     (entry,) = await board_of(api)
@@ -214,18 +214,16 @@ async def test_categories_and_tags_have_boards_of_their_own(
     assert both.status_code == 422
 
 
-async def test_a_board_can_be_asked_for_well_founded_scores_only(
-    house: Arena, api: httpx2.AsyncClient, era: str
-):
+async def test_a_board_can_be_filtered_by_coverage(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+"), a_run("b", "-", tokens=5)])
     subject = Who(team="red", agent="b", version="1.0.0").subject(era)
     await house.scores.submit_feedback(subject, rating=5)
     assert [e["agent_id"] for e in await board_of(api, min_coverage=0.6)] == ["a", "b"]
     (entry,) = await board_of(api, min_coverage=0.61)
     assert (entry["agent_id"], entry["rank"], entry["rank_high"]) == ("b", 1, 1)
-    for wrong in (1.01, -0.1, "nan", "much"):
-        answer = await api.get("/leaderboard", params={"min_coverage": wrong})
-        assert answer.status_code == 422, wrong
+    for invalid in (1.01, -0.1, "nan", "much"):
+        answer = await api.get("/leaderboard", params={"min_coverage": invalid})
+        assert answer.status_code == 422, invalid
 
 
 async def test_a_team_without_evidence_has_an_empty_board(api: httpx2.AsyncClient):

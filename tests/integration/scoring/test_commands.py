@@ -51,10 +51,12 @@ def test_from_runs_and_ratings_to_a_leaderboard(arena: Command):
         ("parrot", 95.83, 2),
         ("mute", 33.33, 0),
     ]
-    shown = arena("leaderboard")
-    assert "★ 4.5 (2)" in shown
-    assert "weights: benchmark 40%, user rating 30%, success rate 20%, cost efficiency 10%" in shown
-    assert "* provisional" in shown
+    output = arena("leaderboard")
+    assert "★ 4.5 (2)" in output
+    assert (
+        "weights: benchmark 40%, user rating 30%, success rate 20%, cost efficiency 10%" in output
+    )
+    assert "* provisional" in output
     rows = list(csv.DictReader(io.StringIO(arena("leaderboard", "--csv"))))
     assert [(row["rank"], row["agent_id"], row["overall_score"]) for row in rows] == [
         ("1", "parrot", "95.83"),
@@ -80,12 +82,12 @@ def test_from_runs_and_ratings_to_a_leaderboard(arena: Command):
 def test_agents_are_compared_and_the_tests_where_they_differ_are_shown(arena: Command):
     arena("run", "parrot")
     arena("run", "mute")
-    shown = arena("compare", "parrot:1.0.0", "mute:1.0.0", "nobody:1.0.0")
-    assert "nobody:1.0.0: no data" in shown
-    assert "7 tests in common, +100.0 %" in shown
-    assert "p = 0.016, significant" in shown
-    assert all(f"words_{number:05}" in shown for number in range(1, 8))
-    assert "parrot:1.0.0 is ahead, and the difference is significant" in shown
+    output = arena("compare", "parrot:1.0.0", "mute:1.0.0", "nobody:1.0.0")
+    assert "nobody:1.0.0: no data" in output
+    assert "7 tests in common, +100.0 %" in output
+    assert "p = 0.016, significant" in output
+    assert all(f"words_{number:05}" in output for number in range(1, 8))
+    assert "parrot:1.0.0 is ahead, and the difference is significant" in output
     assert json.loads(arena("compare", "parrot:1.0.0", "mute:1.0.0", "--json"))["significant"]
 
 
@@ -106,18 +108,21 @@ def test_the_leaderboard_fits_the_screen(
 
 
 def test_repeats_are_reported(arena: Command):
-    told = json.loads(arena("run", "moody", "--trials", "3", "--json"))
-    assert (told["trials"]["k"], told["trials"]["flaky"]) == (3, ["moods_00001", "moods_00002"])
-    assert (told["trials"]["pass_at_k"], told["trials"]["pass_all_k"]) == (1.0, 0.0)
-    assert len(told["results"]) == told["count"] == 6
-    assert told["results"][0]["pass_at_k"] == 1.0
-    again = json.loads(arena("runs", "show", told["run"]["id"], "--json"))
-    assert again == told
-    shown = arena("runs", "show", told["run"]["id"])
-    assert "pass@3 100.0 %  pass^3 0.0 %  flaky: moods_00001, moods_00002" in shown
+    details = json.loads(arena("run", "moody", "--trials", "3", "--json"))
+    assert (details["trials"]["k"], details["trials"]["flaky"]) == (
+        3,
+        ["moods_00001", "moods_00002"],
+    )
+    assert (details["trials"]["pass_at_k"], details["trials"]["pass_all_k"]) == (1.0, 0.0)
+    assert len(details["results"]) == details["count"] == 6
+    assert details["results"][0]["pass_at_k"] == 1.0
+    again = json.loads(arena("runs", "show", details["run"]["id"], "--json"))
+    assert again == details
+    output = arena("runs", "show", details["run"]["id"])
+    assert "pass@3 100.0 %  pass^3 0.0 %  flaky: moods_00001, moods_00002" in output
 
 
 @pytest.mark.parametrize("rating", ["0", "6", "4.9", "five", ""])
-def test_a_rating_that_is_none_is_wrong_usage(arena: Command, rating: str):
+def test_an_invalid_rating_is_a_usage_error(arena: Command, rating: str):
     arena("feedback", "parrot", "--rating", rating, exit_code=2)
     assert "nothing to rank yet" in arena("leaderboard")

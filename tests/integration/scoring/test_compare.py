@@ -23,18 +23,18 @@ async def test_the_one_with_the_higher_overall_score_wins(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "++-"), a_run("b", "+--")])
-    told = await compare(api, "b:1.0.0,a:1.0.0")
-    assert [(e["agent_id"], e["benchmark_score"]) for e in told["comparison"]] == [
+    comparison = await compare(api, "b:1.0.0,a:1.0.0")
+    assert [(e["agent_id"], e["benchmark_score"]) for e in comparison["comparison"]] == [
         ("b", 33.33),
         ("a", 66.67),
     ]
-    assert [(e["rank"], e["rank_low"], e["rank_high"]) for e in told["comparison"]] == [
+    assert [(e["rank"], e["rank_low"], e["rank_high"]) for e in comparison["comparison"]] == [
         (2, 1, 2),
         (1, 1, 2),
     ]
-    assert (told["winner"], told["winner_version"]) == ("a", "1.0.0")
-    assert told["significant"] is False
-    (pair,) = told["pairs"]
+    assert (comparison["winner"], comparison["winner_version"]) == ("a", "1.0.0")
+    assert comparison["significant"] is False
+    (pair,) = comparison["pairs"]
     assert (pair["first"], pair["second"], pair["common_tests"]) == ("b:1.0.0", "a:1.0.0", 3)
     assert pair["difference"] == pytest.approx(-1 / 3)
     assert [test["test_id"] for test in pair["differing"]] == ["t1"]
@@ -43,36 +43,40 @@ async def test_the_one_with_the_higher_overall_score_wins(
 
 async def test_a_clear_lead_is_significant(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+" * 7 + "+"), a_run("b", "-" * 7 + "+")])
-    told = await compare(api, "a:1.0.0,b:1.0.0")
-    assert told["significant"] is True
+    comparison = await compare(api, "a:1.0.0,b:1.0.0")
+    assert comparison["significant"] is True
     # Seven of seven one way: 2 / 2^7.
-    assert told["pairs"][0]["p_value"] == pytest.approx(2 / 2**7)
+    assert comparison["pairs"][0]["p_value"] == pytest.approx(2 / 2**7)
 
 
-async def test_three_agents_pay_for_three_comparisons(
+async def test_p_values_of_three_agents_are_adjusted_for_three_comparisons(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+" * 7), a_run("b", "-" * 7), a_run("c", "-" * 7)])
-    told = await compare(api, "a:1.0.0,b:1.0.0,c:1.0.0")
-    assert [pair["adjusted_p_value"] for pair in told["pairs"]] == pytest.approx(
+    comparison = await compare(api, "a:1.0.0,b:1.0.0,c:1.0.0")
+    assert [pair["adjusted_p_value"] for pair in comparison["pairs"]] == pytest.approx(
         [3 * 2 / 2**7, 3 * 2 / 2**7, 1.0]
     )
-    assert told["significant"] is True
+    assert comparison["significant"] is True
 
 
 async def test_on_a_tie_nobody_wins(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+-"), a_run("b", "-+")])
-    told = await compare(api, "a:1.0.0,b:1.0.0")
-    assert (told["winner"], told["winner_version"], told["significant"]) == (None, None, False)
-    assert len(told["pairs"][0]["differing"]) == 2
+    comparison = await compare(api, "a:1.0.0,b:1.0.0")
+    assert (comparison["winner"], comparison["winner_version"], comparison["significant"]) == (
+        None,
+        None,
+        False,
+    )
+    assert len(comparison["pairs"][0]["differing"]) == 2
 
 
 async def test_two_versions_of_one_agent_are_distinguished(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+-"), a_run("a", "++", version="1.1.0")])
-    told = await compare(api, "a:1.0.0, a:1.1.0")
-    assert (told["winner"], told["winner_version"]) == ("a", "1.1.0")
+    comparison = await compare(api, "a:1.0.0, a:1.1.0")
+    assert (comparison["winner"], comparison["winner_version"]) == ("a", "1.1.0")
 
 
 async def test_an_unknown_agent_is_listed_as_unknown_and_not_as_zero(
@@ -82,12 +86,12 @@ async def test_an_unknown_agent_is_listed_as_unknown_and_not_as_zero(
         who=Who(team="blue", agent="parrot", version="1.0.0"), user="u", about=None, rating=5
     )
     await drive(house, era, [a_run("a", "+-"), blue])
-    # `nobody` does not exist; of `parrot` this team knows nothing, even once it was recalculated.
+    # `nobody` does not exist; this team has no data on `parrot`, even after a recalculation.
     await api.post("/scores/recalculate", params={"agent_id": "parrot", "version": "1.0.0"})
-    told = await compare(api, "nobody:1.0.0,a:1.0.0,parrot:1.0.0,a:9.9.9")
-    assert told["unknown"] == ["nobody:1.0.0", "parrot:1.0.0", "a:9.9.9"]
-    assert [entry["agent_id"] for entry in told["comparison"]] == ["a"]
-    assert (told["winner"], told["pairs"]) == (None, [])
+    comparison = await compare(api, "nobody:1.0.0,a:1.0.0,parrot:1.0.0,a:9.9.9")
+    assert comparison["unknown"] == ["nobody:1.0.0", "parrot:1.0.0", "a:9.9.9"]
+    assert [entry["agent_id"] for entry in comparison["comparison"]] == ["a"]
+    assert (comparison["winner"], comparison["pairs"]) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,7 @@ async def test_repeated_tests_are_compared_by_how_often_they_passed(
     assert pair["difference"] == pytest.approx(1 / 6)
 
 
-async def test_places_are_right_at_once_after_sql_has_recalculated_a_score(
+async def test_ranks_are_correct_right_after_sql_has_recalculated_a_score(
     house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     await drive(house, era, [a_run("a", "+" * 200), a_run("b", "-" * 200)])

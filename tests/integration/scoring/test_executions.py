@@ -53,8 +53,8 @@ async def test_other_words_for_a_status_are_refused(api: httpx2.AsyncClient, sta
     assert (await api.get("/leaderboard")).json()["total"] == 0
 
 
-async def test_what_was_reported_is_written_down(house: Arena, api: httpx2.AsyncClient, team: str):
-    told = done(
+async def test_a_reported_execution_is_stored(house: Arena, api: httpx2.AsyncClient, team: str):
+    execution = done(
         input_tokens=1200,
         output_tokens=300,
         model="a-model-of-my-own",
@@ -63,7 +63,7 @@ async def test_what_was_reported_is_written_down(house: Arena, api: httpx2.Async
         finished_at="2026-01-02T03:04:05+02:00",
         idempotency_key="k",
     )
-    await report(api, told)
+    await report(api, execution)
     (row,) = await rows(house, team)
     assert (row.source, row.status, row.idempotency_key) == ("reported", "completed", "k")
     assert (row.input_tokens, row.output_tokens, row.model) == (1200, 300, "a-model-of-my-own")
@@ -125,9 +125,9 @@ async def test_a_key_is_counted_once_by_many_at_once(
 async def test_a_key_used_for_something_else_refuses_the_whole_batch(
     house: Arena, api: httpx2.AsyncClient, team: str, changed: dict[str, object]
 ):
-    told = done(idempotency_key="k", input_tokens=10, model="m", duration_seconds=0.123456)
-    await report(api, told)
-    answer = await report(api, done(), told | changed, done())
+    execution = done(idempotency_key="k", input_tokens=10, model="m", duration_seconds=0.123456)
+    await report(api, execution)
+    answer = await report(api, done(), execution | changed, done())
     assert answer.status_code == 409
     assert "'k'" in answer.json()["detail"]
     assert await count(house, team) == 1
@@ -137,10 +137,10 @@ async def test_a_key_used_for_something_else_refuses_the_whole_batch(
     assert answer.status_code == 409
     assert await count(house, team) == 1
     assert await success_rate(api) == (100.0, 1)
-    assert (await report(api, told)).json() == {"accepted": 0, "duplicates": 1}
+    assert (await report(api, execution)).json() == {"accepted": 0, "duplicates": 1}
 
 
-async def test_the_same_key_means_another_thing_in_another_team(api: httpx2.AsyncClient, era: str):
+async def test_each_team_has_its_own_keys(api: httpx2.AsyncClient, era: str):
     await report(api, done(idempotency_key="k"))
     body = {"executions": [done("failed", idempotency_key="k")]}
     answer = await api.post("/executions", json=body, params={"team_id": f"{era}-blue"})
@@ -148,7 +148,7 @@ async def test_the_same_key_means_another_thing_in_another_team(api: httpx2.Asyn
     assert await success_rate(api) == (100.0, 1)
 
 
-async def test_a_thousand_are_taken_and_one_more_is_not(
+async def test_a_thousand_are_accepted_and_one_more_is_not(
     house: Arena, api: httpx2.AsyncClient, team: str
 ):
     batch = [done(idempotency_key=str(number)) for number in range(1001)]
@@ -163,7 +163,7 @@ async def test_a_thousand_are_taken_and_one_more_is_not(
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid_field",
     [
         '"input_tokens": -1',
         '"input_tokens": 1.5',
@@ -186,10 +186,10 @@ async def test_a_thousand_are_taken_and_one_more_is_not(
     ],
 )
 async def test_a_bad_value_refuses_the_whole_batch(
-    house: Arena, api: httpx2.AsyncClient, team: str, wrong: str
+    house: Arena, api: httpx2.AsyncClient, team: str, invalid_field: str
 ):
     fine = '{"agent_id": "parrot", "status": "completed"}'
-    bad = '{"agent_id": "parrot", "status": "completed", ' + wrong + "}"
+    bad = '{"agent_id": "parrot", "status": "completed", ' + invalid_field + "}"
     answer = await api.post(
         "/executions",
         content=f'{{"executions": [{fine}, {bad}]}}',
@@ -210,9 +210,9 @@ async def test_an_unknown_agent_refuses_the_whole_batch(
 
 
 @pytest.mark.parametrize("seconds", [1.2345665, 0.0000005, 12345.6789015, 999_999_999.9999995])
-async def test_an_execution_sent_again_is_known_however_exactly_its_time_was_measured(
+async def test_a_repeated_execution_is_a_duplicate_however_precise_its_duration(
     api: httpx2.AsyncClient, seconds: float
 ):
-    told = done(duration_seconds=seconds, idempotency_key="k")
-    assert (await report(api, told)).json() == {"accepted": 1, "duplicates": 0}
-    assert (await report(api, told)).json() == {"accepted": 0, "duplicates": 1}
+    execution = done(duration_seconds=seconds, idempotency_key="k")
+    assert (await report(api, execution)).json() == {"accepted": 1, "duplicates": 0}
+    assert (await report(api, execution)).json() == {"accepted": 0, "duplicates": 1}

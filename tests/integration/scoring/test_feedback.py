@@ -30,15 +30,15 @@ async def standing(api: httpx2.AsyncClient) -> tuple[int, float | None]:
     return entry["feedback_count"], entry["avg_user_rating"]
 
 
-async def test_a_rating_is_taken_as_the_seed_says(api: httpx2.AsyncClient):
+async def test_a_rating_is_accepted_as_the_seed_says(api: httpx2.AsyncClient):
     answer = await rate(
         api, 5, comment="Excellent navigation capabilities", task_description="Navigate to settings"
     )
     assert answer.status_code == 200
-    told = answer.json()
-    assert told["message"] == "Feedback submitted successfully"
+    receipt = answer.json()
+    assert receipt["message"] == "Feedback submitted successfully"
     (vote,) = await listed(api)
-    assert vote["id"] == told["feedback_id"]
+    assert vote["id"] == receipt["feedback_id"]
     assert (vote["rating"], vote["comment"]) == (5, "Excellent navigation capabilities")
     assert (vote["user_id"], vote["agent_version"]) == ("anonymous", "1.0.0")
     assert await standing(api) == (1, 5.0)
@@ -59,7 +59,7 @@ async def test_anything_but_a_whole_number_from_1_to_5_is_refused_and_nothing_is
     assert (await api.get("/leaderboard")).json()["leaderboard"] == []
 
 
-async def test_what_no_vote_can_hold_is_refused(api: httpx2.AsyncClient):
+async def test_invalid_fields_are_refused(api: httpx2.AsyncClient):
     for keys in (
         {"user_id": ""},
         {"user_id": "u" * 101},
@@ -155,7 +155,7 @@ async def test_votes_come_page_by_page_without_gaps(api: httpx2.AsyncClient):
     assert (await api.get("/feedback", params={"cursor": "what?"})).status_code == 422
 
 
-async def test_another_team_sees_nothing_of_it(api: httpx2.AsyncClient):
+async def test_another_team_does_not_see_the_votes(api: httpx2.AsyncClient):
     await rate(api, 5)
     elsewhere = {"team_id": uuid4().hex}
     assert (await api.get("/feedback", params=elsewhere)).json()["count"] == 0

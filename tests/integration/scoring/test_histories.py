@@ -96,9 +96,9 @@ def check_rows(rows: dict[Who, Row], known: dict[Who, Tally], runs: list[UUID | 
     assert rows.keys() == known.keys()
     expected = {who: scores(tally) for who, tally in known.items()}
     for who, row in rows.items():
-        wanted, tally = expected[who], known[who]
-        for name in (*(n for n in wanted if n.endswith("_score")), "coverage", "execution_count"):
-            assert row[name] == wanted[name], (who, name)
+        own, tally = expected[who], known[who]
+        for name in (*(n for n in own if n.endswith("_score")), "coverage", "execution_count"):
+            assert row[name] == own[name], (who, name)
         stars = list(tally.votes.values())
         assert row["rating_count"] == len(stars)
         assert row["rating_sum"] == sum(stars)
@@ -106,8 +106,8 @@ def check_rows(rows: dict[Who, Row], known: dict[Who, Tally], runs: list[UUID | 
         assert row["success_count"] == tally.executions.count("completed")
         assert row["benchmark_run_id"] == (runs[tally.latest[0]] if tally.latest else None)
         others = [e["overall_score"] for w, e in expected.items() if w.team == who.team]
-        assert row["rank_overall"] == 1 + sum(o > wanted["overall_score"] for o in others)
-        assert row["overall_low"] <= wanted["overall_score"] <= row["overall_high"]
+        assert row["rank_overall"] == 1 + sum(o > own["overall_score"] for o in others)
+        assert row["overall_low"] <= own["overall_score"] <= row["overall_high"]
 
 
 async def check_boards(place: Place, era: str, known: dict[Who, Tally]) -> None:
@@ -130,7 +130,7 @@ async def check_boards(place: Place, era: str, known: dict[Who, Tally]) -> None:
                 for who, tally in known.items()
                 if who.team == team
                 and tally.latest
-                and any(asked.category == category for asked in tally.latest[1].tests)
+                and any(test.category == category for test in tally.latest[1].tests)
             }
             check_board(board, in_it)
         board = await read_board(place, era, team, min_coverage=0.6)
@@ -157,9 +157,9 @@ def check_board(board: list[Row], expected: dict[Who, Row]) -> None:
         (who.agent, who.version) for who in in_order
     ]
     for entry, who in zip(board, in_order, strict=True):
-        wanted = expected[who]
-        assert {name: entry[name] for name in wanted} == wanted, who
-        better = sum(e["overall_score"] > wanted["overall_score"] for e in expected.values())
+        own = expected[who]
+        assert {name: entry[name] for name in own} == own, who
+        better = sum(e["overall_score"] > own["overall_score"] for e in expected.values())
         assert entry["rank"] == 1 + better
         assert entry["rank_low"] <= entry["rank"] <= entry["rank_high"]
         for name, interval in entry["intervals"].items():
@@ -212,7 +212,7 @@ async def check_function(place: Place, era: str, stored: dict[Who, Row]) -> None
         async with place.house.database.writing() as connection:
             answer = (await connection.execute(function, named)).scalar_one()
         assert float(answer) == row["overall_score"]
-    # Whoever looks at the board next has the intervals filled in.
+    # The next read of the board fills in the intervals.
     for team in TEAMS:
         await read_board(place, era, team)
     assert await stored_rows(place.house, era) == stored

@@ -1,7 +1,7 @@
-"""What was wrong with scores where these documents come from, each with a test that it is not here.
+"""The scoring bugs of the project these documents come from: each has a test that it is fixed here.
 
-What was wrong beyond scores (stuck runs, bad YAML, a placeholder for the executor) is tested where
-those things live.
+Its other bugs (stuck runs, bad YAML, a placeholder for the executor) are tested where those things
+live.
 """
 
 from dataclasses import replace
@@ -57,17 +57,17 @@ async def test_equal_scores_do_not_get_different_ranks(
 async def test_the_first_does_not_win_a_tie(house: Arena, api: httpx2.AsyncClient, era: str):
     await drive(house, era, [a_run("a", "+"), a_run("b", "+")])
     for agents in ("a:1.0.0,b:1.0.0", "b:1.0.0,a:1.0.0"):
-        told = (await api.get("/compare", params={"agents": agents})).json()
-        assert told["winner"] is None
+        comparison = (await api.get("/compare", params={"agents": agents})).json()
+        assert comparison["winner"] is None
 
 
 async def test_unknown_agents_do_not_appear_with_zero_scores(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+")])
-    told = (await api.get("/compare", params={"agents": "a:1.0.0,x:1.0.0"})).json()
-    assert told["unknown"] == ["x:1.0.0"]
-    assert [entry["agent_id"] for entry in told["comparison"]] == ["a"]
+    comparison = (await api.get("/compare", params={"agents": "a:1.0.0,x:1.0.0"})).json()
+    assert comparison["unknown"] == ["x:1.0.0"]
+    assert [entry["agent_id"] for entry in comparison["comparison"]] == ["a"]
 
 
 async def test_an_entry_with_two_colons_is_not_silently_dropped(api: httpx2.AsyncClient):
@@ -87,7 +87,7 @@ async def test_one_word_for_success_so_successes_do_not_count_as_failures(
     assert (entry["success_rate_score"], entry["execution_count"]) == (100.0, 5)
 
 
-async def test_what_has_not_ended_is_not_in_the_denominator(
+async def test_unfinished_executions_are_not_in_the_denominator(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+++++", ending="running")])
@@ -123,8 +123,8 @@ async def test_a_score_is_what_the_text_says_passed_of_total(
     light = a_run("a", "+-")
     heavy = replace(light, tests=(replace(light.tests[0], points=Decimal(9)), light.tests[1]))
     (run_id,) = await drive(house, era, [heavy])
-    shown = (await api.get(f"/runs/{run_id}")).json()["run"]
-    assert (shown["score_percent"], shown["points_percent"]) == (50.0, 90.0)
+    run = (await api.get(f"/runs/{run_id}")).json()["run"]
+    assert (run["score_percent"], run["points_percent"]) == (50.0, 90.0)
     assert (await board_of(api))[0]["benchmark_score"] == 50.0
 
 
@@ -142,7 +142,7 @@ async def test_the_same_user_cannot_rate_without_limit(api: httpx2.AsyncClient):
     assert entry["feedback_count"] == 1
 
 
-async def test_scores_follow_when_feedback_is_taken_away(
+async def test_scores_follow_when_feedback_is_deleted(
     house: Arena, api: httpx2.AsyncClient, era: str, team: str
 ):
     who = Who(team="red", agent="parrot", version="1.0.0")

@@ -1,4 +1,4 @@
-"""Everything at once, and what is left when something breaks in the middle."""
+"""Concurrent writes, and what is left after a failure in the middle."""
 
 import asyncio
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ async def test_runs_votes_and_reports_at_once_end_in_the_right_ranks(
         for agent in "abcd"
         for n, r in enumerate((1, 3, 5, 4))
     ]
-    told = [Reported(team="red", executions=(("a", "1.0.0", "failed"),)) for _ in range(4)]
+    reports = [Reported(team="red", executions=(("a", "1.0.0", "failed"),)) for _ in range(4)]
 
     async def read_again_and_again() -> None:
         for _ in range(5):
@@ -54,23 +54,25 @@ async def test_runs_votes_and_reports_at_once_end_in_the_right_ranks(
                 house.scores.report_executions(
                     team, [(one_subject(era, "a"), reported("failed", key=f"k{number}"))]
                 )
-                for number, _ in enumerate(told)
+                for number, _ in enumerate(reports)
             ),
             read_again_and_again(),
             *(house.scores.recalculate(team) for _ in range(3)),
             *(recalculated_in_sql(house, team, agent) for agent in "abcd"),
         )
-    expected = {who.agent: scores(tally) for who, tally in tallies([*runs, *voted, *told]).items()}
+    expected = {
+        who.agent: scores(tally) for who, tally in tallies([*runs, *voted, *reports]).items()
+    }
     board = await board_of(api)
     assert {e["agent_id"]: e["overall_score"] for e in board} == {
-        agent: wanted["overall_score"] for agent, wanted in expected.items()
+        agent: row["overall_score"] for agent, row in expected.items()
     }
     for entry in board:
         better = sum(e["overall_score"] > entry["overall_score"] for e in board)
         assert entry["rank"] == 1 + better
-        wanted = expected[entry["agent_id"]]
-        assert {name: entry[name] for name in wanted} == wanted
-    # Nothing that the readers saw half done has stayed: adding up again changes nothing.
+        row = expected[entry["agent_id"]]
+        assert {name: entry[name] for name in row} == row
+    # No half-done state is left: recalculating changes nothing.
     await house.scores.recalculate(team)
     assert await board_of(api) == board
 
@@ -89,7 +91,7 @@ async def recalculated_in_sql(house: Arena, team: str, agent: str) -> None:
 
 @pytest.fixture
 def broken_scores(house: Arena) -> Iterator[list[str]]:
-    """Writing scores fails, as on a full disk; the list tells what was being done."""
+    """Writing scores fails, as on a full disk; the list holds the refused statements."""
     seen: list[str] = []
     engine = house.database._engines.base.sync_engine
 
@@ -150,7 +152,7 @@ async def test_a_failure_while_results_are_written_leaves_nothing_of_them(
     assert await everything(house, team) == before
 
 
-async def test_results_of_somebody_who_lost_the_run_change_nothing(house: Arena, team: str):
+async def test_results_of_an_executor_without_the_lease_change_nothing(house: Arena, team: str):
     run_id = await started(house, team)
     before = await everything(house, team)
     with pytest.raises(LostLease):

@@ -1,4 +1,4 @@
-"""The weights of a deployment: put in force at the start, shown with the scores."""
+"""The weights of a deployment: applied at the start, shown with the scores."""
 
 import asyncio
 import os
@@ -73,7 +73,7 @@ async def test_other_weights_score_everything_again_at_the_next_start(settings: 
         assert [e["rank"] for e in board["leaderboard"]] == [1, 2, 3, 4]
 
 
-async def test_who_sets_no_weights_takes_those_that_are_in_force(settings: Settings):
+async def test_without_configured_weights_those_in_force_are_used(settings: Settings):
     async with opened(settings, **HALVES) as (house, _):
         await drive(house, "era", [a_run("a", "++--")])
         async with opened(settings) as (_, board):
@@ -133,7 +133,7 @@ def test_weights_that_rounding_takes_off_1_are_refused_at_once():
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "message"),
     [
         ('{"benchmrk": 0.4}', "no component 'benchmrk'; did you mean 'benchmark'"),
         ('{"benchmark": "much"}', "ARENA_WEIGHTS"),
@@ -143,20 +143,20 @@ def test_weights_that_rounding_takes_off_1_are_refused_at_once():
     ],
 )
 def test_weights_that_cannot_be_read_are_named(
-    monkeypatch: pytest.MonkeyPatch, weights: str, told: str
+    monkeypatch: pytest.MonkeyPatch, weights: str, message: str
 ):
     monkeypatch.setenv("ARENA_WEIGHTS", weights)
     with pytest.raises(InvalidInput) as refused:
         read_settings()
-    assert told in refused.value.message
+    assert message in refused.value.message
 
 
 @pytest.mark.parametrize("command", [["leaderboard"], ["serve", "--port", "0"]], ids=" ".join)
 def test_weights_that_do_not_add_up_stop_the_start_with_one_line(
     tmp_path: Path, command: list[str]
 ):
-    wrong = {**os.environ, "ARENA_WEIGHTS": '{"benchmark": 0.5}'}
-    done = warm.run(command, wrong, cwd=tmp_path)
+    environment = {**os.environ, "ARENA_WEIGHTS": '{"benchmark": 0.5}'}
+    done = warm.run(command, environment, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
         "error: the weights add up to 1.1, must add up to 1: benchmark 0.5, user_rating 0.3, "
@@ -164,7 +164,7 @@ def test_weights_that_do_not_add_up_stop_the_start_with_one_line(
     )
 
 
-def test_weights_can_stand_in_arena_toml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_weights_can_be_set_in_arena_toml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "arena.toml").write_text("[weights]\nbenchmark = 0.5\nuser_rating = 0.2\n")
     monkeypatch.chdir(tmp_path)
     weights = Weights.from_settings(read_settings().weights)

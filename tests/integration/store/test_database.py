@@ -29,7 +29,7 @@ def a_run(**changes: object) -> dict[str, object]:
     }
 
 
-async def test_what_a_failed_block_wrote_is_undone(database: Database):
+async def test_writes_of_a_failed_block_are_rolled_back(database: Database):
     with pytest.raises(RuntimeError):
         async with database.writing() as connection:
             await connection.execute(insert(FrozenTests), {"digest": "x", "body": {}})
@@ -74,12 +74,12 @@ async def test_a_time_without_a_zone_is_refused(database: Database):
             await connection.execute(insert(Runs), a_run(created_at=datetime(2026, 1, 1)))  # noqa: DTZ001
 
 
-async def test_a_database_that_cannot_be_reached_is_an_error_of_the_infrastructure():
+async def test_an_unreachable_database_is_an_infrastructure_error():
     with pytest.raises(StoreUnavailable, match="does not respond"):
         await Database("postgresql+psycopg://nobody@127.0.0.1:1/none").open()
 
 
-async def test_a_home_that_cannot_be_made_is_named(tmp_path: Path):
+async def test_a_home_that_cannot_be_created_is_named(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="file"):
         await Database(f"sqlite+aiosqlite:///{tmp_path}/file/arena.db").open()
@@ -91,7 +91,7 @@ async def test_a_file_that_is_no_database_is_reported(tmp_path: Path):
         await Database(f"sqlite+aiosqlite:///{tmp_path}/arena.db").open()
 
 
-async def test_a_reader_sees_one_moment_whatever_is_written_meanwhile(database: Database):
+async def test_a_reader_sees_one_snapshot_whatever_is_written_meanwhile(database: Database):
     query = select(FrozenTests.digest).order_by(FrozenTests.digest)
     async with database.reading() as reader:
         assert (await reader.execute(query)).all() == []
@@ -102,7 +102,7 @@ async def test_a_reader_sees_one_moment_whatever_is_written_meanwhile(database: 
         assert (await reader.execute(query)).scalars().all() == ["x"]
 
 
-async def test_a_statement_that_postgresql_gives_up_is_an_error_of_the_infrastructure(
+async def test_a_statement_timeout_is_an_infrastructure_error(
     postgres_url: str,
 ):
     database = Database(postgres_url)
@@ -113,7 +113,7 @@ async def test_a_statement_that_postgresql_gives_up_is_an_error_of_the_infrastru
     await database.close()
 
 
-async def test_a_mistake_in_a_statement_is_no_outage(database: Database):
+async def test_an_integrity_error_is_no_outage(database: Database):
     async with database.writing() as connection:
         await connection.execute(insert(FrozenTests), {"digest": "x", "body": {}})
     with pytest.raises(IntegrityError):
@@ -121,7 +121,7 @@ async def test_a_mistake_in_a_statement_is_no_outage(database: Database):
             await connection.execute(insert(FrozenTests), {"digest": "x", "body": {}})
 
 
-async def test_a_connection_that_does_not_come_free_is_an_error_of_the_infrastructure(
+async def test_an_exhausted_connection_pool_is_an_infrastructure_error(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(store, "POOL_SECONDS", 0.01)

@@ -28,7 +28,7 @@ async def test_migrations_give_exactly_the_tables_that_the_code_uses(database: D
         assert await connection.run_sync(differences) == []
 
 
-async def test_migrations_can_be_walked_down_and_up_again(database: Database):
+async def test_migrations_can_be_run_down_and_up_again(database: Database):
     def tables(connection: Connection) -> set[str]:
         return set(inspect(connection).get_table_names())
 
@@ -40,7 +40,7 @@ async def test_migrations_can_be_walked_down_and_up_again(database: Database):
         assert await connection.run_sync(tables) == full
 
 
-async def test_each_migration_can_be_undone_alone(database: Database):
+async def test_each_migration_can_be_reverted_alone(database: Database):
     revisions = [r.revision for r in ScriptDirectory.from_config(configuration()).walk_revisions()]
     for revision in [*revisions[1:], "base"]:
         async with database.writing() as connection:
@@ -68,8 +68,8 @@ async def test_several_processes_may_open_a_new_database_at_once(bare_settings: 
         for _ in range(4)
     ]
     for process in processes:
-        _, told = await process.communicate()
-        assert process.returncode == 0, told.decode()
+        _, errors = await process.communicate()
+        assert process.returncode == 0, errors.decode()
     database = Database(url)
     await database.open()
     await database.close()

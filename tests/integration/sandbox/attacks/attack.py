@@ -1,13 +1,13 @@
-"""A hostile submission, and what must become of it."""
+"""A hostile submission, and the check that it is contained."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Outcome = Mapping[str, object]
-"""value, error, limit, stdout, stderr, seconds; survivors and zombies, which were left; of commands
-also exit_code, read (what reading two files from outside gave) and on_host (whether a file of the
-sandbox is in fact the host's); in the control also outlived and broken."""
+"""value, error, limit, stdout, stderr, seconds; survivors and zombies (processes left behind). For
+commands also exit_code, read (what reading two files from outside gave) and on_host (whether a file
+of the sandbox is in fact the host's). In the control also outlived and broken."""
 Check = Callable[[Outcome], bool]
 
 PYTHON_START = """
@@ -36,7 +36,7 @@ class Attack:
     source: str
     contained: Check
     marker: str = ""
-    """In the command line of every process that it leaves behind."""
+    """Part of the command line of every process that it leaves behind."""
 
     @property
     def id(self) -> str:
@@ -71,7 +71,7 @@ def over(*limits: str) -> Check:
 
 
 def fails(pattern: str = "") -> Check:
-    """An error that is the submission's own: never a value, never a fault of ours."""
+    """An error of the submission itself: no value, no limit."""
     return lambda outcome: (
         outcome["value"] is None
         and outcome["limit"] is None
@@ -104,5 +104,5 @@ def last_line(*lines: str) -> Check:
 
 
 def leaves_nothing(outcome: Outcome) -> bool:
-    """Of the processes with the attack's marker, and none of their dead children."""
+    """No process with the attack's marker, and no zombie children of one."""
     return outcome["survivors"] == 0 and outcome["zombies"] == 0

@@ -1,7 +1,7 @@
-"""How each attack is seen to succeed once the walls are gone.
+"""How to tell that an attack succeeds without the walls.
 
 An attack without an entry is run as it is, and must then not be contained. The others need a
-gentler text, or another sign of success; the reason stands with each kind.
+gentler source, or another sign of success; each kind has its reason beside it.
 """
 
 # ruff: noqa: E501 - the lines of a submission stay whole
@@ -14,17 +14,17 @@ from integration.sandbox.attacks.attack import Attack, Check, Outcome, gives, va
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     seen: Check | None = None
-    """What shows that it succeeded; unless given, that it is not contained."""
+    """The check that it succeeded; by default, that it is not contained."""
     outlives: bool = False
-    """It is still running when the clock would have ended it."""
+    """It succeeds by still running after its time limit."""
     lowered: str | None = None
-    """A text that wants only a little more than a wall allows, or whose victim is a decoy."""
+    """A source that needs only a little more than a limit allows, or attacks a decoy."""
     runs: int = 1
     """How often it is run; the last time counts."""
     cases: int = 1
     """How many cases one process has to answer; the last one counts."""
     alone: bool = False
-    """It takes others with it, or must find them: it gets machinery of its own."""
+    """It kills or looks for other processes, so it gets a provider of its own."""
 
 
 def control_of(attack: Attack) -> Control:
@@ -48,7 +48,7 @@ def breaks(outcome: Outcome) -> bool:
     return bool(outcome["broken"])
 
 
-# Nothing ends these but a clock: without one they are still there a second after the last moment.
+# Only a time limit ends these: without one they still run after it would have expired.
 CLOCKS = [
     "001-python-busy_loop",
     "002-python-sleep",
@@ -94,11 +94,11 @@ def prints(*lines: str) -> Check:
 
 
 def ends_well(outcome: Outcome) -> bool:
-    """A command that came to its end by itself, and to a good one."""
+    """A command that ended by itself with exit code 0."""
     return outcome["exit_code"] == 0 and outcome["limit"] is None
 
 
-# Each wants a little more than its limit: enough to be seen, and the yard can afford it.
+# Each needs a little more than its limit: enough to show, and little enough for the yard.
 CONTROLS |= {
     "004-python-huge_allocation": _python("return len(bytearray(500 << 20))", gives(500 * MIB)),
     "005-python-growing_list": _python(
@@ -239,7 +239,7 @@ CONTROLS |= {
     ),
 }
 
-# Who is killed here are the zygote and all its other children.
+# These kill the zygote and all its other children.
 KILLERS = [
     "048-python-kills_everybody",
     "048-javascript-kills_everybody",
@@ -247,7 +247,7 @@ KILLERS = [
     "048-command-kills_process_1",
 ]
 CONTROLS |= {name: Control(seen=breaks, alone=True) for name in KILLERS}
-# Process 1 is beyond any signal; without walls the first process of a sandbox is not process 1.
+# No signal kills process 1; without walls the first process of a sandbox is not process 1.
 CONTROLS["048-command-kills_process_1"] = replace(
     CONTROLS["048-command-kills_process_1"], lowered="kill -9 $PPID; sleep 0.1; echo alive"
 )
@@ -257,31 +257,31 @@ CONTROLS |= {
     "051-python-leaves_files_behind": Control(runs=2),
     "051-javascript-leaves_files_behind": Control(runs=2),
     "041-command-lists_processes": Control(runs=2, alone=True),
-    # A process that serves two has been changed by the first.
+    # A process that runs two cases is changed by the first.
     "053-python-patches_builtins": Control(cases=2),
     "053-python-patches_builtins_again": Control(cases=2),
     "054-command-zombies": Control(seen=lambda outcome: outcome["zombies"] == 20),
-    # The kernel keeps disks to itself, but has one device that it gives to anybody.
+    # The kernel refuses disk devices here, but allows this one to anybody.
     "056-python-makes_a_device": _python(
         "return attempt(lambda: os.mknod('/desk/device', 0o20600, 0))", gives("done")
     ),
     "056-command-makes_a_device": _command(
         "mknod device-of-a-command c 0 0 && echo made", prints("made")
     ),
-    # There is a terminal to be had.
+    # A terminal can be opened.
     "059-python-terminal": _python("return attempt(lambda: os.openpty() and None)", gives("done")),
-    # It is not an answer that is compared, but a verdict that is believed.
+    # The forged output is a verdict that is believed, not a value that is compared.
     "098-python-answers_by_itself": Control(
         lowered="os.write(4, b'[0,\"passed\",true,0]\\n'); os._exit(0)\n", seen=gives(True)
     ),
 }
 
-# What no yard can offer: its root is nobody on the machine itself, and a kernel may have been built
-# without a call. The control's own answer is the reason, and nothing else is accepted for one.
+# What no yard can allow: its root is unprivileged on the host, and a kernel may be built without a
+# system call. The error that the control returns is the reason; no other is accepted.
 REFUSED_TO_EVERYBODY = {
-    "060-python-syslog": "EPERM",  # the log is for the machine's own root
-    "088-python-kexec_load": "EPERM ENOSYS",  # so is another kernel, where it can be had at all
-    "093-python-x32_number": "ENOSYS",  # a kernel without that door
+    "060-python-syslog": "EPERM",  # only the host's root may read the log
+    "088-python-kexec_load": "EPERM ENOSYS",  # the same for kexec, where the kernel has it
+    "093-python-x32_number": "ENOSYS",  # a kernel without the x32 ABI
 }
 
 

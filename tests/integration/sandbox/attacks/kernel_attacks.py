@@ -23,7 +23,7 @@ def run(code):
     return ctypes.CFUNCTYPE(ctypes.c_long)(start)()
 """
 NEW_USER = 0x10000000
-# With these the kernel does what it is asked for, if it comes to that.
+# Valid arguments: the kernel would carry out the call if the filter let it through.
 PARAMETERS = bytes(120)
 EVENT = struct.pack("IIQQQQQ", 1, 112, 0, 0, 0, 0, 1 << 5 | 1 << 6) + bytes(64)
 HANDLE = struct.pack("Ii", 128, 0) + bytes(128)

@@ -1,4 +1,4 @@
-"""The negative control: the same machinery, and not one wall, limit or rule in it.
+"""The negative control: the same machinery without any wall, limit or rule.
 
 Only for use in a yard (yard.py).
 """
@@ -43,7 +43,7 @@ def launch_openly(box: Box) -> Started:
     os.write(configuration, text.encode())
     os.lseek(configuration, 0, os.SEEK_SET)
     code = BOOTSTRAP.format(channels=channels, configuration=configuration)
-    # Processes of its own, so that a signal to everybody does not reach the campaign.
+    # A pid namespace of its own, so that a signal to all processes does not reach the campaign.
     line = ["bwrap", "--unshare-pid", "--as-pid-1", "--die-with-parent", "--cap-add", "ALL"]
     process = subprocess.Popen(
         [*line, *decoys(), "--", box.python, "-s", "-S", "-B", "-c", code],
@@ -61,7 +61,7 @@ def launch_openly(box: Box) -> Started:
 
 
 class OpenProvider(NamespaceProvider):
-    """Whatever is tried here works, as far as the kernel itself lets it."""
+    """Every attack works here, as far as the kernel itself allows it."""
 
     def __init__(self, **more) -> None:
         super().__init__(NO_LIMITS, **more)

@@ -5,9 +5,9 @@
 from integration.sandbox.attacks.attack import Attack, both, either, fails, gives, over, value
 
 TIME = over("wall_time", "cpu_time")
-# What grows step by step may meet the clock first on a busy machine.
+# On a busy machine gradual growth may hit the time limit first.
 GROWTH = over("memory", "wall_time", "cpu_time")
-# So may what has to be read.
+# So may a long result or a long output.
 LONG_RESULT = over("result_size", "wall_time")
 LONG_OUTPUT = over("output", "wall_time")
 DENIED = ("EPERM", "EACCES", "EROFS", "ENOENT")

@@ -1,6 +1,6 @@
-"""Runs attacks as whoever started it, and writes what became of them to standard output.
+"""Runs attacks as the user who started it, and writes their outcomes to a report.
 
-A program of its own, so that the same attacks run as root and as somebody without rights, and
+A program of its own, so that the same attacks run as root and as an unprivileged user, and
 once more in a yard without walls ('open'), where they must succeed.
 """
 
@@ -29,9 +29,9 @@ from integration.sandbox.attacks.yard import METADATA, furnish
 
 LIMITS = Limits(wall_seconds=5.0, cpu_seconds=2)
 SHORT = Limits(wall_seconds=3.0, cpu_seconds=1)
-"""For what nothing but a clock ends: it uses up whatever it is given."""
+"""For attacks that only a time limit ends: they use all the time they get."""
 OUTLIVED_SECONDS = SHORT.wall_seconds + 1.5
-"""In the control: what runs longer has left every clock behind."""
+"""In the control: an attack that runs longer has outlived its time limit."""
 PATIENCE_SECONDS = 60.0
 LONG = 1 << 20
 """Longer texts are reported by their length."""
@@ -68,7 +68,7 @@ async def call(provider, attack: Attack, source: str, inputs) -> dict[str, objec
 
 
 def plain(value):
-    """Values of their own as text, so that they survive JSON."""
+    """Values of our own types as text, so that they survive JSON."""
     if isinstance(value, list):
         return [plain(item) for item in value]
     if isinstance(value, dict):
@@ -81,7 +81,7 @@ def plain(value):
 
 
 async def remains(marker: str) -> dict[str, object]:
-    """The processes an attack left, and their dead children; a moment is granted to die."""
+    """The processes an attack left and their zombie children, after a short grace period."""
     survivors: set[int] = set()
     for _ in range(20 if marker else 0):
         survivors = {pid for pid in descendants() if marker in describe(pid)}
@@ -119,7 +119,7 @@ async def command(provider, attack: Attack, script: str, facts) -> dict[str, obj
 
 
 async def aftermath(sandbox) -> dict[str, object]:
-    """What a command left behind that its output does not tell."""
+    """What a command left behind that its output does not show."""
     read: list[str] = []
     for name in ("result", "other"):
         try:
@@ -132,7 +132,7 @@ async def aftermath(sandbox) -> dict[str, object]:
 
 
 async def contain(attack: Attack, providers, facts) -> dict[str, object]:
-    """With all walls up, and an honest submission after it."""
+    """Run it with all walls, and an honest submission after it."""
     provider = providers[attack.language]
     try:
         if attack.language == "command":
@@ -147,7 +147,7 @@ async def contain(attack: Attack, providers, facts) -> dict[str, object]:
 
 
 async def lost_zygote(provider) -> str:
-    """Whether a zygote has died, for which a moment is granted."""
+    """Whether a zygote dies within a short grace period."""
     for _ in range(50):
         if any(not one.alive for fleet in provider._fleets.values() for one in fleet.zygotes):
             return "a zygote was killed"
@@ -171,7 +171,7 @@ NOTHING = {
 
 
 async def release(attack: Attack, providers, facts) -> dict[str, object]:
-    """Without walls, in the yard."""
+    """Run it without walls, in the yard."""
     control = control_of(attack)
     provider = (engines(OpenProvider) if control.alone else providers)[attack.language]
     text = attack.text if control.lowered is None else attack.start + control.lowered
@@ -249,7 +249,7 @@ async def each(attacks, at_once: int, act) -> dict[str, dict[str, object]]:
 
 
 def decoy_server(host: str, port: int, reached: list[object]) -> int:
-    """Answers whatever comes like a web server; the port."""
+    """Start a server that answers every request like a web server; return its port."""
     server = socket.create_server((host, port))
     server.settimeout(None)
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
@@ -269,13 +269,13 @@ def decoy_server(host: str, port: int, reached: list[object]) -> int:
 
 
 def adopt_orphans() -> None:
-    """Whatever loses its parent becomes ours, so that nothing can hide from `left_over`."""
+    """Adopt orphans (child subreaper), so that nothing can hide from `left_over`."""
     set_child_subreaper = 36
     assert ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) == 0
 
 
 def left_over() -> list[str]:
-    """Processes that are still below us; a moment is granted to die."""
+    """Our descendants that are still alive after a short grace period."""
     deadline = time.monotonic() + 5
     while True:
         reap()
@@ -316,7 +316,7 @@ def descendants() -> set[int]:
 
 
 def describe(pid: int) -> str:
-    """Its number and command line; the dead have none."""
+    """Its pid and command line; zombies have no command line."""
     try:
         line = Path("/proc", str(pid), "cmdline").read_bytes()
     except OSError:
@@ -325,7 +325,7 @@ def describe(pid: int) -> str:
 
 
 if __name__ == "__main__":
-    # A program that uses us may have a default of its own; it must not reach into the boxes.
+    # A caller of Arena may set a default timeout; it must not affect the sandboxes.
     socket.setdefaulttimeout(10)
     adopt_orphans()
     asyncio.run(main(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Every known attack, as root and as somebody without rights, and a control without walls."""
+"""Every known attack, as root and as an unprivileged user, and a control without walls."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def control_groups(pid: int) -> list[Path]:
 
 
 def shared_memory(user: int | None) -> set[Path]:
-    """The objects of those whom submissions run as; other programs have theirs."""
+    """The shared memory objects of the users that submissions run as."""
     owners = {DEDICATED_ID, os.geteuid() or DEDICATED_ID if user is None else user}
     found = set()
     for path in Path("/dev/shm").iterdir():
@@ -117,7 +117,7 @@ def control() -> Iterator[Campaign]:
 
 @contextmanager
 def _open_folder() -> Iterator[Path]:
-    """Not one of pytest's own, which it closes to other users whenever it starts."""
+    """Not one of pytest's folders, which other users cannot enter."""
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         yield Path(folder)
 
@@ -127,7 +127,7 @@ def test_attack_is_contained(campaign: Campaign, attack) -> None:
     outcome = campaign.outcomes[attack.id]
     assert "broken" not in outcome, outcome
     assert attack.contained(outcome), outcome
-    assert outcome["honest"], "the next honest submission went wrong"
+    assert outcome["honest"], "the next honest submission failed"
     assert outcome["seconds"] < 60, outcome
     if attack.language == "command":
         assert outcome["well"], "the sandbox did not survive its command"
@@ -135,7 +135,7 @@ def test_attack_is_contained(campaign: Campaign, attack) -> None:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
 def test_attack_succeeds_without_walls(control: Campaign, attack) -> None:
-    """Or the kernel refuses it to everybody, and the control says so."""
+    """Or the kernel refuses it to everybody, and the control shows that."""
     outcome = control.outcomes[attack.id]
     if not is_refused_to_everybody(attack, outcome):
         assert succeeded(attack, outcome), f"this test would pass for nothing: {outcome}"

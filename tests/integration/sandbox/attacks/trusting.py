@@ -1,4 +1,4 @@
-"""What is left of the protocol when its rules are switched off: a judge that believes everything.
+"""The protocol with its rules switched off: a judge that believes everything.
 
 The harness asks the submission's own objects and its own clock, waits for nothing and ends like
 any program; the reader takes whatever stands on the result descriptor, or was printed, for the
@@ -27,7 +27,7 @@ def encode(value, depth=0):
     sys.set_int_max_str_digits(0)
     return sys.modules["json"].dumps(value, default=repr, skipkeys=True)
 """
-# The real text, and what stands in its place.
+# The real text and its replacement.
 PYTHON_CALLS = (
     ('hasattr(value, "__await__")', "False"),
     ('sys.stdout = io.TextIOWrapper(wrapped, encoding="utf-8", errors="backslashreplace")',
@@ -74,22 +74,22 @@ CALLS_JS = """((host) => {
   return { callNow, describe, missing, parse: JSON.parse };
 })"""
 NODE_JS = (
-    # It ends when nothing is left to do, and the answer is kept at hand.
+    # It exits when nothing is left to do, and keeps the expected answer in memory.
     ("    closeSync(RESULT);\n    reallyExit(0);\n  };\n", "  };\n"),
     ("const main = async () => {", f"const main = async () => {{ const expected = '{ANSWER}';"),
 )  # fmt: skip
 OTHERS = {
-    # Nobody is killed, nothing is counted, and the environment is everybody's.
+    # No process is killed, no CPU time is limited, and the environment is inherited.
     "workspace_calls": (
         ("    _kill_all()\n", ""),
         ("        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))\n", ""),
         ('["sh", "-c", command], ENVIRONMENT)', '["sh", "-c", command], os.environ)'),
-        # Files are opened by their names, wherever those lead.
+        # Files are opened by path, and links are followed.
         ("    parent, name = open_parent(path, create=False)\n",
          '    return os.open(os.path.join(_state["root"], path), os.O_RDONLY)\n'),
     ),
     "node_calls": (('_state["arguments"], {})', '_state["arguments"], os.environ)'),),
-    # The harness stays in sight, and so does every descriptor.
+    # The harness stays visible, and so does every descriptor.
     "zygote": (
         ("    os.environ.clear()\n", ""),
         ("        del sys.modules[name]\n", "        pass\n"),
@@ -127,7 +127,7 @@ def _replaced(text: str, replacements) -> str:
 
 
 def believe_everything() -> None:
-    """In this process, from now on."""
+    """Switch the rules off in this process from now on."""
     children.read_results = _read
     children._is_complete = lambda child, count: False
     children.failure_of = lambda child, exit, limits: CaseOutcome()
@@ -166,7 +166,7 @@ def _with_printed(child, results: Results) -> Results:
 
 
 def _as_many(results: Results, count: int) -> list[CaseOutcome]:
-    """The last word counts; where there is none, the exit was not a complaint either."""
+    """The last results count; a missing one is taken for success."""
     last = list(results.outcomes)[-count:]
     return last + [CaseOutcome()] * (count - len(last))
 

@@ -1,7 +1,7 @@
-"""A walled yard for attacks without walls: they succeed, and only the yard pays for it.
+"""A closed yard for attacks without walls: they succeed and damage only the yard.
 
 A bubblewrap world with its own users, processes, network and files. In it the attacker is root
-with every right that such a world can give, and finds decoys where the machine's own things were:
+with every capability that such a world can grant, and finds decoys in place of the host's files:
 users to read about, homes to list, a name that resolves, an address of a cloud's metadata.
 """
 
@@ -20,7 +20,7 @@ SET_ADDRESS = 0x8916
 
 
 def yard(folder: Path, command: list[str]) -> list[str]:
-    """The command line that runs `command` in a yard where `folder` is the only thing of ours."""
+    """The command line that runs `command` in a yard with only `folder` from the host's files."""
     line = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session"]
     line += ["--uid", "0", "--gid", "0", "--cap-add", "ALL", "--ro-bind", "/usr", "/usr"]
     for name in ("bin", "sbin", "lib", "lib64"):
@@ -41,14 +41,14 @@ def yard(folder: Path, command: list[str]) -> list[str]:
 
 
 def fence_in() -> None:
-    """Between fork and exec: no attack, however free, may use up the machine itself."""
+    """Set limits between fork and exec: no attack may exhaust the machine itself."""
     resource.setrlimit(resource.RLIMIT_DATA, (DATA_BYTES, DATA_BYTES))
     resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
     resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20))
 
 
 def furnish() -> None:
-    """Inside the yard, first of all: put the decoys up."""
+    """Set up the decoys, first of all inside the yard."""
     Path("/etc/passwd").write_text("root:x:0:0:decoy:/root:/bin/sh\n")
     Path("/etc/hosts").write_text("127.0.0.1 localhost example.org\n")
     Path("/etc/nsswitch.conf").write_text("hosts: files\n")
@@ -61,7 +61,7 @@ def furnish() -> None:
 
 
 def decoys() -> list[str]:
-    """For a box of its own in the yard: files that only look like the kernel's."""
+    """For a sandbox of its own in the yard: files that only look like the kernel's."""
     line = ["--dev-bind", "/", "/", "--proc", "/proc"]
     for place in ("/proc/sysrq-trigger", "/proc/sys/kernel/core_pattern", "/proc/kmsg"):
         if os.path.lexists(place):
