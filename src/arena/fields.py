@@ -1,8 +1,18 @@
 """Field types and limits that several rooms share."""
 
-from typing import Annotated
+from typing import Annotated, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+STRICT = ConfigDict(extra="forbid", strict=True)
+"""For documents that people write: nothing is converted, and no key is ignored."""
+
+
+def alias_of(hint: object) -> str | None:
+    """The wire name of a field with this type hint, if it differs from its name."""
+    found = (extra.alias for extra in get_args(hint) if isinstance(extra, FieldInfo))
+    return next(filter(None, found), None)
 
 
 def _not_blank(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import ConfigDict, Field
 
 from arena.agents.spec import ConnectorSpec
-from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH
+from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH, STRICT
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
 DEFAULT_VERSION = "1.0.0"
@@ -23,14 +23,13 @@ LINE_PATTERN = r"^[^\r\n\x00]*$"
 
 _VERSION = re.compile(VERSION_PATTERN, re.ASCII)
 _Line = Annotated[str, Field(min_length=1, max_length=200, pattern=LINE_PATTERN)]
-_STRICT = ConfigDict(extra="forbid", strict=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLimits:
     """How many questions an agent may get."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     max_concurrency: Annotated[int, Field(ge=1, le=1000)] = 4
     """Questions at the same time."""
@@ -42,7 +41,7 @@ class AgentLimits:
 class AgentKeys:
     """The keys of an agent's file."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     id: Annotated[str, Field(max_length=MAX_NAME_LENGTH, pattern=ID_PATTERN)]
     version: Annotated[str, Field(max_length=MAX_VERSION_LENGTH, pattern=VERSION_PATTERN)] = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.agents.agent import AgentDefinition, precedence
 from arena.agents.agent_file import BadFile, read_agent
-from arena.documents.problem import FileProblem, Place
+from arena.documents.problem import YAML_SUFFIXES, FileProblem, Place
 from arena.errors import Conflict, NotFound
 
 log = logging.getLogger(__name__)
@@ -15,7 +15,6 @@ log = logging.getLogger(__name__)
 BUILTIN_DIRECTORY = Path(__file__).parent / "builtin"
 MAX_SHOWN = 3
 """Problems shown in the error for an agent that is not found."""
-_SUFFIXES = {".yaml", ".yml"}
 
 _Stamp = tuple[int, int, int]
 
@@ -129,7 +128,7 @@ def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
     """Every agent file with a stamp that changes when it is written: time, size and inode."""
     for directory in directories:
         try:
-            paths = sorted(path for path in directory.iterdir() if path.suffix in _SUFFIXES)
+            paths = sorted(path for path in directory.iterdir() if path.suffix in YAML_SUFFIXES)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
         for path in paths:

@@ -22,6 +22,8 @@ from pydantic import (
     Tag,
 )
 
+from arena.fields import STRICT
+
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 REFERENCE = re.compile(r"\$\{([^}]*)\}")
 """`${NAME}`: the value of an environment variable, filled in when the agent is connected."""
@@ -100,14 +102,12 @@ Headers = Annotated[dict[str, str], AfterValidator(_check_headers)]
 Pointer = Annotated[str, Field(max_length=500), AfterValidator(_check_pointer)]
 VariableName = Annotated[str, AfterValidator(_check_variable)]
 
-_STRICT = ConfigDict(extra="forbid", strict=True)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec:
     """A program: one process per prompt, or a long-lived one that answers line by line."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     type: Literal["command"] = "command"
     command: Annotated[str, AfterValidator(_check_command)]
@@ -121,7 +121,7 @@ class CommandSpec:
 class PythonSpec:
     """A Python function that takes the prompt and returns the answer."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     type: Literal["python"] = "python"
     callable: Annotated[str, AfterValidator(_check_callable)]
@@ -134,7 +134,7 @@ class PythonSpec:
 class UsagePointers:
     """Where the usage is in a JSON answer."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     input_tokens: Pointer | None = None
     output_tokens: Pointer | None = None
@@ -146,7 +146,7 @@ class UsagePointers:
 class HttpSpec:
     """An agent behind a URL that accepts JSON by POST."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     type: Literal["http"] = "http"
     url: Url
@@ -163,7 +163,7 @@ class HttpSpec:
 class OpenAISpec:
     """A model behind an OpenAI-compatible chat endpoint."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     type: Literal["openai"] = "openai"
     base_url: Url
@@ -179,7 +179,7 @@ class OpenAISpec:
 class A2ASpec:
     """An agent that speaks the A2A protocol; `url` is the location of its card."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     type: Literal["a2a"] = "a2a"
     url: Url

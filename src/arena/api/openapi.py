@@ -13,9 +13,9 @@ from typing import Any, get_args, get_type_hints
 
 from fastapi import FastAPI
 from pydantic import BaseModel, TypeAdapter
-from pydantic.fields import FieldInfo
 
 from arena.api.problems import Problem, responses
+from arena.fields import alias_of
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
 
@@ -91,7 +91,7 @@ def _describe_fields(schemas: dict[str, Any], kinds: Iterable[type]) -> None:
     """Describe each field by the string under it."""
     for kind in kinds:
         properties = schemas.get(kind.__name__, {}).get("properties", {})
-        names = {name: _alias(hint) or name for name, hint in _hints(kind).items()}
+        names = {name: alias_of(hint) or name for name, hint in _hints(kind).items()}
         for field, text in _field_texts(kind).items():
             if names.get(field) in properties:
                 properties[names[field]].setdefault("description", text)
@@ -113,11 +113,6 @@ def _values(kinds: Iterable[Any]) -> set[type]:
 
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
-
-
-def _alias(hint: Any) -> str | None:
-    """The wire name of a field, if it differs."""
-    return next((one.alias for one in get_args(hint) if isinstance(one, FieldInfo)), None)
 
 
 def _field_texts(kind: type) -> dict[str, str]:

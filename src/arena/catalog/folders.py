@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from arena.documents.problem import FileProblem
+from arena.documents.problem import YAML_SUFFIXES, FileProblem
 
 log = logging.getLogger(__name__)
 
-SUFFIXES = (".yaml", ".yml")
 BUILTIN_FOLDER = Path(__file__).parent / "builtin"
 POLL_SECONDS = 0.5
 """The longest time between two checks. The operating system reports most changes at once, but not
@@ -83,7 +82,7 @@ def _files_in(folder: Path) -> Sequence[Path]:
         return [folder]
     # Hidden files belong to editors: locks, swap files, half-written copies.
     paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    return sorted(path for path in paths if path.name.endswith(SUFFIXES))
+    return sorted(path for path in paths if path.name.endswith(YAML_SUFFIXES))
 
 
 class FolderWatcher:

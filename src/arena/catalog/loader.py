@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from arena.catalog.test import DEFAULT_VALIDATION, Test
 from arena.documents.problem import (
@@ -24,7 +24,7 @@ from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Member, Node, YamlReader
 from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard
-from arena.fields import MAX_NAME_LENGTH
+from arena.fields import MAX_NAME_LENGTH, STRICT
 
 MAX_FILE_BYTES = 1024 * 1024
 """A test file may be this large: some five thousand tests."""
@@ -50,7 +50,7 @@ class TestKeys(BaseModel):
     """The keys of one test. Only for validation; the catalog keeps a `Test`, which is smaller."""
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = STRICT
 
     id: Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=50)]
     name: Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=200)]
@@ -73,7 +73,7 @@ class TestKeys(BaseModel):
 class FileKeys(BaseModel):
     """The keys of a file, apart from the tests themselves."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = STRICT
 
     category: Word | None = None
     description: Text | None = None

@@ -9,7 +9,7 @@ from arena.cli.connection import call, settings_of
 from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
 from arena.cli.tables import print_table, print_values
 from arena.operations.agents import AgentOperations
-from arena.text import seconds_text
+from arena.text import UNKNOWN, seconds_text
 
 app = commands("The agents.")
 
@@ -29,7 +29,7 @@ def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json 
         (
             agent.id,
             agent.version,
-            agent.nickname or "–",
+            agent.nickname or UNKNOWN,
             agent.connector,
             str(agent.applicable_tests),
             agent.description,

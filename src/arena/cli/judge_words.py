@@ -5,13 +5,14 @@ from arena.cli.tables import print_table
 from arena.evaluation.judge.agreement import Agreement
 from arena.evaluation.judge.measure import OVERALL, Attack, Calibration
 from arena.evaluation.verdict import Estimate, JudgeFigures
+from arena.text import UNKNOWN
 
 
 def estimate(figure: Estimate, digits: int = 2, *, signed: bool = False) -> str:
     """A figure with its interval: `0.81 (0.70 to 0.90)`."""
     form = f"{'+' if signed else ''}.{digits}f"
     if figure.value is None:
-        return "–"
+        return UNKNOWN
     value = format(figure.value, form)
     # Too few items for an interval.
     if figure.low is None or figure.high is None:

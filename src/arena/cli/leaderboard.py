@@ -17,6 +17,7 @@ from arena.errors import InvalidInput
 from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry, Leaderboard
 from arena.scoring.intervals import Interval
+from arena.text import UNKNOWN
 
 app = commands()
 
@@ -122,7 +123,7 @@ def _narrow(entries: Sequence[BoardEntry]) -> Table:
             score(entry.overall_score) + ("*" if entry.provisional else " "),
             bar(entry.overall_score, FEW_CELLS),
             score(entry.benchmark_score),
-            "–" if entry.avg_user_rating is None else f"{entry.avg_user_rating:.1f}",
+            UNKNOWN if entry.avg_user_rating is None else f"{entry.avg_user_rating:.1f}",
             score(entry.success_rate_score),
             score(entry.cost_efficiency_score),
         )
@@ -148,17 +149,17 @@ def bar(score: float | None, cells: int = BAR_CELLS) -> Text:
 def stars(entry: BoardEntry) -> str:
     """The average rating and the number of ratings."""
     if entry.avg_user_rating is None:
-        return "–"
+        return UNKNOWN
     return f"★ {entry.avg_user_rating:.1f} ({entry.feedback_count})"
 
 
 def score(value: float | None) -> str:
     """A score to the cent, or a dash if there is none."""
-    return "–" if value is None else f"{value:.2f}"
+    return UNKNOWN if value is None else f"{value:.2f}"
 
 
 def _interval(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{interval.low:.1f}–{interval.high:.1f}"
+    return UNKNOWN if interval is None else f"{interval.low:.1f}–{interval.high:.1f}"
 
 
 def _print_csv(board: Leaderboard) -> None:

@@ -13,6 +13,7 @@ from arena.cli.tables import print_table
 from arena.errors import InvalidInput
 from arena.market.money import Audit
 from arena.operations.ledger import Balances, LedgerHistory, LedgerOperations
+from arena.text import UNKNOWN
 
 app = commands("Test money: balances, history, audit.")
 
@@ -74,7 +75,7 @@ def _print_history(page: LedgerHistory) -> None:
             str(one.entry_id),
             output.moment(one.at),
             one.kind,
-            "–" if one.task_id is None else str(one.task_id),
+            UNKNOWN if one.task_id is None else str(one.task_id),
             str(one.amount),
             str(one.balance),
         )

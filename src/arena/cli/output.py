@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from arena.text import UNKNOWN
+
 T = TypeVar("T")
 
 STYLES = {
@@ -130,7 +132,7 @@ def counted(number: int, word: str) -> str:
 
 def moment(value: datetime | None) -> str:
     """A time in the reader's own time zone."""
-    return "–" if value is None else value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return UNKNOWN if value is None else value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def plain(text: str | None) -> Text:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.cli.output import console, plain
+from arena.text import UNKNOWN
 
 GAP = 2
 MIN_LAST_COLUMN = 36
@@ -99,4 +100,4 @@ def in_words(value: object) -> str:
         import yaml  # few values are that long, and it is slow to load
 
         return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=60).strip()
-    return "–" if value is None else str(value)
+    return UNKNOWN if value is None else str(value)

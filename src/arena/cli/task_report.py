@@ -11,6 +11,7 @@ from arena.market.agents import Applicant
 from arena.market.call import MarketEvent, TaskStory
 from arena.market.task import Task, TaskState
 from arena.operations.tasks import TaskList
+from arena.text import UNKNOWN
 
 OPEN = {
     "manual": "waiting for applicants: arena task assign {id} --as {poster}",
@@ -92,7 +93,7 @@ def print_tasks(page: TaskList) -> None:
             output.status(task.state),
             f"{task.reward} {task.currency}",
             task.poster,
-            task.agent or (f"{task.applicant_count} applied" if task.applicant_count else "–"),
+            task.agent or (f"{task.applicant_count} applied" if task.applicant_count else UNKNOWN),
             f"{task.judge} (self)" if task.is_self_judged else task.judge,
             _score(task),
             output.moment(task.exit_at),
@@ -113,7 +114,7 @@ def print_tasks(page: TaskList) -> None:
 def _score(task: Task) -> str:
     """The score that counts: an arbiter's is the final one."""
     score = task.score if task.final_score is None else task.final_score
-    return "–" if score is None else str(score)
+    return UNKNOWN if score is None else str(score)
 
 
 def print_story(story: TaskStory) -> None:
@@ -181,8 +182,12 @@ def _print_applicants(applicants: Sequence[Applicant]) -> None:
             str(one.rank),
             one.agent,
             one.version,
-            "–" if one.reputation.average_score is None else f"{one.reputation.average_score:.1f}",
-            "–" if one.reputation.win_rate is None else f"{100 * one.reputation.win_rate:.0f} %",
+            UNKNOWN
+            if one.reputation.average_score is None
+            else f"{one.reputation.average_score:.1f}",
+            UNKNOWN
+            if one.reputation.win_rate is None
+            else f"{100 * one.reputation.win_rate:.0f} %",
             str(one.reputation.judged),
             output.moment(one.applied_at),
         )

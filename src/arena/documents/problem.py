@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 MAX_PROBLEMS = 200
 """Reading a file stops after this many problems: people fix the first few first anyway."""
+YAML_SUFFIXES = (".yaml", ".yml")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

@@ -20,13 +20,13 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
 )
-from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from arena.documents.problem import KeyPath
 from arena.documents.validation import Fault, dotted, faults_of, type_name
 from arena.errors import InvalidInput
 from arena.evaluation.text import fold
+from arena.fields import alias_of
 from arena.text import NOT_UNICODE, is_unicode
 
 MAX_JSON_DEPTH = 200
@@ -86,7 +86,7 @@ def _keys(kind: Any, path: KeyPath) -> list[str]:
     if kind is None:
         return []
     hints = get_type_hints(kind, include_extras=True)
-    return [_alias(hints[field.name]) or field.name for field in fields(kind) if field.init]
+    return [alias_of(hints[field.name]) or field.name for field in fields(kind) if field.init]
 
 
 def _inner_class(hint: object) -> Any:
@@ -97,11 +97,6 @@ def _inner_class(hint: object) -> Any:
         if found := _inner_class(inner):
             return found
     return None
-
-
-def _alias(hint: object) -> str | None:
-    found = (extra.alias for extra in get_args(hint) if isinstance(extra, FieldInfo))
-    return next(filter(None, found), None)
 
 
 # The kinds of field -------------------------------------------------------------------------------
