@@ -1,4 +1,4 @@
-# The only commands to know. `make demo` and `make test` do all the set-up themselves.
+# All commands of the project. `make demo` and `make test` include the set-up.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 BIN := .venv/bin
@@ -18,17 +18,17 @@ demo-market: setup  ## Post three paid tasks, let two agents compete, judge, sho
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	@scripts/demo-market
 
-# What tests need of the machine; the second line is the sandbox's table of languages.
+# Programs that the tests need; the second line has the languages of the sandbox.
 TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 chromium \
   python3 node=nodejs tsc=node-typescript gcc g++ rustc go=golang-go javac=default-jdk-headless ruby perl php=php-cli lua=lua5.4
 
-# Three on two cores: tests that wait leave a tenth of them idle.
+# Three workers on two cores: waiting tests leave a tenth of the CPU idle.
 test: setup  ## Check the code, then run every test.
 	@scripts/setup --system $(TEST_TOOLS)
 	@$(MAKE) --no-print-directory check
 	$(BIN)/pytest -n 3 $(PYTEST_ARGS)
 
-check: setup  ## Lint, types and import rules, of Python and of the dashboard.
+check: setup  ## Check lint, types and import rules, in Python and the dashboard.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
@@ -44,24 +44,24 @@ bench: setup  ## Measure speed and memory (figures, not tests).
 	$(BIN)/python benchmarks/flow.py
 	$(BIN)/python benchmarks/scores.py --database sqlite
 
-bench-start: setup  ## Measure what starting a command costs, beside its unavoidable imports.
+bench-start: setup  ## Measure the start-up of commands, compared with their unavoidable imports.
 	$(BIN)/python benchmarks/start.py
 
-bench-sandbox: setup  ## Measure what the sandbox costs.
+bench-sandbox: setup  ## Measure the overhead of the sandbox.
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	$(BIN)/python benchmarks/sandbox.py
 
-bench-market: setup  ## Take 10,000 paid tasks through their life: cost per task, money conserved.
+bench-market: setup  ## Run 10,000 paid tasks: cost per task, and a check that the money adds up.
 	$(BIN)/python benchmarks/market.py
 
-bench-judge: setup  ## Measure what a judge's calls cost besides waiting.
+bench-judge: setup  ## Measure the overhead of a judge's calls.
 	$(BIN)/python benchmarks/judge.py
 
-bench-web: setup  ## Measure the dashboard's pauses in a browser, with a run of 5,000 results.
+bench-web: setup  ## Measure how long the dashboard blocks a browser, with a run of 5,000 results.
 	@scripts/setup --system chromium
 	$(BIN)/python benchmarks/web.py
 
-# The last commit of 0.1; a clone does not always have its tag.
+# The last commit of 0.1, for clones without its tag.
 V0_1 := c1a9331
 
 lines: setup  ## Count the lines of code per room, against BASE (default: 0.1), and repeated field lists.
@@ -72,7 +72,7 @@ screenshots: setup  ## Take the README's screenshots again (docs/images).
 	@mkdir -p docs/images
 	ARENA_TEST_SCREENSHOTS=$(CURDIR)/docs/images $(BIN)/pytest -q tests/acceptance/web/test_screenshots.py
 
-test-docker: setup  ## Hold the Docker provider to its contract on a real engine (Debian's docker.io; needs root).
+test-docker: setup  ## Run the contract tests of the Docker provider on a real engine (Debian's docker.io; needs root).
 	@scripts/setup --system dockerd=docker.io curl
 	scripts/test-docker
 
@@ -83,5 +83,5 @@ docs: setup  ## Write the generated files: docs/reference and the dashboard's ty
 lock: setup  ## Choose the newest versions and write requirements.lock.
 	scripts/lock --upgrade
 
-clean:  ## Remove what was installed and made here.
+clean:  ## Remove everything that was installed or built here.
 	rm -rf .venv .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules src/arena/dashboard/dist

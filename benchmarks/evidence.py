@@ -1,7 +1,7 @@
-"""Makes a team with a long history, as fast as a database takes rows.
+"""Generates a team with a long history and bulk-loads it into a database.
 
-Every agent version has runs of 100 tests with five trials each, an execution for every result, and
-ratings of which one in five was replaced since. Scores are then added up by Arena itself.
+Every agent version has runs of 100 tests with five trials each, an execution per result, and
+ratings, one in five of them replaced. Arena itself then computes the scores.
 """
 
 import json
@@ -27,7 +27,7 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much there is."""
+    """The amount of data."""
 
     versions: int
     results: int
@@ -35,18 +35,18 @@ class Size:
 
     @property
     def runs_per_version(self) -> int:
-        """How many whole runs it takes for the results of one version."""
+        """Full runs per agent version."""
         return self.results // (self.versions * TESTS * TRIALS)
 
     def divided(self, by: int) -> "Size":
-        """So many times less of everything."""
+        """The same with every number divided by `by`."""
         return Size(
             versions=self.versions // by, results=self.results // by, ratings=self.ratings // by
         )
 
 
 class Generator:
-    """The rows of such a team, the same ones every time."""
+    """Generates the rows of the team; deterministic."""
 
     def __init__(self, size: Size) -> None:
         self._size = size
@@ -67,7 +67,7 @@ class Generator:
         self._digests = [test.digest for test in self._tests]
 
     def tables(self) -> Iterator[tuple[str, Sequence[str], Iterator[Row]]]:
-        """Each table's name and columns with its rows, in an order that its keys allow."""
+        """Each table's name, columns and rows, in an order that satisfies the foreign keys."""
         runs = [
             (version, self._uuid(), self._random.uniform(0.3, 0.99))
             for version in range(self._size.versions)
@@ -93,8 +93,8 @@ class Generator:
 
     def _run_tests(self, run_ids: Sequence[str]) -> Iterator[Row]:
         for run_id in run_ids:
-            for place, (digest, test) in enumerate(zip(self._digests, self._tests, strict=True)):
-                yield run_id, place, test.id, digest, TRIALS
+            for position, (digest, test) in enumerate(zip(self._digests, self._tests, strict=True)):
+                yield run_id, position, test.id, digest, TRIALS
 
     def _results(self, runs: Sequence[tuple[int, str, float]]) -> Iterator[Row]:
         when = self._moment()
@@ -126,9 +126,9 @@ class Generator:
     def _feedback(self) -> Iterator[Row]:
         per_version = self._size.ratings // self._size.versions
         for version in range(self._size.versions):
-            mood = self._random.uniform(1, 5)
+            mean = self._random.uniform(1, 5)
             for number in range(per_version):
-                rating = min(5, max(1, round(self._random.gauss(mood, 1))))
+                rating = min(5, max(1, round(self._random.gauss(mean, 1))))
                 is_standing = number % 5 != 0
                 user = f"user-{number if is_standing else number + 1}"
                 row = (self._uuid(), TEAM, *name(version), user, rating, is_standing)
@@ -164,12 +164,12 @@ FEEDBACK_COLUMNS = (
 
 
 def name(version: int) -> tuple[str, str]:
-    """The agent and the version with this number: ten versions of each agent."""
+    """The agent and version with this number; an agent has ten versions."""
     return f"agent-{version // 10:03}", f"1.{version % 10}.0"
 
 
 def fill_sqlite(path: str, size: Size) -> None:
-    """Put such a team into the SQLite database at `path`, whose tables are there."""
+    """Load the rows into the SQLite database at `path`, whose tables exist."""
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("PRAGMA cache_size = -500000")
@@ -183,7 +183,7 @@ def fill_sqlite(path: str, size: Size) -> None:
 
 
 def fill_postgresql(url: str, size: Size) -> None:
-    """The same for PostgreSQL."""
+    """Load the rows into a PostgreSQL database, whose tables exist."""
     with psycopg.connect(url) as connection:
         for table, columns, rows in Generator(size).tables():
             copy = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
@@ -191,4 +191,4 @@ def fill_postgresql(url: str, size: Size) -> None:
                 for row in rows:
                     stream.write_row(row)
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("VACUUM ANALYZE")  # what autovacuum does a minute later
+        connection.execute("VACUUM ANALYZE")  # as autovacuum would do a minute later

@@ -1,12 +1,12 @@
-"""What a run costs: CPU per test, memory as the tests grow in number; how soon an edit is live.
+"""The cost of a run: CPU per test, memory by number of tests, time until an edit is live.
 
     make bench            or: python benchmarks/flow.py [--tests 5000] [--rounds 3]
 
-Every figure is measured on `arena run` and `arena evaluate --batch` as a user starts them, in
-processes of their own. CPU counts worker processes too, except for the batch, where it is that of
-the main process alone. Start-up (the same command with one test) is subtracted. Compare figures
-within one output only: machines are noisy. The floor (the imports of `start.py`, in turns with the
-runs) says how fast the machine is: 1,000 trivial tests are to cost at most one floor.
+Measures `arena run` and `arena evaluate --batch` in separate processes, as a user starts them. CPU
+includes worker processes, except for the batch, where only the main process counts. Start-up (the
+same command with one test) is subtracted. Compare figures within one output only: machines are
+noisy. The floor (the imports of `start.py`, measured between the runs) shows how fast the machine
+is: 1,000 trivial tests should cost at most one floor.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from arena.catalog.live import LiveCatalog
 
 AGENT = """id: echo
 name: Echo
-description: Says what it hears
+description: Repeats the prompt
 connector: {type: python, callable: "echo:answer"}
 """
 TESTS_PER_FILE = 2500
@@ -36,21 +36,23 @@ TESTS_PER_FILE = 2500
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tests", type=int, default=5000, help="tests of the CPU figure")
+    parser.add_argument(
+        "--tests", type=int, default=5000, help="number of tests for the CPU figure"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
 
-    # Taking turns, so that a machine that gets busier meanwhile slows all alike.
+    # Interleaved, so that a machine that gets busier slows all of them alike.
     turns = [(floor(), measure(1), measure(options.tests)) for _ in range(options.rounds)]
     floor_cpu = statistics.median(floor for floor, _, _ in turns)
     start_cpu = statistics.median(start["cpu"] for _, start, _ in turns)
     cpu = statistics.median(run["cpu"] for _, _, run in turns) - start_cpu
-    print(f"floor: the imports alone      {floor_cpu:6.2f} s CPU  (0.30 where the goals were set)")
+    print(f"floor: the imports alone      {floor_cpu:6.2f} s CPU  (0.30 on the reference machine)")
     print(f"start-up                      {start_cpu:6.2f} s CPU")
     print(
         f"{options.tests} tests, above start-up   {cpu:6.2f} s CPU"
         f"  ({cpu / options.tests * 1000:.2f} ms per test; goal: at most 0.30 with that floor,"
-        f" {floor_cpu:.2f} with today's)"
+        f" {floor_cpu:.2f} with this one)"
     )
     small, large = measure(2000)["rss"], measure(20000)["rss"]
     print(f"memory, 2,000 tests           {small / 1024:6.1f} MiB")
@@ -73,7 +75,7 @@ def main() -> None:
 
 
 async def edit(edits: int = 20) -> float:
-    """The most seconds between the writing of a file and its test in the catalog."""
+    """The maximum seconds from writing a file until its test is in the catalog."""
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), TESTS_PER_FILE)
         catalog, file = LiveCatalog([], home=Path(folder) / "benchmarks"), "edited.yaml"
@@ -90,7 +92,7 @@ async def edit(edits: int = 20) -> float:
 
 
 def floor() -> float:
-    """CPU seconds of importing the libraries that no command can do without."""
+    """CPU seconds of importing the libraries that every command needs."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", FLOOR], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -98,7 +100,7 @@ def floor() -> float:
 
 
 def measure(tests: int, *options: str) -> dict[str, float]:
-    """CPU seconds and the largest process in KiB of one `arena run` of so many tests."""
+    """CPU seconds, and the size of the largest process in KiB, of one `arena run`."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         write(home, tests)
@@ -108,7 +110,7 @@ def measure(tests: int, *options: str) -> dict[str, float]:
 
 
 def batch(lines: int) -> float:
-    """CPU seconds of the main process of `arena evaluate --batch` with so many submissions."""
+    """CPU seconds of the main process of `arena evaluate --batch`."""
     with tempfile.TemporaryDirectory() as folder:
         source, to = Path(folder) / "lines.jsonl", Path(folder) / "verdicts.jsonl"
         standard = {"type": "contains", "contains": ["yes"]}
@@ -123,7 +125,7 @@ def batch(lines: int) -> float:
 
 
 def probe(kind: str, home: Path, *words: str) -> dict[str, float]:
-    """What a process of its own measured, which this file is started as."""
+    """Run this file as a separate process and return its measurements."""
     done = subprocess.run(
         [sys.executable, __file__, kind, *words],
         env={**os.environ, "ARENA_HOME": str(home)},
@@ -135,7 +137,7 @@ def probe(kind: str, home: Path, *words: str) -> dict[str, float]:
 
 
 def write(home: Path, tests: int) -> None:
-    """An agent that echoes, and tests that it passes."""
+    """Write an echo agent and tests that it passes."""
     (home / "agents").mkdir()
     (home / "agents" / "echo.yaml").write_text(AGENT)
     (home / "agents" / "echo.py").write_text("def answer(prompt):\n    return prompt\n")
@@ -151,7 +153,7 @@ def write(home: Path, tests: int) -> None:
 
 
 def probe_run(*options: str) -> None:
-    """Run `arena run echo` and print what it took; this process is measured as its parent."""
+    """Run `arena run echo` as a child process and print what it used."""
     command = [sys.executable, "-m", "arena", "run", "echo", *options]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -167,12 +169,12 @@ def probe_run(*options: str) -> None:
 
 
 def probe_main(*words: str) -> None:
-    """Be the command `arena` with these words, then print what this process itself took."""
+    """Run the command `arena` in this process, then print what the process used."""
     sys.argv = ["arena", *words]
     try:
         runpy.run_module("arena", run_name="__main__")
-    except SystemExit as ended:
-        if ended.code:
+    except SystemExit as error:
+        if error.code:
             raise
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": used.ru_utime + used.ru_stime}))

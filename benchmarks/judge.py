@@ -1,10 +1,10 @@
-"""What a judge costs: many calls of half a second each, a hundred at once.
+"""The overhead of a judge: many calls of half a second each, a hundred at once.
 
     make bench-judge      or: python benchmarks/judge.py [--calls 1000] [--concurrency 100]
 
-A scripted endpoint in a process of its own answers each call after 0.5 s; the judge is the real
-one, with its cache on disk, so 1,000 submissions at concurrency 100 take 5 s at best. Compare
-figures within one output only: machines are noisy, and the endpoint shares the processor.
+A scripted endpoint in a separate process answers each call after 0.5 s; the judge is the real one,
+with its cache on disk, so 1,000 submissions at concurrency 100 take 5 s at best. Compare figures
+within one output only: machines are noisy, and the endpoint shares the CPU.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--concurrency", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=0.5, help="what each call takes")
+    parser.add_argument("--seconds", type=float, default=0.5, help="duration of each call")
     options = parser.parse_args()
 
     command = [sys.executable, __file__, "--serve", str(options.seconds)]
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 async def measure(url: str, options: argparse.Namespace) -> None:
-    """Judge so many different submissions, then the same ones again from the cache."""
+    """Judge different submissions, then the same ones again from the cache."""
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(
             home=Path(home),
@@ -57,7 +57,7 @@ async def measure(url: str, options: argparse.Namespace) -> None:
             judge_concurrency=options.concurrency,
         )
         judge = ModelJudge(settings)
-        # Loads the price list and opens the first connection: not what is measured.
+        # Warm-up: loads the price list and opens the first connection.
         await judge.judge(STANDARD, Submission(output="warm up"))
         ideal = options.calls * options.seconds / options.concurrency
         wall, cpu = await timed(judge, options.calls)
@@ -66,17 +66,17 @@ async def measure(url: str, options: argparse.Namespace) -> None:
         print(
             f"wall          {wall:6.2f} s  ({wall / ideal:.2f} x the ideal {ideal:g} s; goal 1.2)"
         )
-        print(f"CPU           {cpu:6.2f} s  ({cpu / options.calls * 1000:.2f} ms a call)")
+        print(f"CPU           {cpu:6.2f} s  ({cpu / options.calls * 1000:.2f} ms per call)")
         print(f"memory        {rss:6.1f} MiB  (goal: under 200)")
         wall, cpu = await timed(judge, options.calls)
         print(
-            f"from the cache {wall:5.2f} s  ({cpu / options.calls * 1000:.2f} ms CPU a judgement)"
+            f"from the cache {wall:5.2f} s  ({cpu / options.calls * 1000:.2f} ms CPU per judgement)"
         )
         await judge.aclose()
 
 
 async def timed(judge: ModelJudge, calls: int) -> tuple[float, float]:
-    """Wall and CPU seconds of so many judgements, all asked for at once."""
+    """Wall and CPU seconds of concurrent judgements."""
     wall, cpu = time.monotonic(), time.process_time()
     verdicts = await asyncio.gather(
         *(judge.judge(STANDARD, Submission(output=f"{WORK}# {n}")) for n in range(calls))
@@ -86,9 +86,9 @@ async def timed(judge: ModelJudge, calls: int) -> tuple[float, float]:
 
 
 async def serve(seconds: float) -> None:
-    """Answer every request with the same valid vote, after so long."""
-    said = {"quote": "def merge(a, b):", "reason": "It does what was asked. " * 5, "score": 70}
-    content = json.dumps({key: said for key in ("c1", "c2", "c3")})
+    """Answer every request with the same valid vote after `seconds`."""
+    vote = {"quote": "def merge(a, b):", "reason": "It does what was asked. " * 5, "score": 70}
+    content = json.dumps({key: vote for key in ("c1", "c2", "c3")})
     completion = {
         "model": "gpt-4o-mini",
         "choices": [{"finish_reason": "stop", "message": {"content": content}}],

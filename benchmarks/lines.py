@@ -1,16 +1,15 @@
-"""How much code there is: per room, in all, and against another revision.
+"""Counts the code: per room, in total, and compared with another revision.
 
     make lines            or: python benchmarks/lines.py [--base c1a9331] [--fields]
 
-A line of code is a line of a Python file below src/arena that is neither blank nor a comment, and
-belongs neither to an import nor to a docstring (a string that stands alone, under a field too).
-Comments are counted once per line, whether they stand alone or after code; notes to tools
-(`noqa`, `pyright:`) are no comments.
+A line of code is a line of a Python file in src/arena that is not blank, a comment, an import or
+part of a docstring (any string that is a statement, also under a field). Comments are counted once
+per line, on their own or after code; directives to tools (`noqa`, `pyright:`) do not count.
 
 `--fields` shows how often the fields of a result, of a run and of a task's terms are written out:
-every class, dictionary, call, list, text or list of parameters that names about two in three of
-them is one place. What only uses them (a page that shows a run, the one call that makes a result)
-is none.
+every class, dictionary, call, list, text or list of parameters that names about two thirds of them
+is one place. Code that only uses them (a page that shows a run, the one call that creates a result)
+does not count.
 """
 
 import argparse
@@ -36,9 +35,9 @@ TERMS = (
     *("agent_share_percent", "max_applicants", "is_self_judged"),
 )
 WRITTEN_OUT = 0.65
-"""The share of a shape's fields that makes a piece of source a list of them."""
+"""The share of a shape's fields from which a piece of source counts as a list of them."""
 GENERATED_TYPES = "web/src/api/schema.d.ts"
-"""One place, however often a generator repeats itself in examples."""
+"""Counts as one place: the generator repeats the fields in examples."""
 FOR_TOOLS = re.compile(r"#\s*(noqa|type:|pyright:|fmt:|ruff:|!)")
 NO_CODE = {
     tokenize.COMMENT,
@@ -53,11 +52,11 @@ NO_CODE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What one file, one room or the whole package holds."""
+    """The counts of a file, a room or the whole package."""
 
     files: int
     lines: int
-    """All of them, as an editor shows them."""
+    """All lines, including blank ones and comments."""
     code: int
     comments: int
 
@@ -80,7 +79,7 @@ NOTHING = Counted(files=0, lines=0, code=0, comments=0)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A piece of source that writes a shape's fields out."""
+    """A piece of source that lists a shape's fields."""
 
     file: str
     line: int
@@ -94,7 +93,7 @@ class Place:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--base", metavar="REV", help="compare with this git revision")
-    parser.add_argument("--fields", action="store_true", help="where fields are written out")
+    parser.add_argument("--fields", action="store_true", help="show where fields are written out")
     options = parser.parse_args()
 
     now = {path: count(text) for path, text in in_folder() if path.endswith(".py")}
@@ -124,7 +123,7 @@ def show(now: dict[str, Counted], base: dict[str, Counted] | None, revision: str
 
 
 def in_folder() -> Iterator[tuple[str, str]]:
-    """The files of the checkout that are looked at, with their text."""
+    """The source files of the checkout, with their text."""
     for top in (ROOT / PACKAGE, ROOT / "web" / "src"):
         for path in sorted(top.rglob("*")):
             if path.suffix in {".py", ".sql", ".ts", ".tsx"} and "dist" not in path.parts:
@@ -149,7 +148,7 @@ def in_revision(revision: str) -> Iterator[tuple[str, str]]:
 
 
 def count(text: str) -> Counted:
-    """What one file holds."""
+    """The counts of one file."""
     tree = ast.parse(text)
     left_out: set[int] = set()
     for node in ast.walk(tree):
@@ -172,7 +171,7 @@ def count(text: str) -> Counted:
 
 
 def by_room(files: dict[str, Counted]) -> dict[str, Counted]:
-    """The files added up by the folder, or the single file, right below the package."""
+    """The counts per room: a folder or a file directly below the package."""
     rooms: dict[str, Counted] = {}
     for path, counted in files.items():
         first, _, rest = path.removeprefix(PACKAGE).partition("/")
@@ -182,12 +181,12 @@ def by_room(files: dict[str, Counted]) -> dict[str, Counted]:
 
 
 def total(files: dict[str, Counted]) -> Counted:
-    """All files added up."""
+    """The counts of all files together."""
     return sum(files.values(), NOTHING)
 
 
 def median(files: dict[str, Counted]) -> float:
-    """The median length of a file in lines of any kind; empty files are none."""
+    """The median number of lines per file, without empty files."""
     return statistics.median(one.lines for one in files.values() if one.lines)
 
 
@@ -212,13 +211,13 @@ def written_out(files: Iterable[tuple[str, str]]) -> dict[str, list[Place]]:
 
 
 def without_making(places: list[Place]) -> list[Place]:
-    """All but the calls that make one of the classes found: a type checker holds them to it."""
+    """Without the calls that create one of the found classes: the type checker covers those."""
     made = {f"call of {one.what.removeprefix('class ')}" for one in places}
     return [one for one in places if one.what not in made]
 
 
 def python_lists(text: str) -> Iterator[tuple[int, str, set[str]]]:
-    """Everything in a Python file that lists names: its line, what it is, the names."""
+    """Everything in a Python file that lists names: the line, the kind, the names."""
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.ClassDef(name=name, body=body):
@@ -241,7 +240,7 @@ def python_lists(text: str) -> Iterator[tuple[int, str, set[str]]]:
 
 
 def declared(node: ast.stmt) -> str | None:
-    """The name that a line of a class's body declares."""
+    """The name that a statement in a class body declares."""
     match node:
         case ast.AnnAssign(target=ast.Name(id=name)):
             return name
@@ -252,7 +251,7 @@ def declared(node: ast.stmt) -> str | None:
 
 
 def named(node: ast.expr | None) -> str | None:
-    """The name that one part of a list stands for: `"a"`, `a`, `x.a`, `Column("a", ...)`."""
+    """The name in one element of a list: `"a"`, `a`, `x.a`, `Column("a", ...)`."""
     match node:
         case ast.Constant(value=str(name)) | ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -263,8 +262,8 @@ def named(node: ast.expr | None) -> str | None:
 
 
 def bracketed_lists(text: str) -> Iterator[tuple[int, str, set[str]]]:
-    """What SQL and TypeScript declare between brackets: its line, what it is, the names."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|--[^\n]*", lambda gone: "\n" * gone[0].count("\n"), text)
+    """The names that SQL and TypeScript declare in brackets: the line, the kind, the names."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*|--[^\n]*", lambda match: "\n" * match[0].count("\n"), text)
     open_at: list[int] = []
     for position, character in enumerate(text):
         if character in "{(":

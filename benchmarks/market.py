@@ -1,11 +1,10 @@
-"""What a task of the market costs, from posting to payout, and how that grows with the history.
+"""The cost of a task in the market, from posting to payout, and how it grows with the history.
 
     make bench-market     or: python benchmarks/market.py [--tasks 10000] [--agents 50]
 
-Many tasks are led through their whole life by many agents; then every invariant is checked and the
-money is counted. After that single tasks are done in turn on this market and on one with a
-hundredth of its history, so that a noisy machine is noisy for both. The ratio of the medians is
-what counts: at most 1.3.
+Many agents take many tasks through the whole lifecycle; then every invariant is checked and the
+money is counted. After that, single tasks alternate between this market and one with a hundredth of
+its history, so that noise affects both alike. The ratio of the medians should be at most 1.3.
 """
 
 import argparse
@@ -38,8 +37,8 @@ GOAL = 1.3
 
 
 @dataclass
-class Place:
-    """A market, its agents, and what became of its tasks."""
+class Scenario:
+    """A market with its agents, and how its tasks ended."""
 
     market: Market
     agents: int
@@ -48,7 +47,7 @@ class Place:
     ended: Counter[str] = field(default_factory=Counter[str])
 
     async def open(self, tasks: int) -> None:
-        """Register the agents and give the poster what the tasks will cost."""
+        """Register the agents and deposit the rewards of all tasks for the poster."""
         for number in range(self.agents):
             agent = f"agent-{number}"
             self.keys[agent] = Signer.new(agent)
@@ -58,13 +57,13 @@ class Place:
         await self.market.deposit_test_money(TEAM, "poster", REWARD * tasks)
 
     async def proof(self, act: Act, task_id: int | None, agent: str, content: str = "") -> Proof:
-        """What the agent signs."""
+        """The agent's signature."""
         market = await self.market.ledger.market_id(TEAM)
         return self.keys[agent].prove(market, act, task_id=task_id, content=content)
 
-    async def live(self) -> float:
-        """One task from posting to payout or refund; the seconds it took."""
-        began = time.perf_counter()
+    async def run_task(self) -> float:
+        """Run one task from posting to payout or refund; returns its seconds."""
+        started = time.perf_counter()
         new = TaskPost(
             poster="poster",
             description="Do it",
@@ -96,58 +95,60 @@ class Place:
         )
         receipt = await self.market.act(TEAM, task_id, verdict)
         self.ended[str(receipt.state)] += 1
-        return time.perf_counter() - began
+        return time.perf_counter() - started
 
 
-async def fill(place: Place, tasks: int) -> None:
+async def fill(scenario: Scenario, tasks: int) -> None:
     step = max(tasks // 10, 1)
     for start in range(0, tasks, step):
-        began, cpu = time.perf_counter(), time.process_time()
+        started, cpu = time.perf_counter(), time.process_time()
         for _ in range(min(step, tasks - start)):
-            await place.live()
-        each = (time.perf_counter() - began) / step * 1000
+            await scenario.run_task()
+        each = (time.perf_counter() - started) / step * 1000
         own = (time.process_time() - cpu) / step * 1000
-        print(f"  {start + step:>6,} tasks: {each:6.1f} ms each ({own:.1f} ms of processor)")
+        print(f"  {start + step:>6,} tasks: {each:6.1f} ms each ({own:.1f} ms CPU)")
 
 
-async def check_money(place: Place, tasks: int, deposited: int) -> None:
-    """Every invariant, and the sum of what everybody has."""
-    began = time.perf_counter()
-    report = await place.market.ledger.audit(TEAM)
+async def check_money(scenario: Scenario, tasks: int, deposited: int) -> None:
+    """Check every invariant and the sum of all balances."""
+    started = time.perf_counter()
+    report = await scenario.market.ledger.audit(TEAM)
     assert report.is_clean, report.violations
-    held = {one.account: one.amount for one in await place.market.ledger.balances(TEAM)}
-    paid = place.ended["paid"] * REWARD
-    assert sum(place.ended.values()) == tasks == report.tasks
+    held = {one.account: one.amount for one in await scenario.market.ledger.balances(TEAM)}
+    paid = scenario.ended["paid"] * REWARD
+    assert sum(scenario.ended.values()) == tasks == report.tasks
     assert held["outside"] == -deposited
     assert sum(held.values()) == 0
     assert sum(amount for name, amount in held.items() if name.startswith("user:agent")) == paid
     print(
         f"  money conserved: {deposited:,} deposited, {paid:,} paid to agents, "
-        f"{held['user:poster']:,} back with the poster, nothing in escrow; {dict(place.ended)}"
+        f"{held['user:poster']:,} returned to the poster, nothing in escrow; {dict(scenario.ended)}"
     )
     print(
         f"  audit clean: {report.tasks:,} tasks, {report.entries:,} entries, "
-        f"{report.postings:,} postings ({time.perf_counter() - began:.1f} s)"
+        f"{report.postings:,} postings ({time.perf_counter() - started:.1f} s)"
     )
 
 
 async def measure(folder: Path, tasks: int, agents: int, rounds: int) -> float:
-    places: list[Place] = []
+    scenarios: list[Scenario] = []
     databases = [Database(Settings(home=folder / part).database) for part in ("small", "large")]
     for part, database, count in zip(
         ("small", "large"), databases, (max(tasks // 100, 1), tasks), strict=True
     ):
-        place = Place(market=Market(database, LocalStore(folder / part / "content")), agents=agents)
+        scenario = Scenario(
+            market=Market(database, LocalStore(folder / part / "content")), agents=agents
+        )
         deposited = REWARD * (count + rounds)
-        await place.open(count + rounds)
+        await scenario.open(count + rounds)
         print(f"{count:,} tasks, {agents} agents")
-        await fill(place, count)
-        await check_money(place, count, deposited)
-        places.append(place)
+        await fill(scenario, count)
+        await check_money(scenario, count, deposited)
+        scenarios.append(scenario)
     took: list[list[float]] = [[], []]
     for _ in range(rounds):
-        for which, place in enumerate(places):
-            took[which].append(await place.live())
+        for which, scenario in enumerate(scenarios):
+            took[which].append(await scenario.run_task())
     for database in databases:
         await database.close()
     small, large = (statistics.median(times) for times in took)

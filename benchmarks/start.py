@@ -1,11 +1,11 @@
-"""What it costs to open the front door: CPU seconds of short commands beside a floor.
+"""The start-up cost of short commands: CPU seconds, compared with a floor.
 
     make bench-start      or: python benchmarks/start.py [--rounds 9]
 
-Every figure is user and system time of a process of its own and of all that it started, in a home
-that has its tables and a few runs already. The floor is the same interpreter importing the
-libraries that no command can do without. Commands and floor take turns, so that a busy machine
-slows all of them alike: compare the ratios.
+Every figure is the user and system time of a new process and its children, in a home that already
+has its tables and a few runs. The floor is the same interpreter importing the libraries that every
+command needs. Commands and floor alternate, so that a busy machine slows all of them alike: compare
+the ratios.
 """
 
 import argparse
@@ -23,14 +23,14 @@ FLOOR = "import asyncio, typer, rich, pydantic, sqlalchemy.ext.asyncio"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command to measure, and what it may cost."""
+    """A command to measure, and its goal."""
 
     name: str
     words: tuple[str, ...]
     ratio: float | None = None
-    """At most so many times the floor."""
+    """The maximum, as a multiple of the floor."""
     seconds: float | None = None
-    """At most so many CPU seconds."""
+    """The maximum in CPU seconds."""
 
 
 COMMANDS = (
@@ -43,7 +43,7 @@ COMMANDS = (
 )
 AGENT = """id: echo
 name: Echo
-description: Says what it hears
+description: Repeats the prompt
 connector: {type: python, callable: "echo:answer"}
 """
 TESTS = """category: bench
@@ -58,14 +58,14 @@ def main() -> None:
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:
-        furnish(Path(folder))
+        write_home(Path(folder))
         environment = {**os.environ, "ARENA_HOME": folder}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         took: dict[str, list[float]] = {command.name: [] for command in COMMANDS}
         for number in range(options.rounds + 1):
             for command in COMMANDS:
                 seconds = cpu_seconds(command.words, environment)
-                if number:  # the first round writes byte code, tables and a first run
+                if number:  # the first round creates byte code, tables and a run
                     took[command.name].append(seconds)
     report({name: statistics.median(figures) for name, figures in took.items()})
 
@@ -80,8 +80,8 @@ def report(medians: dict[str, float]) -> None:
         print(f"{command.name:<22} {seconds:>7.3f} {seconds / floor:>8.2f}   {goal}")
 
 
-def furnish(home: Path) -> None:
-    """An agent that echoes, and a test that it passes."""
+def write_home(home: Path) -> None:
+    """Write an echo agent and a test that it passes."""
     for name, text in {
         "agents/echo.yaml": AGENT,
         "agents/echo.py": "def answer(prompt):\n    return prompt\n",
@@ -92,7 +92,7 @@ def furnish(home: Path) -> None:
 
 
 def cpu_seconds(words: tuple[str, ...], environment: dict[str, str]) -> float:
-    """User and system time of a command and of every process that it waited for."""
+    """User and system time of a command and of the children it waited for."""
     process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

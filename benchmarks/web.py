@@ -1,9 +1,9 @@
-"""How long the dashboard keeps the browser from answering, with a run of 5,000 results.
+"""How long the dashboard blocks the browser, with a run of 5,000 results.
 
     make bench-web        or: python benchmarks/web.py [--results 5000]
 
-A real server, a real run, Debian's chromium. The longest task is the longest pause in which the
-page cannot react; the aim is below 200 ms. The figures are this machine's: run it on a quiet one.
+Uses a real server, a real run and Debian's chromium. The longest task is the longest time in which
+the page cannot react; the goal is below 200 ms. The figures depend on the machine: use an idle one.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from arena.dashboard.built import DIST
 
-AIM_MS = 200
+GOAL_MS = 200
 WATCH = """
 window.pauses = [];
 new PerformanceObserver(list => {
@@ -45,14 +45,14 @@ def main() -> None:
     count = parser.parse_args().results
     with tempfile.TemporaryDirectory(prefix="arena-web-") as folder:
         home = Path(folder)
-        furnish(home, count)
+        write_home(home, count)
         with serving(home) as url:
             run = execute(url)
             measure(url, run, count)
     print_sizes()
 
 
-def furnish(home: Path, count: int) -> None:
+def write_home(home: Path, count: int) -> None:
     (home / "agents").mkdir()
     (home / "benchmarks").mkdir()
     (home / "agents" / "counter.py").write_text(AGENT)
@@ -135,12 +135,12 @@ def measure(url: str, run: str, count: int) -> None:
         browser.close()
 
 
-def report(page: Page, what: str) -> None:
+def report(page: Page, action: str) -> None:
     page.wait_for_timeout(300)
     pauses = page.evaluate("window.pauses.splice(0)")
     longest = max(pauses, default=0)
-    judged = "ok" if longest < AIM_MS else f"over {AIM_MS} ms"
-    print(f"{what:20} longest task {longest:5.0f} ms  {judged}")
+    judged = "ok" if longest < GOAL_MS else f"over {GOAL_MS} ms"
+    print(f"{action:20} longest task {longest:5.0f} ms  {judged}")
 
 
 def print_sizes() -> None:
@@ -149,8 +149,8 @@ def print_sizes() -> None:
         size = len(gzip.compress(script.read_bytes()))
         total += size
         if size > 10_000:
-            print(f"{script.name:32} {size / 1000:6.1f} kB packed")
-    print(f"{'all scripts, all pages':32} {total / 1000:6.1f} kB packed")
+            print(f"{script.name:32} {size / 1000:6.1f} kB gzipped")
+    print(f"{'all scripts, all pages':32} {total / 1000:6.1f} kB gzipped")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ GAP_SECONDS = 0.05
 """The minimum time between two reads of a topic, however many changes there are."""
 
 State = TypeVar("State")
-Look = Callable[[State | None], Awaitable[State]]
+Read = Callable[[State | None], Awaitable[State]]
 """Reads the state of a topic, given the previously read state."""
 
 
@@ -25,8 +25,8 @@ class _Topic:
         self.lock = asyncio.Lock()
         self.changed = asyncio.Event()
         self.state: Any = None
-        self.looks = 0
-        self.looked_at = 0.0
+        self.reads = 0
+        self.read_at = 0.0
 
 
 class Feed:
@@ -43,23 +43,23 @@ class Feed:
                 topic.changed.set()
 
     async def watch(
-        self, key: Hashable, look: Look[State], *, poll_seconds: float
+        self, key: Hashable, read: Read[State], *, poll_seconds: float
     ) -> AsyncGenerator[State]:
         """The state of a topic now and after every read, changed or not, without end."""
         topic = self._topics.setdefault(key, _Topic())
         seen = 0
         while True:
             async with topic.lock:
-                if topic.looks == seen:
+                if topic.reads == seen:
                     if seen:
                         with contextlib.suppress(TimeoutError):
                             async with asyncio.timeout(poll_seconds):
                                 await topic.changed.wait()
-                        await asyncio.sleep(topic.looked_at + GAP_SECONDS - time.monotonic())
+                        await asyncio.sleep(topic.read_at + GAP_SECONDS - time.monotonic())
                     # Cleared before the read, or a change during it would be missed.
                     topic.changed.clear()
-                    topic.looked_at = time.monotonic()
-                    topic.state = await look(topic.state)
-                    topic.looks += 1
-                seen = topic.looks
+                    topic.read_at = time.monotonic()
+                    topic.state = await read(topic.state)
+                    topic.reads += 1
+                seen = topic.reads
             yield topic.state

@@ -1,6 +1,6 @@
-"""What can be set: `ARENA_*` variables first, then `arena.toml`, then the defaults here.
+"""Settings: from `ARENA_*` variables, then from `arena.toml`, then the defaults below.
 
-A variable that is empty is not set.
+An empty variable counts as not set.
 """
 
 import difflib
@@ -22,72 +22,72 @@ from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
 MIN_TOKEN_LENGTH = 16
 COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
 EXAMPLE_WEIGHTS = '{"benchmark": 0.5, "user_rating": 0.2}'
-"""Adds up to 1 with the defaults of the others."""
+"""Adds up to 1 with the defaults of the other components."""
 READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
-"""Variables of Arena that are not settings of the running program."""
+"""`ARENA_*` variables that are not settings: only the build reads them."""
 
 
 class Settings(BaseModel):
-    """Everything an operator may choose."""
+    """All settings of Arena."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("arena")))
-    """Holds the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`."""
+    """Folder of the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`."""
     database_url: SecretStr | None = None
-    """A PostgreSQL address; without it the embedded SQLite database in `home` is used."""
+    """PostgreSQL URL. Default: the embedded SQLite database in `home`."""
     host: str = "127.0.0.1"
     port: int = Field(default=5109, ge=0, le=65535)
     server: str | None = None
-    """The Arena server the command line talks to; without it the work is done in this process."""
+    """URL of the Arena server that the command line uses. Default: work in this process."""
     token: SecretStr | None = None
-    """What the command line shows to `server`."""
+    """Token for `server`."""
     team: str = Field(default="default", min_length=1, max_length=MAX_NAME_LENGTH)
-    """The team the command line works for."""
+    """Team of the command line."""
     tokens: tuple[SecretStr, ...] = ()
-    """Who may use the server, as `team:token`; needed on every address but loopback."""
+    """Tokens that the server accepts, as `team:token`; required unless `host` is loopback."""
     tests: tuple[Path, ...] = ()
-    """More folders with tests, besides `home/benchmarks`."""
+    """Folders of tests besides `home/benchmarks`."""
     agents: tuple[Path, ...] = ()
-    """More folders with agent files, besides `home/agents`."""
+    """Folders of agent files besides `home/agents`."""
     sandbox: str = "namespace"
-    """Where submitted code runs: namespace, docker, daytona, or what a package brings."""
+    """Provider for submitted code: namespace, docker, daytona, or one from a plugin."""
     daytona_api_key: SecretStr | None = None
     languages: Path | None = None
-    """A TOML file with more languages for submitted programs."""
+    """TOML file with additional languages for submitted programs."""
     judge_base_url: str | None = None
-    """The OpenAI-compatible endpoint whose models judge, like https://api.example.com/v1."""
+    """OpenAI-compatible endpoint of the judge models, like https://api.example.com/v1."""
     judge_api_key: SecretStr | None = None
     judge_models: tuple[str, ...] = ()
-    """The models that judge together."""
+    """Models of the panel."""
     judge_votes: int = Field(default=1, ge=1, le=MAX_VOTES)
-    """How often each of them votes on one submission."""
+    """Votes per model and submission."""
     judge_temperature: float | None = Field(default=None, ge=0, le=2)
     judge_max_tokens: int | None = Field(default=None, ge=1)
-    """Of one answer; like the temperature, what is not set is not sent."""
+    """Token limit of one answer. Like the temperature, it is sent only if set."""
     judge_max_characters: int = Field(default=100_000, ge=100, le=10_000_000)
-    """How much of a submission a judge is shown."""
+    """Maximum length of a submission in the prompt; the rest is cut."""
     judge_concurrency: int = Field(default=8, ge=1, le=1000)
-    """How many questions an endpoint is asked at once."""
+    """Concurrent requests per endpoint."""
     judge_per_minute: int | None = Field(default=None, ge=1)
-    """How many questions an endpoint is asked a minute."""
+    """Requests per minute and endpoint."""
     judge_timeout_seconds: float = Field(default=120, gt=0, le=3600)
     judge_retries: int = Field(default=3, ge=0, le=20)
-    """How often a judge is asked again after a fault or an answer that is not valid."""
+    """Retries of a vote after an error or an invalid answer."""
     judge_cache_entries: int = Field(default=10_000, ge=0)
-    """How many answers are kept, so that the same question is not paid for twice."""
+    """Size of the answer cache, so that the same request is not paid for twice."""
     judge_allowed_models: tuple[str, ...] = ()
-    """More models that a standard may ask for; `*` for any."""
+    """Other models that a standard may request; `*` for any."""
     judge_allowed_urls: tuple[str, ...] = ()
-    """More endpoints that a standard may ask for; they get no key."""
+    """Other endpoints that a standard may request; they do not get the API key."""
     retries: int = Field(default=2, ge=0, le=20)
-    """How often a test is tried again after a fault of the infrastructure."""
+    """Retries of a test after an infrastructure error."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
-    """The wait before the first retry; it doubles with each."""
+    """Delay before the first retry; it doubles with each retry."""
     reviewers_needed: int = Field(default=1, ge=1, le=MAX_REVIEWERS)
-    """How many people have to answer each item of a checklist."""
+    """Reviewers required per item of a checklist."""
     weights: dict[str, Decimal] = Field(default={})
-    """What the components of a score count for; together 1. Those not named keep their default."""
+    """Weights of the score components; must add up to 1. Omitted ones keep their default."""
     log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
 
     @field_validator(

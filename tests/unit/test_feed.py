@@ -1,4 +1,4 @@
-"""One poll serves all watchers of a topic; changes in this process trigger a poll at once."""
+"""One read serves all watchers of a topic; changes in this process trigger a read at once."""
 
 import asyncio
 import gc
@@ -12,33 +12,33 @@ NEVER = 3600.0
 
 
 class Counter:
-    """A state that counts how often it was looked at."""
+    """A state that counts how often it was read."""
 
     def __init__(self) -> None:
         self.value = 0
-        self.looks: list[int | None] = []
+        self.reads: list[int | None] = []
 
-    async def look(self, last: int | None) -> int:
-        self.looks.append(last)
+    async def read(self, last: int | None) -> int:
+        self.reads.append(last)
         await asyncio.sleep(0)
         return self.value
 
 
-async def test_the_first_look_is_immediate_and_later_ones_wait_for_the_poll():
+async def test_the_first_read_is_immediate_and_later_ones_wait_for_the_poll():
     feed, counter = Feed(), Counter()
-    async with asyncio.timeout(10), aclosing(feed.watch("t", counter.look, poll_seconds=0)) as seen:
+    async with asyncio.timeout(10), aclosing(feed.watch("t", counter.read, poll_seconds=0)) as seen:
         assert await anext(seen) == 0
         counter.value = 1
         assert await anext(seen) == 1
-    assert counter.looks == [None, 0]
+    assert counter.reads == [None, 0]
 
 
-async def test_a_hundred_watchers_look_as_often_as_one():
+async def test_a_hundred_watchers_read_as_often_as_one():
     feed, counter = Feed(), Counter()
     async with asyncio.timeout(10), AsyncExitStack() as closing:
         watchers = [
             await closing.enter_async_context(
-                aclosing(feed.watch("t", counter.look, poll_seconds=NEVER))
+                aclosing(feed.watch("t", counter.read, poll_seconds=NEVER))
             )
             for _ in range(100)
         ]
@@ -46,13 +46,13 @@ async def test_a_hundred_watchers_look_as_often_as_one():
         counter.value = 7
         waiting = [asyncio.create_task(anext(watcher)) for watcher in watchers]
         await asyncio.sleep(0.01)
-        assert len(counter.looks) == 1
+        assert len(counter.reads) == 1
         feed.notify("t")
         assert await asyncio.gather(*waiting) == [7] * 100
-    assert len(counter.looks) == 2
+    assert len(counter.reads) == 2
 
 
-async def test_a_change_during_a_look_is_looked_at_again():
+async def test_a_change_during_a_read_is_read_again():
     feed, counter = Feed(), Counter()
 
     async def changed_meanwhile(_: int | None) -> int:
@@ -70,7 +70,7 @@ async def test_a_change_during_a_look_is_looked_at_again():
 
 async def test_topics_do_not_wake_each_other():
     feed, counter = Feed(), Counter()
-    async with aclosing(feed.watch("t", counter.look, poll_seconds=NEVER)) as seen:
+    async with aclosing(feed.watch("t", counter.read, poll_seconds=NEVER)) as seen:
         await anext(seen)
         waiting = asyncio.create_task(anext(seen))
         feed.notify("other")
@@ -80,13 +80,13 @@ async def test_topics_do_not_wake_each_other():
         await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_a_failed_look_reaches_one_watcher_and_the_others_continue():
+async def test_a_failed_read_reaches_one_watcher_and_the_others_continue():
     feed, counter = Feed(), Counter()
 
     async def broken(_: int | None) -> int:
         raise RuntimeError("away")
 
-    async with asyncio.timeout(10), aclosing(feed.watch("t", counter.look, poll_seconds=0)) as good:
+    async with asyncio.timeout(10), aclosing(feed.watch("t", counter.read, poll_seconds=0)) as good:
         await anext(good)
         async with aclosing(feed.watch("t", broken, poll_seconds=0)) as bad:
             assert await anext(bad) == 0  # what the other one saw
@@ -97,7 +97,7 @@ async def test_a_failed_look_reaches_one_watcher_and_the_others_continue():
 
 async def test_nothing_is_left_of_a_topic_that_nobody_watches():
     feed, counter = Feed(), Counter()
-    async with aclosing(feed.watch("t", counter.look, poll_seconds=NEVER)) as seen:
+    async with aclosing(feed.watch("t", counter.read, poll_seconds=NEVER)) as seen:
         await anext(seen)
         assert list(feed._topics) == ["t"]
     del seen

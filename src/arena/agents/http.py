@@ -216,10 +216,10 @@ def _child(value: object, step: str, pointer: str) -> object:
         fields = cast(dict[str, object], value)
         if step in fields:
             return fields[step]
-        raise NotThere(f"{pointer!r} leads nowhere: there is no key {step!r}")
+        raise NotThere(f"{pointer!r} not found: there is no key {step!r}")
     if isinstance(value, list):
         items = cast(list[object], value)
         if step.isdecimal() and int(step) < len(items):
             return items[int(step)]
-        raise NotThere(f"{pointer!r} leads nowhere: the list has no item {step!r}")
-    raise NotThere(f"{pointer!r} leads nowhere: {step!r} is looked for in a plain value")
+        raise NotThere(f"{pointer!r} not found: the list has no item {step!r}")
+    raise NotThere(f"{pointer!r} not found: the parent of {step!r} is not an object or a list")

@@ -45,10 +45,10 @@ BatchFile = Annotated[
 ]
 OutputFile = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Of a batch: write there, resume."),
+    typer.Option("--output", "-o", metavar="FILE", help="With --batch: write to FILE, or resume."),
 ]
 Concurrency = Annotated[
-    int, typer.Option(min=1, max=1000, metavar="N", help="Of a batch: how many at a time.")
+    int, typer.Option(min=1, max=1000, metavar="N", help="With --batch: evaluations at a time.")
 ]
 
 

@@ -34,7 +34,7 @@ def join(
     command: Exec = None,
     version: Annotated[str, typer.Option(metavar="VERSION", help="The agent's version.")] = "1.0.0",
     register_only: Annotated[
-        bool, typer.Option("--register-only", help="Do not start; `arena start` does later.")
+        bool, typer.Option("--register-only", help="Only register; start later with `arena start`.")
     ] = False,
     min_reward: MinReward = None,
     max_concurrent: MaxConcurrent = 1,

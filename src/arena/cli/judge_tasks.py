@@ -13,7 +13,7 @@ from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.client.executing import unless_stopped
 from arena.errors import ArenaError, InvalidInput
 from arena.market.call import EventKind
-from arena.market.judging import Bench, JudgeFlow, OwnBench
+from arena.market.judging import JudgeFlow, JudgeMarket, LocalMarket
 from arena.operations.operations import Operations
 from arena.settings import Settings
 
@@ -50,7 +50,7 @@ async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> N
             else operations.arena
         )
         flow = JudgeFlow(
-            _bench(settings, operations, own),
+            _judge_market(settings, operations, own),
             name,
             own.market.contents,
             own.resources,
@@ -64,12 +64,12 @@ async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> N
         await _watch(operations, flow, name, poll_seconds)
 
 
-def _bench(settings: Settings, operations: Operations, own: Arena) -> Bench:
+def _judge_market(settings: Settings, operations: Operations, own: Arena) -> JudgeMarket:
     if not settings.server:
-        return OwnBench(own.market, own.reviews, own.task_reviews, operations.team)
-    from arena.client.judging import ServerBench  # loads an HTTP library
+        return LocalMarket(own.market, own.reviews, own.task_reviews, operations.team)
+    from arena.client.judging import ServerMarket  # loads an HTTP library
 
-    return ServerBench(operations, own.content)
+    return ServerMarket(operations, own.content)
 
 
 async def _watch(operations: Operations, flow: JudgeFlow, name: str, poll_seconds: float) -> None:

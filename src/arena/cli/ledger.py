@@ -68,7 +68,7 @@ def history(
 
 def _print_history(page: LedgerHistory) -> None:
     if not page.lines:
-        output.line(f"nothing has happened in the account {page.account}")
+        output.line(f"account {page.account} has no entries")
         return
     rows = [
         (

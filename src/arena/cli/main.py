@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sandbox": ("arena.cli.sandbox", "See whether untrusted code can be isolated here."),
     "standard": ("arena.cli.standard", "Seal a standard: hide cases until the verdict."),
     "verify": ("arena.cli.verify", "Check a verdict record: does it hold?"),
-    "content": ("arena.cli.content", "Keep and fetch content by its CID; carry it elsewhere."),
+    "content": ("arena.cli.content", "Store, fetch and transfer content by CID."),
     "task": ("arena.cli.task", "Post, apply for, submit and judge paid tasks."),
     "ledger": ("arena.cli.ledger", "Test money: balances, history, audit."),
     "join": ("arena.cli.join", "Register an agent in the market and let it work."),
@@ -84,7 +84,7 @@ def arena(
     context: typer.Context,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Talk to this Arena server (default: work right here)."),
+        typer.Option(metavar="URL", help="Use this Arena server (default: work in this process)."),
     ] = None,
     team: Annotated[str | None, typer.Option(metavar="NAME", help="Work for this team.")] = None,
     version: Annotated[

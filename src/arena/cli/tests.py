@@ -108,7 +108,7 @@ def lint_files(
     as_json: Json = False,
 ) -> None:
     """Report every problem in test files; exit with 1 if there is one."""
-    # Imported here: the other commands may use a server.
+    # Imported here to save start-up: the other commands may use a server.
     from arena.catalog.catalog import lint, load_catalog
 
     settings = settings_of(context)

@@ -89,7 +89,7 @@ async def call_function(
     if _is_async(function):
         result = function(argument)
     else:
-        # Like asyncio.to_thread, which cannot be result an executor.
+        # Like asyncio.to_thread, which cannot be given an executor.
         run = copy_context().run
         result = await asyncio.get_running_loop().run_in_executor(
             threads, lambda: run(_run, function, argument)

@@ -16,7 +16,7 @@ from arena.operations.tasks import TaskOperations
 from arena.reviews.review import Review
 
 
-class ServerBench:
+class ServerMarket:
     """Fetches content from the server and verifies it here; uploads the records of verdicts."""
 
     def __init__(self, client: TaskOperations, store: LocalStore) -> None:

@@ -73,7 +73,7 @@ class AgentLoop:
             wake=self._wake,
         )
         self._outcomes = Outcomes(
-            client, self.agent, self.journal, report=self._report, is_in_hand=self._is_in_hand
+            client, self.agent, self.journal, report=self._report, is_active=self._is_active
         )
         self.candidates = self._applying.candidates
         self.room = self._applying.room
@@ -148,7 +148,7 @@ class AgentLoop:
             return self._execute is not None
         return entry.stage is Stage.EXECUTED
 
-    def _is_in_hand(self, task_id: int) -> bool:
+    def _is_active(self, task_id: int) -> bool:
         """Whether it is being worked on or submitted."""
         return task_id in self._working or task_id in self._submitting
 

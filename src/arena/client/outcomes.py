@@ -28,13 +28,13 @@ class Outcomes:
         journal: Journal,
         *,
         report: Report,
-        is_in_hand: Callable[[int], bool],
+        is_active: Callable[[int], bool],
     ) -> None:
         self._client = client
         self._agent = agent
         self._journal = journal
         self._report = report
-        self._is_in_hand = is_in_hand
+        self._is_active = is_active
         """Whether the loop is working on the task; then the loop reports it."""
 
     async def step(self) -> None:
@@ -47,7 +47,7 @@ class Outcomes:
             task = (await self._client.task(entry.task_id)).task
             if entry.stage is not Stage.SUBMITTED:
                 # Checked after the request: the loop may have started on it meanwhile.
-                if self._is_in_hand(task.id) or self._journal.get(task.id) != entry:
+                if self._is_active(task.id) or self._journal.get(task.id) != entry:
                     continue
                 if task.result_hash is not None:
                     entry = self._journal.write(entry, stage=Stage.SUBMITTED)

@@ -115,8 +115,8 @@ def _unseal_with(openings: Sequence[Opening]) -> Unsealing:
 def _refuse_to_unseal(_commitments: Sequence[str]) -> Sequence[Opening] | None:
     """Refuse: a verdict shows the hidden cases, so an empty submission would reveal them."""
     raise Forbidden(
-        "the private part of a sealed standard is not used for a verdict on request: send it along "
-        "as `sealed` (arena evaluate --sealed FILE)"
+        "the private part of a sealed standard must be sent as `sealed` "
+        "(arena evaluate --sealed FILE)"
     )
 
 

@@ -153,7 +153,7 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
     first: dict[str, int] = {}
     twice = [i for i, text in enumerate(texts) if first.setdefault(text.strip(), i) != i]
     if twice:
-        raise _nested([((i,), f"{texts[i]!r} is there twice") for i in twice])
+        raise _nested([((i,), f"duplicate {texts[i]!r}") for i in twice])
     return texts
 
 

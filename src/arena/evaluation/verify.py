@@ -123,7 +123,7 @@ class _Check:
                 self.differences.append(Difference(path=dotted(path), recorded=was, recomputed=now))
         if reworded:
             self.notes.append(
-                f"{reworded} texts are worded differently by other versions (the record: Arena "
+                f"{reworded} texts are worded differently: the versions differ (record: Arena "
                 f"{self.record.made_with.arena}, here: {__version__})"
             )
 
@@ -149,7 +149,7 @@ class _Check:
     ) -> Verdict:
         if mismatch := unopened(standard.sealed, recorded.openings):
             raise _Contradiction(
-                f"{path}.openings", f"openings that do not open {mismatch}", "what was sealed"
+                f"{path}.openings", f"openings that do not match {mismatch}", "the sealed cases"
             )
         run = partial(judge_cases, standard, submission, self.sandbox, recorded.openings)
         try:
@@ -232,7 +232,7 @@ def _recompute(compute: Callable[[], T], path: str, key: str) -> T:
         return compute()
     except InvalidInput as error:
         raise _Contradiction(
-            f"{path}.{key}", "what does not fit the standard", error.message
+            f"{path}.{key}", "a value that does not fit the standard", error.message
         ) from None
 
 

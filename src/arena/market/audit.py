@@ -126,12 +126,12 @@ def _life(trail: Trail) -> Iterator[tuple[str, str]]:
     task, kinds = trail.task, trail.kinds
     ends = [kind for kind in kinds if kind in ENDS]
     if len(ends) > 1 or (ends and kinds[-1] not in ENDS):
-        yield "I6", f"something happened after its end: {', '.join(kinds)}"
+        yield "I6", f"has events after its end: {', '.join(kinds)}"
     stands = STANDS.get(kinds[-1]) if kinds else None
     if stands is not task.state:
         yield "I6", f"is {task.state}, but its last event makes it {stands}"
     if not task.state.is_final and task.exit_at is None:
-        yield "I8", "is live and has no exit"
+        yield "I8", f"is {task.state} and has no exit time"
     parties = [task.poster, task.agent, task.fallback_judge, task.arbiter]
     parties += [] if task.is_self_judged else [task.judge]
     named = [party for party in parties if party is not None]

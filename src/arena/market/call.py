@@ -90,7 +90,7 @@ def digest_of(action: str, /, **arguments: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class NewEvent:
     """An event before it is recorded: what, why, and the details."""
 
     kind: EventKind
@@ -104,7 +104,7 @@ class Step:
 
     task: Task
     """The task after the call."""
-    happenings: tuple[Happening, ...]
+    events: tuple[NewEvent, ...]
     entry: NewEntry | None = None
     reputation: Reputation | None = None
     """Added to the agent's reputation."""

@@ -11,7 +11,7 @@ from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.agents import Reputation
-from arena.market.call import Call, EventKind, Happening, Step
+from arena.market.call import Call, EventKind, NewEvent, Step
 from arena.market.errors import BadContent, BadScore, WrongRole
 from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, transfer, user
 from arena.market.task import Assignment, ExpiryReason, Task, TaskState, TimeoutPolicy
@@ -21,13 +21,13 @@ from arena.scoring.history import ExecutionStatus
 def apply(task: Task, call: Call, at: datetime) -> Step:
     """One more applicant; with the assignment `first`, it gets the task."""
     applied = replace(task, applicant_count=task.applicant_count + 1)
-    event = Happening(
-        kind=EventKind.APPLIED, why="asked for the task", data={"version": call.version}
+    event = NewEvent(
+        kind=EventKind.APPLIED, why="applied for the task", data={"version": call.version}
     )
     if task.assignment is not Assignment.FIRST:
-        return Step(task=applied, happenings=(event,))
+        return Step(task=applied, events=(event,))
     assigned = assign(applied, replace(call, agent=call.by), at)
-    return replace(assigned, happenings=(event, *assigned.happenings))
+    return replace(assigned, events=(event, *assigned.events))
 
 
 def assign(task: Task, call: Call, at: datetime) -> Step:
@@ -39,33 +39,33 @@ def assign(task: Task, call: Call, at: datetime) -> Step:
         agent_version=call.version,
         assigned_at=at,
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.ASSIGNED,
-        why=f"chosen: {task.assignment}" if call.by != task.poster else "chosen by hand",
+        why=f"chosen: {task.assignment}" if call.by != task.poster else "assigned by its poster",
         data={"agent": call.agent, "version": call.version},
     )
     counted = _counted(task, Reputation(attempts=1))
-    return Step(task=assigned, happenings=(event,), reputation=counted)
+    return Step(task=assigned, events=(event,), reputation=counted)
 
 
 def cancel(task: Task, call: Call, at: datetime) -> Step:
     """Everything goes back to the poster."""
     ended = replace(task, state=TaskState.CANCELLED, ended_at=at)
-    event = Happening(
-        kind=EventKind.CANCELLED, why="taken back by its poster", data={"reward": task.reward}
+    event = NewEvent(
+        kind=EventKind.CANCELLED, why="cancelled by its poster", data={"reward": task.reward}
     )
-    return Step(task=ended, happenings=(event,), entry=_refund(task))
+    return Step(task=ended, events=(event,), entry=_refund(task))
 
 
 def commit(task: Task, call: Call, at: datetime) -> Step:
     """The agent is committed to a result that nobody has seen."""
     committed = replace(task, state=TaskState.COMMITTED, commitment=call.commitment)
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.COMMITTED,
-        why="bound to a result not shown yet",
+        why="committed to a result that is not revealed yet",
         data={"commitment": call.commitment},
     )
-    return Step(task=committed, happenings=(event,))
+    return Step(task=committed, events=(event,))
 
 
 def submit(task: Task, call: Call, at: datetime) -> Step:
@@ -73,12 +73,12 @@ def submit(task: Task, call: Call, at: datetime) -> Step:
     submitted = replace(
         task, state=TaskState.SUBMITTED, result_hash=call.result_hash, submitted_at=at
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.RESULT_SUBMITTED,
         why="submitted",
         data={"resultHash": call.result_hash},
     )
-    return Step(task=submitted, happenings=(event,), execution=ExecutionStatus.COMPLETED)
+    return Step(task=submitted, events=(event,), execution=ExecutionStatus.COMPLETED)
 
 
 def reveal(task: Task, call: Call, at: datetime) -> Step:
@@ -102,7 +102,7 @@ def judge(task: Task, call: Call, at: datetime) -> Step:
         judged_at=at,
         reason_uri=call.reason_uri,
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.JUDGED,
         why="passed" if score >= MIN_PASS_SCORE else "did not pass",
         data={
@@ -112,14 +112,14 @@ def judge(task: Task, call: Call, at: datetime) -> Step:
             "reasonURI": call.reason_uri,
         },
     )
-    return Step(task=judged, happenings=(event,))
+    return Step(task=judged, events=(event,))
 
 
 def judge_and_pay(task: Task, call: Call, at: datetime) -> Step:
     """The verdict is recorded and settled at once."""
     judged = judge(task, call, at)
     settled = settle(judged.task, call, at)
-    return replace(settled, happenings=(*judged.happenings, *settled.happenings))
+    return replace(settled, events=(*judged.events, *settled.events))
 
 
 def dispute(task: Task, call: Call, at: datetime) -> Step:
@@ -131,14 +131,14 @@ def dispute(task: Task, call: Call, at: datetime) -> Step:
         disputed_at=at,
         dispute_reason_uri=call.reason_uri,
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.DISPUTED,
-        why="the verdict is contested",
+        why="the verdict is disputed",
         data={"bond": task.bond, "reasonURI": call.reason_uri},
     )
     amount = task.bond
     entry = transfer(EntryKind.BOND, user(call.by), bond(task.id), amount) if amount else None
-    return Step(task=disputed, happenings=(event,), entry=entry)
+    return Step(task=disputed, events=(event,), entry=entry)
 
 
 def settle(task: Task, call: Call, at: datetime) -> Step:
@@ -158,7 +158,7 @@ def resolve(task: Task, call: Call, at: datetime) -> Step:
     # Only the loser may dispute, so the other side is the one that the verdict favoured.
     other = task.poster if task.disputed_by == task.agent else task.agent
     bond_to = task.disputed_by if is_overturned else other
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.RESOLVED,
         why="the verdict is overturned" if is_overturned else "the verdict is upheld",
         data={"score": score, "reasonURI": call.reason_uri, "bondTo": bond_to},
@@ -166,7 +166,7 @@ def resolve(task: Task, call: Call, at: datetime) -> Step:
     resolved = replace(task, resolution_uri=call.reason_uri)
     why = f"score {score} by the arbiter, {MIN_PASS_SCORE} is needed"
     step = _settled(resolved, score, at, why=why, bond_to=bond_to)
-    return replace(step, happenings=(event, *step.happenings))
+    return replace(step, events=(event, *step.events))
 
 
 def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
@@ -177,12 +177,12 @@ def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
         expiry_reason=ExpiryReason.NO_SUBMISSION,
         ended_at=at,
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.EXPIRED,
         why="nothing was submitted before the deadline",
         data={"reason": ExpiryReason.NO_SUBMISSION.value, "to_agent": 0},
     )
-    step = Step(task=ended, happenings=(event,), entry=_refund(task))
+    step = Step(task=ended, events=(event,), entry=_refund(task))
     if task.agent is None:
         return step
     counted = _counted(task, Reputation(no_shows=1))
@@ -202,14 +202,14 @@ def expire_unjudged(task: Task, call: Call, at: datetime) -> Step:
         ended_at=at,
         payout=share,
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.EXPIRED,
         why="nobody gave a verdict in time",
         data={"reason": ExpiryReason.NO_VERDICT.value, "to_agent": share},
     )
     assert task.agent is not None
     parts = ((task.agent, share), (task.poster, task.reward - share))
-    return Step(task=ended, happenings=(event,), entry=_payout(task, parts))
+    return Step(task=ended, events=(event,), entry=_payout(task, parts))
 
 
 def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | None) -> Step:
@@ -224,14 +224,14 @@ def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | N
         ended_at=at,
         payout=reward if is_paid else Amount(0),
     )
-    event = Happening(
+    event = NewEvent(
         kind=EventKind.PAID if is_paid else EventKind.REFUNDED,
         why=why,
         data={"to": receiver, "amount": reward},
     )
     entry = _payout(task, ((receiver, reward),), bond_to=bond_to)
     counted = _counted(task, Reputation(judged=1, score_sum=score, wins=int(is_paid)))
-    return Step(task=ended, happenings=(event,), entry=entry, reputation=counted)
+    return Step(task=ended, events=(event,), entry=entry, reputation=counted)
 
 
 def _counted(task: Task, gained: Reputation) -> Reputation | None:

@@ -40,8 +40,8 @@ FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
 
 
-class Bench(Protocol):
-    """The market for a judge: of this process, or of a server."""
+class JudgeMarket(Protocol):
+    """The market as a judge uses it: in this process or on a server."""
 
     async def close_due(self) -> Sequence[Receipt]:
         """Close the tasks whose time has run out."""
@@ -87,7 +87,7 @@ class JudgeFlow:
 
     def __init__(
         self,
-        bench: Bench,
+        market: JudgeMarket,
         judge: str,
         contents: Contents,
         resources: Resources,
@@ -95,7 +95,7 @@ class JudgeFlow:
         sandbox: str,
         report: Callable[[str], None],
     ) -> None:
-        self._bench = bench
+        self._market = market
         self._judge = judge
         self._contents = contents
         self._resources = resources
@@ -105,10 +105,10 @@ class JudgeFlow:
 
     async def step(self) -> int:
         """Judge waiting tasks and end overdue ones; returns how many were judged."""
-        for closed in await self._bench.close_due():
+        for closed in await self._market.close_due():
             self._report(f"task {closed.task_id} is {closed.state}: its time had run out")
         # All, not one page: tasks that wait for people must not hide those that can be judged.
-        now, tasks = await self._bench.submitted(self._judge)
+        now, tasks = await self._market.submitted(self._judge)
         judged = 0
         # Oldest first: it usually has the least time left in its window.
         for task in sorted(tasks, key=lambda task: task.submitted_at or now):
@@ -137,13 +137,13 @@ class JudgeFlow:
         """Give the verdict; False if people must answer first, then a review is opened."""
         assert task.result_hash is not None
         for cid in (task.evaluation_cid, task.result_hash):
-            await self._bench.fetch(cid)
+            await self._market.fetch(cid)
         document, submission = await _read(self._contents, task)
         standard = await asyncio.to_thread(read_standard_document, document)
         try:
             verdict = await evaluate(standard, submission, self._resources)
         except ReviewNeeded as needed:
-            review = await self._bench.open_review(task, by=self._judge)
+            review = await self._market.open_review(task, by=self._judge)
             is_new = task.id not in self._postponed.until
             if review.status is ReviewStatus.OPEN and is_new:
                 waits = f"task {task.id} waits for people: {needed.message}"
@@ -152,7 +152,7 @@ class JudgeFlow:
         record = await _record(self._contents, task, submission, verdict, sandbox=self._sandbox)
         # The market has whole scores; rounded down, so that 59.9 does not pay.
         score = math.floor(verdict.score)
-        receipt = await self._bench.give(task, score, record, by=self._judge)
+        receipt = await self._market.give(task, score, record, by=self._judge)
         self._report(
             f"task {task.id} is {receipt.state}: score {score}, why: arena verify {record}"
         )
@@ -226,7 +226,7 @@ class TaskReviews:
         return task.fallback_until is not None and self._market.ledger.now() >= task.fallback_until
 
 
-class OwnBench:
+class LocalMarket:
     """The market of this process, for one team: content and records are already in place."""
 
     def __init__(

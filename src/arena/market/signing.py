@@ -2,7 +2,6 @@
 
 A message is canonical JSON with the market, the act, the task, the agent and the content, so a
 signature is valid for nothing else. Any language can produce it: see docs/guide/earn.md.
-`cryptography` is imported only in functions that use a key: most commands use none.
 """
 
 import base64
@@ -100,6 +99,7 @@ class Signer:
     @classmethod
     def new(cls, agent: str) -> Self:
         """An agent with a new key, which is not stored: see `pem`."""
+        # Imported in functions, here and below, to save start-up: most commands use no key.
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return cls(agent, Ed25519PrivateKey.generate())

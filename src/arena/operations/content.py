@@ -83,14 +83,16 @@ class ContentOperations(OperationGroup):
         return await asyncio.to_thread(self._archive, cids)
 
     def _archive(self, cids: list[str]) -> bytes:
+        # Imported here to save start-up: few commands use archives or judge.
         from arena.content.archive import write_archive
-        from arena.evaluation.record import contents_of  # judging, which few commands need
+        from arena.evaluation.record import contents_of
 
         return write_archive(self.arena.content, contents_of(self.arena.content, cids))
 
     @post("/api/archive", tag="content", errors=(404, 413), team=False)
     async def import_content(self, archive: bytes) -> ContentImported:
         """Store everything in an archive, or nothing if a byte is wrong."""
+        # Imported here to save start-up: few commands use archives.
         from arena.content.archive import read_archive
 
         roots = await asyncio.to_thread(read_archive, self.arena.content, archive)

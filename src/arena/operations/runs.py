@@ -107,7 +107,7 @@ class RunOperations(OperationGroup):
             Field(min_length=1, max_length=10000, description="Only these tests."),
         ] = None,
         trials: Annotated[
-            int | None, Field(ge=1, le=1000, description="How often each test is asked.")
+            int | None, Field(ge=1, le=1000, description="Trials of each test.")
         ] = None,
         concurrency: Annotated[
             int | None, Field(ge=1, le=256, description="Default: the agent's own limit.")

@@ -18,7 +18,7 @@ Topic = Literal["scores", "reviews", "market", "catalog"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News:
+class TeamChanges:
     """What changed since the last event."""
 
     runs: Sequence[Run]
@@ -34,11 +34,11 @@ class _State:
     """A value per topic that differs after every change."""
 
 
-async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[News]:
+async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[TeamChanges]:
     """Changes since the last read, possibly none; the first is the current state."""
     seen = _State(runs={}, versions={})
 
-    async def look(_: _State | None) -> _State:
+    async def read(_: _State | None) -> _State:
         return _State(
             runs=await arena.watcher.present(team),
             versions={
@@ -49,9 +49,9 @@ async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[News]:
             },
         )
 
-    looks = arena.feed.watch(("team", team), look, poll_seconds=POLL_SECONDS)
-    async with aclosing(looks):
-        async for state in looks:
+    states = arena.feed.watch(("team", team), read, poll_seconds=POLL_SECONDS)
+    async with aclosing(states):
+        async for state in states:
             ended = {
                 # These were running, and are now neither running nor among the newest.
                 run.id: await arena.runs.get(run.id, team)
@@ -59,7 +59,7 @@ async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[News]:
                 if run.status is RunStatus.RUNNING and run.id not in state.runs
             }
             runs = {**state.runs, **ended}
-            yield News(
+            yield TeamChanges(
                 runs=[run for run in runs.values() if run != seen.runs.get(run.id)],
                 changed=[
                     topic

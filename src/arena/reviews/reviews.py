@@ -180,11 +180,11 @@ class Reviews:
     async def watch(self, team_id: str) -> AsyncGenerator[ReviewCounts]:
         """The number of the team's reviews per state: now, and at every change."""
         before: object = None
-        looks = self._feed.watch(
+        states = self._feed.watch(
             ("reviews", team_id), lambda _: self.state(team_id), poll_seconds=WATCH_SECONDS
         )
-        async with aclosing(looks):
-            async for state in looks:
+        async with aclosing(states):
+            async for state in states:
                 if state != before:
                     before, (counts, _) = state, state
                     yield ReviewCounts(

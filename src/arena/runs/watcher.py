@@ -28,12 +28,12 @@ class RunWatcher:
     ) -> AsyncGenerator[RunEvent]:
         """The run now, and after every change, until it has ended or waits for people."""
 
-        async def look(_: Run | None) -> Run:
+        async def read(_: Run | None) -> Run:
             return await self._reader.get(run_id, team_id)
 
-        looks = self._feed.watch(("run", run_id), look, poll_seconds=POLL_SECONDS)
-        async with aclosing(looks):
-            async for run in looks:
+        states = self._feed.watch(("run", run_id), read, poll_seconds=POLL_SECONDS)
+        async with aclosing(states):
+            async for run in states:
                 results: Sequence[ResultEvent] = ()
                 # Sequence numbers have no gaps, so `completed_tests` is also the last number.
                 while with_results and after < run.completed_tests:

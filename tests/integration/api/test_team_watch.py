@@ -9,7 +9,7 @@ from sqlalchemy import event
 
 from arena.assembly import Arena
 from arena.operations import team_watch
-from arena.operations.team_watch import News, watch_team
+from arena.operations.team_watch import TeamChanges, watch_team
 from arena.runs import watcher
 from arena.runs.run import RunRequest
 from arena.settings import Settings
@@ -47,7 +47,7 @@ async def test_runs_that_nobody_executes_are_not_polled_for_ever(
         new = await house.executor.create(CREATION)
         with recorded_queries(house) as queries:
             assert [run.id for run in (await anext(watched)).runs] == [new.id]
-            assert await anext(watched) == News(runs=[], changed=[])
+            assert await anext(watched) == TeamChanges(runs=[], changed=[])
     assert queries
     assert old.id.hex not in str(queries).replace("-", "")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.client import Client
-from arena.client.judging import ServerBench
+from arena.client.judging import ServerMarket
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
@@ -22,8 +22,8 @@ CHECKLIST = {"type": "checklist", "items": ["It adds", "It is documented", "It i
 
 def flow(client: Client, folder: Path, reports: list[str], judge: str = "judy") -> JudgeFlow:
     store = LocalStore(folder / "judges-own")
-    bench, contents = ServerBench(client, store), Contents(store)
-    return JudgeFlow(bench, judge, contents, Resources(), sandbox="", report=reports.append)
+    market, contents = ServerMarket(client, store), Contents(store)
+    return JudgeFlow(market, judge, contents, Resources(), sandbox="", report=reports.append)
 
 
 async def submitted(reader: Client, agent: Client, result: str = ADD, **terms: object) -> int:

@@ -29,7 +29,7 @@ def test_all_spellings_lead_to_the_value(pointer, value):
         ("/a/-1", "no item '-1'"),
         ("/a/b", "no item 'b'"),
         ("c.d", "no key 'c'"),
-        ("a.0.b.c", "looked for in a plain value"),
+        ("a.0.b.c", "the parent of 'c' is not an object or a list"),
     ],
 )
 def test_a_pointer_that_leads_nowhere_says_where_it_ended(pointer, reason):

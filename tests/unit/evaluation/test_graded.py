@@ -115,7 +115,7 @@ def test_a_standard_may_choose_its_judges() -> None:
         ({**CASES, "pass_score": True}, "pass_score", "must be a number"),
         ({**JUDGED, "prompt": " "}, "prompt", "must not be empty"),
         ({**JUDGED, "criteria": []}, "criteria", "must not be empty"),
-        ({**JUDGED, "criteria": ["a", "b", "a "]}, "criteria[2]", "is there twice"),
+        ({**JUDGED, "criteria": ["a", "b", "a "]}, "criteria[2]", "duplicate 'a '"),
         ({**JUDGED, "criteria": ["a", "b"], "weights": [1]}, "weights", "1 weights for 2 criteria"),
         ({**JUDGED, "weights": [0]}, "weights", "must not all be 0"),
         ({**JUDGED, "criteria": ["a", "b"], "weights": [2, -1]}, "weights[1]", "must be 0 or more"),
@@ -123,7 +123,7 @@ def test_a_standard_may_choose_its_judges() -> None:
         ({**JUDGED, "judge": {"models": ["a"], "votes": 0}}, "judge.votes", "must be 1 or more"),
         ({**LISTED, "items": []}, "items", "must not be empty"),
         ({**LISTED, "items": ["a", 1]}, "items[1]", "must be a string"),
-        ({**LISTED, "items": ["a", "a"]}, "items[1]", "is there twice"),
+        ({**LISTED, "items": ["a", "a"]}, "items[1]", "duplicate 'a'"),
     ],
 )
 def test_a_bad_standard_is_refused_with_the_path_to_the_fault(

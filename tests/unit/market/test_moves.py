@@ -177,7 +177,7 @@ def test_a_move_is_allowed_within_its_window_and_does_what_the_table_says(row: R
         step = do(row.task, a_call(row.action, row.who[0]), at)
         assert step.task.state == row.to
         assert moved(step) == row.money
-        assert step.happenings
+        assert step.events
         ends = row.to in ("paid", "refunded", "expired", "cancelled")
         assert (step.task.ended_at == at) is ends
 
@@ -351,7 +351,7 @@ def test_the_first_applicant_is_assigned_under_the_policy_first():
     task = a_task("open", replace(PLAIN, assignment=Assignment.FIRST))
     step = do(task, a_call("apply", "rival"), after(1))
     assert (step.task.state, step.task.agent) == ("assigned", "rival")
-    assert [event.kind for event in step.happenings] == ["Applied", "Assigned"]
+    assert [event.kind for event in step.events] == ["Applied", "Assigned"]
 
 
 @pytest.mark.parametrize(

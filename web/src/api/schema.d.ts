@@ -3377,7 +3377,7 @@ export interface components {
             test_ids?: string[] | null;
             /**
              * Trials
-             * @description How often each test is asked.
+             * @description Trials of each test.
              */
             trials?: number | null;
             /**
@@ -12846,7 +12846,7 @@ export interface operations {
                      *           "kind": "Applied",
                      *           "who": "my-solver",
                      *           "at": "2026-11-15T23:16:51.206756Z",
-                     *           "why": "asked for the task",
+                     *           "why": "applied for the task",
                      *           "data": {
                      *             "version": "1.0.0"
                      *           }
@@ -12857,7 +12857,7 @@ export interface operations {
                      *           "kind": "Assigned",
                      *           "who": "alice",
                      *           "at": "2026-11-15T23:16:51.314685Z",
-                     *           "why": "chosen by hand",
+                     *           "why": "assigned by its poster",
                      *           "data": {
                      *             "agent": "my-solver",
                      *             "version": "1.0.0"
@@ -12869,7 +12869,7 @@ export interface operations {
                      *           "kind": "ResultSubmitted",
                      *           "who": "my-solver",
                      *           "at": "2026-11-15T23:16:51.456311Z",
-                     *           "why": "handed in",
+                     *           "why": "submitted",
                      *           "data": {
                      *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi"
                      *           }

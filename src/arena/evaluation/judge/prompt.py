@@ -228,7 +228,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise BadAnswer(f"{twice[:40]!r} is there twice")
+        raise BadAnswer(f"duplicate key {twice[:40]!r}")
     return made
 
 

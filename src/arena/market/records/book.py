@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena import clock
 from arena.amounts import CURRENCY, Amount
 from arena.errors import InvalidInput
-from arena.market.call import Happening, Receipt
+from arena.market.call import NewEvent, Receipt
 from arena.market.errors import InsufficientFunds, KeyConflict
 from arena.market.money import OUTSIDE, NewEntry
 from arena.market.records.rows import to_receipt
@@ -101,18 +101,18 @@ async def add_events(
     task_id: int | None,
     who: str,
     at: datetime,
-    happenings: Iterable[Happening],
+    events: Iterable[NewEvent],
 ) -> None:
     """Record events."""
-    for happening in happenings:
+    for event in events:
         row = {
             "team_id": team_id,
             "task_id": task_id,
-            "kind": happening.kind,
+            "kind": event.kind,
             "who": who,
             "at": at,
-            "why": happening.why,
-            "data": dict(happening.data),
+            "why": event.why,
+            "data": dict(event.data),
         }
         # One by one: ids define the order, and a batch insert may number its rows in any order.
         await connection.execute(insert(MarketEvents), row)

@@ -19,7 +19,7 @@ from arena.market.call import (
     Action,
     Call,
     EventKind,
-    Happening,
+    NewEvent,
     Receipt,
     Step,
     call_digest,
@@ -93,7 +93,7 @@ class Ledger(LedgerReader):
             lock = transfer(EntryKind.LOCK, user(task.poster), escrow(added.id), task.reward)
             await post_entry(connection, task.team_id, lock, at, added.id)
             data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
-            event = Happening(kind=EventKind.TASK_POSTED, why="offered", data=data)
+            event = NewEvent(kind=EventKind.TASK_POSTED, why="offered", data=data)
             await add_events(connection, task.team_id, added.id, task.poster, at, [event])
             return added
 
@@ -153,7 +153,7 @@ class Ledger(LedgerReader):
     ) -> Receipt:
         async def write(connection: AsyncConnection, at: datetime) -> None:
             await post_entry(connection, team_id, entry, at)
-            event = Happening(kind=kind, why="test money, worth nothing", data={"amount": amount})
+            event = NewEvent(kind=kind, why="test money, worth nothing", data={"amount": amount})
             await add_events(connection, team_id, None, name, at, [event])
 
         digest = digest_of(kind, account=name, amount=int(amount))
@@ -205,7 +205,7 @@ class Ledger(LedgerReader):
                 return known
             await _use_nonce(connection, team_id, new.id, proof.nonce, at)
             await _store_agent(connection, team_id, new, at)
-            event = Happening(
+            event = NewEvent(
                 kind=EventKind.AGENT_REGISTERED,
                 why="renewed" if known else "registered",
                 data={"version": new.version, "public_key": new.public_key},
@@ -276,7 +276,7 @@ async def _write(
         )
     if step.entry:
         await post_entry(connection, team_id, step.entry, at, task.id)
-    await add_events(connection, team_id, task.id, call.by, at, step.happenings)
+    await add_events(connection, team_id, task.id, call.by, at, step.events)
     if step.reputation and task.agent:
         await _add_reputation(connection, team_id, task.agent, step.reputation)
     if step.execution:

@@ -154,7 +154,7 @@ class LedgerReader:
         return self._watch(team_id, since)
 
     async def _watch(self, team_id: str, since: int) -> AsyncGenerator[MarketEvent]:
-        async def look(seen: _Recent | None) -> _Recent:
+        async def read(seen: _Recent | None) -> _Recent:
             if seen is None:
                 # Start at the newest: the shared list must not begin with the whole history.
                 return _Recent(floor=await self.last_event(team_id))
@@ -163,9 +163,9 @@ class LedgerReader:
             floor = events[-RECENT - 1].id if len(events) > RECENT else seen.floor
             return _Recent(floor=floor, events=events[-RECENT:])
 
-        looks = self._feed.watch(("market", team_id), look, poll_seconds=POLL_SECONDS)
-        async with aclosing(looks):
-            async for recent in looks:
+        states = self._feed.watch(("market", team_id), read, poll_seconds=POLL_SECONDS)
+        async with aclosing(states):
+            async for recent in states:
                 while since < recent.last:
                     events = recent.events
                     if since < recent.floor:  # too far behind for the shared list

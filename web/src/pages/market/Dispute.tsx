@@ -5,7 +5,7 @@ import { useHasPassed } from "../../ui/useHasPassed";
 import { When } from "../../ui/When";
 import { Evidence } from "./Evidence";
 
-/** Whether a verdict was contested, and who has to act now. */
+/** Whether a verdict was disputed, and who has to act now. */
 export function Dispute({ task }: { task: Schemas["Task"] }) {
   const isOver = useHasPassed(task.exit_at);
   if (task.disputed_by === null) {
