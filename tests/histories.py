@@ -228,7 +228,7 @@ async def run(house: Arena, era: str, step: Ran) -> UUID:
         agent_version=subject.version,
         is_full=step.is_full,
     )
-    run_id = (await create_run(database, new, tests))[0].id
+    run_id = (await create_run(database, new, tests)).id
     await claim(database, run_id, TOKEN)
     results = _results(step, tests)
     if step.ending != "completed":

@@ -119,16 +119,16 @@ class _Reader:
         flags = {name: getattr(self.flags, name) for name in FLAGS if name in known}
         body: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
         body |= cast(Mapping[str, object], value)
-        here = replace(self, at=(*self.at, *path))
+        at = (*self.at, *path)
         if kind in ("all_of", "any_of") and isinstance(body.get(kind), list):
             # Before pydantic reads it: a part may have either form, and inherits the flags.
             before = len(self.faults)
-            body[kind] = here.parts(kind, body[kind])
+            body[kind] = replace(self, at=at).parts(kind, body[kind])
             if len(self.faults) > before:
                 return None
             if kind == "all_of" and any(is_graded(part.standard) for part in body[kind]):
                 body.setdefault("pass_score", MIN_PASS_SCORE)
-        return read(VALIDATIONS[kind], body, self.faults, here.at)
+        return read(VALIDATIONS[kind], body, self.faults, at)
 
     def parts(self, key: str, members: list[object]) -> list[Part]:
         """The valid members of a composite."""

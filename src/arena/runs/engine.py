@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -79,10 +79,10 @@ class Engine:
     recorder: Recorder | None = None
     """Stores the records of verdicts; None keeps none."""
 
-    async def execute(self, run: Run, agent: AgentDefinition, known: Mapping[str, Test]) -> Run:
+    async def execute(self, run: Run, agent: AgentDefinition, known: Sequence[Test]) -> Run:
         """Execute the pending items of a run whose lease this executor holds; returns the run.
 
-        Tests that are `known` by their digest are not read from the database.
+        If `known` is not empty, it has the tests of the run, which are not read again then.
         """
         execution = RunExecution(self, run, agent, known)
         error_message: str | None = None
@@ -118,7 +118,7 @@ class RunExecution:
     """The execution of one run, from the first pending item to the last."""
 
     def __init__(
-        self, engine: Engine, run: Run, agent: AgentDefinition, known: Mapping[str, Test]
+        self, engine: Engine, run: Run, agent: AgentDefinition, known: Sequence[Test]
     ) -> None:
         self._engine = engine
         self._run = run

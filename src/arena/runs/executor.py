@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -49,8 +49,8 @@ class RunExecutor:
         self._registry = registry
         self._owner = owner
         self._tasks: dict[UUID, asyncio.Task[Run]] = {}
-        self._created: tuple[UUID | None, Mapping[str, Test]] = (None, {})
-        """The newest run created here, with its tests by digest.
+        self._created: tuple[UUID | None, Sequence[Test]] = (None, ())
+        """The newest run created here, with its tests.
 
         Most runs are started right after they are created: their tests are then not read again.
         """
@@ -71,8 +71,8 @@ class RunExecutor:
             concurrency=request.concurrency,
             category=request.category,
         )
-        run, frozen = await create_run(self._database, new, tests)
-        self._created = run.id, frozen
+        run = await create_run(self._database, new, tests)
+        self._created = run.id, tests
         return run
 
     async def start(self, run_id: UUID, team_id: str) -> Run:
@@ -195,9 +195,9 @@ class RunExecutor:
         Shielded: a caller cancelled between the two would leave a claimed run that never starts.
         """
         run = await claimed
-        known: Mapping[str, Test] = {}
+        known: Sequence[Test] = ()
         if run.id == self._created[0]:
-            known, self._created = self._created[1], (None, {})
+            known, self._created = self._created[1], (None, ())
         execution = self._engine.execute(run, agent, known)
         task = asyncio.create_task(execution, name=f"run {run.id}")
         self._tasks[run.id] = task

@@ -236,7 +236,7 @@ async def test_the_front_of_accuracy_against_cost(house: Arena, api: httpx2.Asyn
     async def ran(agent: str, passed: int, cost: float | None) -> None:
         new = NewRun(team_id=team, agent_id=agent, agent_version="1.0.0", is_full=True)
         tests = [a_test(id=f"t{number}") for number in range(4)]
-        run, _ = await create_run(house.database, new, tests)
+        run = await create_run(house.database, new, tests)
         await claim(house.database, run.id, "me")
         results = [
             executed(test_id=f"t{number}", passed=number < passed, cost_usd=cost)

@@ -125,7 +125,7 @@ async def everything(house: Arena, team: str) -> list[list[tuple[Any, ...]]]:
 
 async def started(house: Arena, team: str) -> UUID:
     new = NewRun(team_id=team, agent_id="a", agent_version="1.0.0", is_full=True)
-    made, _ = await create_run(house.database, new, [a_test(id="t0"), a_test(id="t1")])
+    made = await create_run(house.database, new, [a_test(id="t0"), a_test(id="t1")])
     await claim(house.database, made.id, "me")
     await add_results(house.database, made.id, "me", [executed(test_id="t0")])
     return made.id

@@ -1,6 +1,6 @@
 """Writes results of a run under its lease."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -25,11 +25,11 @@ RESULT_COLUMNS = tuple(name for name in Result.__dataclass_fields__ if name in R
 
 @shielded
 async def pending_page(
-    database: Database, run_id: UUID, after: int, known: Mapping[str, Test]
+    database: Database, run_id: UUID, after: int, known: Sequence[Test]
 ) -> tuple[list[Item], int | None]:
     """Items without a result, in order, and the position of the last; None after the last page.
 
-    A page starts after the position `after`; `known` has tests by their digest.
+    A page starts after the position `after`. If `known` is not empty, it has the run's tests.
     """
     query = (
         select(RunTests.position, RunTests.test_id, RunTests.trials, RunTests.digest)
@@ -51,17 +51,17 @@ async def pending_page(
             .where(Results.run_id == run_id, RunTests.position.between(after + 1, last))
         )
         done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
-        tests = known
-        # Tests of a run created in this process need not be read.
-        if missing := {row.digest for row in page if row.digest not in known}:
-            bodies = select(FrozenTests.__table__).where(FrozenTests.digest.in_(missing))
+        tests = known[after + 1 : last + 1]
+        if not known:
+            digests = {row.digest for row in page}
+            bodies = select(FrozenTests.__table__).where(FrozenTests.digest.in_(digests))
             read = {r.digest: Test.from_json(r.body) for r in await connection.execute(bodies)}
-            tests = {**known, **read}
+            tests = [read[row.digest] for row in page]
     items = [
-        Item(test=tests[digest], trial=trial)
-        for _, test_id, trials, digest in page
-        for trial in range(1, trials + 1)
-        if (test_id, trial) not in done
+        Item(test=test, trial=trial)
+        for test, row in zip(tests, page, strict=True)
+        for trial in range(1, row.trials + 1)
+        if (row.test_id, trial) not in done
     ]
     return items, last
 

@@ -38,13 +38,10 @@ class NewRun:
 
 
 @shielded
-async def create_run(
-    database: Database, new: NewRun, tests: Sequence[Test]
-) -> tuple[Run, dict[str, Test]]:
-    """Create a run of these tests, frozen as they are now; returns it and its tests by digest."""
+async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> Run:
+    """Create a run of these tests, frozen as they are now."""
     run_id = uuid4()
     trials = [new.trials or test.trials for test in tests]
-    frozen: dict[str, Test] = {}
     async with database.writing() as connection:
         await connection.execute(
             insert(Runs),
@@ -60,15 +57,14 @@ async def create_run(
         # In pages: the bodies of thousands of tests would be one huge statement.
         for start in range(0, len(tests), PAGE):
             page = [(n, tests[n]) for n in range(start, min(start + PAGE, len(tests)))]
-            digests = await _freeze(connection, run_id, page, trials)
-            frozen.update(zip(digests, (test for _, test in page), strict=True))
-        return to_run(await run_row(connection, run_id)), frozen
+            await _freeze(connection, run_id, page, trials)
+        return to_run(await run_row(connection, run_id))
 
 
 async def _freeze(
     connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
-) -> list[str]:
-    """Store a page of the run's tests; returns their digests."""
+) -> None:
+    """Store a page of the run's tests."""
     bodies = [test.as_json() for _, test in page]
     digests = [digest_of(body) for body in bodies]
     frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
@@ -87,7 +83,6 @@ async def _freeze(
             for (position, test), digest in zip(page, digests, strict=True)
         ],
     )
-    return digests
 
 
 @shielded
