@@ -11,8 +11,9 @@ from arena.errors import Conflict, InvalidInput
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
+from arena.fields import MAX_REVIEWERS
 from arena.reviews import records
-from arena.reviews.case import MAX_REVIEWERS, NewReview
+from arena.reviews.case import NewReview
 from arena.reviews.review import (
     Review,
     ReviewAnswer,
