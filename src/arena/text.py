@@ -6,7 +6,7 @@ Keep it free of heavy imports: every room uses it, and every command loads it.
 from arena.errors import InvalidInput
 
 UNKNOWN = "–"
-"""Shown for an unknown number, which is not zero."""
+"""Shown for a value that is not known or does not exist; an unknown number is not zero."""
 
 REDACTED = "[redacted]"
 """Shown instead of a secret."""

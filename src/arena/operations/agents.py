@@ -11,6 +11,8 @@ from arena.errors import AgentFault, InfrastructureError
 from arena.fields import NewestVersion
 from arena.operations.operation import OperationGroup, get, post
 
+# Without a limit, as in 0.1: a version that is too long is not found, like any unknown one.
+AnyVersion = Annotated[str | None, Field(description="Default: the newest.")]
 Prompt = Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
@@ -28,7 +30,7 @@ class AgentOperations(OperationGroup):
         return AgentList(agents=agents, count=len(agents), problems=problems)
 
     @get("/api/agents/{agent_id}", id="get_agent", tag="agents", team=False, errors=(404, 409))
-    async def agent(self, agent_id: str, version: NewestVersion = None) -> Agent:
+    async def agent(self, agent_id: str, version: AnyVersion = None) -> Agent:
         """One agent."""
         self.arena.registry.refresh()
         return self._described(self.arena.registry.find(agent_id, version))

@@ -36,8 +36,9 @@ async def test_a_new_agent_is_listed_at_once_and_a_bad_one_is_reported(opened, t
         (problem,) = answer["problems"]
         assert "odd.yaml" in problem and "nmae" in problem
         assert (await client.get("/api/agents/late?version=2.0.0")).status_code == 200
-        gone = await client.get("/api/agents/late?version=9.9.9")
-        assert (gone.status_code, gone.json()["code"]) == (404, "not_found")
+        for unknown in ("9.9.9", "9" * 200):
+            gone = await client.get(f"/api/agents/late?version={unknown}")
+            assert (gone.status_code, gone.json()["code"]) == (404, "not_found")
 
 
 async def test_an_unknown_agent_is_reported_with_the_nearest(local: httpx2.AsyncClient):
