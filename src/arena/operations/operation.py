@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from arena.errors import InvalidInput
 from arena.operations.request import Request, misfits
+from arena.team import DEFAULT_TEAM
 
 if TYPE_CHECKING:
     from arena.assembly import Arena
@@ -21,8 +22,6 @@ T = TypeVar("T")
 
 Place = Literal["path", "query", "header", "body", "field", "bytes"]
 """Where a parameter is sent; a `field` is part of the JSON body, a `body` is all of it."""
-
-DEFAULT_TEAM = "default"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from arena import __version__
-from arena.operations.operation import DEFAULT_TEAM, Event, Events, OperationGroup, get
+from arena.operations.operation import Event, Events, OperationGroup, get
 from arena.operations.team_watch import Topic, watch_team
 from arena.runs.run import Progress
+from arena.team import DEFAULT_TEAM
 
 if TYPE_CHECKING:
     from arena.assembly import Arena
