@@ -6,7 +6,8 @@ them takes longer than the command itself. So the imports are in the properties 
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from arena.settings import Settings
@@ -130,18 +131,17 @@ class Arena:
         return Resources(sandbox=self.sandbox, judge=self._judged, unseal=unseal)
 
     async def _judged(
-        self, standard: "JudgePrompt", submission: "Submission", *, fresh: bool = False
+        self, standard: "JudgePrompt", submission: "Submission", purpose: str | None
     ) -> "Verdict":
         # The judge loads an HTTP library, so it is opened by the first standard that needs it.
-        return await self.judge.judge(standard, submission, fresh=fresh)
+        return await self.judge.judge(standard, submission, purpose)
 
     @cached_property
     def evaluation(self) -> "Evaluator":
         """Judging on request."""
         from arena.evaluation.evaluator import Evaluator
 
-        fresh_judge = partial(self._judged, fresh=True)
-        return Evaluator(self.settings, self.resources, fresh_judge, self.content)
+        return Evaluator(self.settings, self.resources, self.content)
 
     @cached_property
     def feed(self) -> "Feed":
@@ -167,6 +167,7 @@ class Arena:
     @cached_property
     def executor(self) -> "RunExecutor":
         """Executes benchmark runs."""
+        from arena.evaluation.resources import RUN
         from arena.runs.engine import Engine
         from arena.runs.executor import RunExecutor
         from arena.runs.owner import Owner
@@ -181,7 +182,7 @@ class Arena:
             feed=self.feed,
             token=owner.token,
             sessions=AgentSessions(retries),
-            resources=self.resources,
+            resources=replace(self.resources, purpose=RUN),
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
         )

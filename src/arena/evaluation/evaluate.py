@@ -63,7 +63,7 @@ async def evaluate(
                         "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
                         retryable=False,
                     )
-                return await resources.judge(part, submission)
+                return await resources.judge(part, submission, resources.purpose)
             case Checklist():
                 return judge_checklist(part, resources.answers[at])
 

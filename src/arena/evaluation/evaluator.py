@@ -15,7 +15,7 @@ from arena.evaluation.judge.figures import Judge, JudgeList, figures_in
 from arena.evaluation.judge.prompt import PROMPT_VERSION
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import keep_record
-from arena.evaluation.resources import Judging, Resources, Unsealing
+from arena.evaluation.resources import Resources, Unsealing
 from arena.evaluation.sealed import read_private_part
 from arena.evaluation.standard import PartPath, Standard, checklists
 from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict, Verification
@@ -31,13 +31,9 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 class Evaluator:
     """Judges submissions for callers, and verifies verdict records."""
 
-    def __init__(
-        self, settings: Settings, resources: Resources, fresh_judge: Judging, content: "LocalStore"
-    ) -> None:
+    def __init__(self, settings: Settings, resources: Resources, content: "LocalStore") -> None:
         self._settings = settings
         self._resources = resources
-        self._fresh_judge = fresh_judge
-        """Asks the models even if the cache has their votes."""
         self._content = content
 
     async def evaluate(
@@ -63,7 +59,7 @@ class Evaluator:
         read = await asyncio.to_thread(read_standard_document, document)
         resources = replace(self._resources, answers=_answers_by_part(read, answers))
         if fresh:
-            resources = replace(resources, judge=self._fresh_judge)
+            resources = replace(resources, purpose=None)
         if sealed is not None:
             resources = replace(
                 resources, unseal=_unseal_with(read_private_part(canonical(dict(sealed))))

@@ -8,8 +8,27 @@ from arena.evaluation.standard import Checklist, JudgePrompt, PartPath
 from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict
 from arena.sandbox.ports import SandboxProvider
 
-Judging = Callable[[JudgePrompt, Submission], Awaitable[Verdict]]
-"""A model's verdict by a standard's criteria; raises `JudgeError` if it gives none."""
+Purpose = str
+"""What a verdict is for. Votes of models are reused only for the same purpose of the same team.
+
+Otherwise somebody could rehearse until the votes are favourable, and then get the same votes for
+the verdict that counts.
+"""
+REHEARSAL: Purpose = "rehearsal"
+"""A verdict on request, which decides nothing: the caller may try as often as it likes."""
+RUN: Purpose = "run"
+
+
+def purpose_of_task(task_id: int | str) -> Purpose:
+    """Each paid task is its own purpose: another task with the same standard is a rehearsal."""
+    return f"task {task_id}"
+
+
+Judging = Callable[[JudgePrompt, Submission, Purpose | None], Awaitable[Verdict]]
+"""A model's verdict by a standard's criteria; raises `JudgeError` if it gives none.
+
+Without a purpose every vote is new, and none is kept.
+"""
 
 Unsealing = Callable[[Sequence[str]], Sequence[Opening] | None]
 """Finds the openings of a sealed standard by its commitments; None if they are missing."""
@@ -21,6 +40,8 @@ class Resources:
 
     sandbox: SandboxProvider | None = None
     judge: Judging | None = None
+    purpose: Purpose | None = REHEARSAL
+    """What the verdict is for; None: no vote is reused."""
     answers: Mapping[PartPath, Sequence[ItemAnswer]] = field(
         default_factory=dict[PartPath, Sequence[ItemAnswer]]
     )

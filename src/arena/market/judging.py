@@ -12,7 +12,7 @@ first verdict counts.
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ from arena.errors import ArenaError, Conflict, Forbidden
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import keep_record
-from arena.evaluation.resources import Resources, ReviewNeeded
+from arena.evaluation.resources import Resources, ReviewNeeded, purpose_of_task
 from arena.evaluation.verdict import Submission, Verdict
 from arena.market.call import Action, Call, Receipt
 from arena.market.contents import Contents
@@ -141,7 +141,8 @@ class JudgeFlow:
         document, submission = await _read(self._contents, task)
         standard = await asyncio.to_thread(read_standard_document, document)
         try:
-            verdict = await evaluate(standard, submission, self._resources)
+            resources = replace(self._resources, purpose=purpose_of_task(task.id))
+            verdict = await evaluate(standard, submission, resources)
         except ReviewNeeded as needed:
             review = await self._market.open_review(task, by=self._judge)
             is_new = task.id not in self._postponed.until

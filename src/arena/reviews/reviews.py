@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from arena.errors import ArenaError, NotFound
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.resources import Resources, Unsealing
+from arena.evaluation.resources import RUN, Purpose, Resources, Unsealing, purpose_of_task
 from arena.evaluation.verdict import Verdict
 from arena.feed import Feed
 from arena.reviews import records
@@ -24,6 +24,7 @@ from arena.reviews.review import (
     ReviewDetails,
     ReviewsSettled,
     ReviewStatus,
+    ReviewSubject,
     SubjectKind,
 )
 from arena.store.database import Database
@@ -132,7 +133,9 @@ class Reviews:
 
     async def _settle_once(self, case: ReviewCase) -> None:
         # Outside any transaction: test cases and models may take minutes.
-        resources = replace(self._resources, answers=case.decided)
+        resources = replace(
+            self._resources, answers=case.decided, purpose=_purpose(case.review.subject)
+        )
         if self._sealed_for is not None:
             resources = replace(resources, unseal=self._sealed_for(case.review))
         verdict = await evaluate(case.standard, case.submission, resources)
@@ -198,3 +201,7 @@ class Reviews:
     def _notify(self, team_id: str) -> None:
         """Wake the watchers of the reviews and of the team."""
         self._feed.notify(("reviews", team_id), ("team", team_id))
+
+
+def _purpose(subject: ReviewSubject) -> Purpose:
+    return RUN if subject.kind is SubjectKind.RUN else purpose_of_task(subject.id)

@@ -179,7 +179,7 @@ async def test_a_judges_verdict_is_taken_as_it_is() -> None:
     standards: list[JudgePrompt] = []
     judgement = Judgement(votes=(), rule="lower median", spread={}, prompt_digest="")
 
-    async def fixed_verdict(standard: JudgePrompt, _: Submission) -> Verdict:
+    async def fixed_verdict(standard: JudgePrompt, _: Submission, _purpose: str | None) -> Verdict:
         standards.append(standard)
         return Verdict(score=71, passed=True, reasoning="", findings=(), judgement=judgement)
 

@@ -79,6 +79,27 @@ async def test_a_judge_is_shown_measured_attacked_and_used(arena, endpoint, tmp_
     assert "judged by gpt-4o-mini, measured on 8 items" in out
 
 
+async def test_a_run_does_not_reuse_the_votes_of_a_rehearsal(arena, endpoint, tmp_path):
+    endpoint.follow({"c1": said(score=90), "c2": said(score=90)})
+    standard = {"type": "judge_prompt", "prompt": "Is it good?", "criteria": ["a", "b"]}
+    (tmp_path / "standard.json").write_text(json.dumps(standard))
+    (tmp_path / "work.txt").write_text("same bytes")
+    code, out, _ = await arena("evaluate", "standard.json", "work.txt")
+    assert (code, "passed 90 of 100" in out) == (0, True)
+
+    endpoint.follow(_half)
+    write_agent(tmp_path / "agents", "writer", "return 'same bytes'")
+    test = {"id": "good", "name": "Good", "prompt": "Write it.", "validation": "judge_prompt"}
+    test |= {"expected": {key: standard[key] for key in ("prompt", "criteria")}}
+    test |= {"agents": ["writer"]}
+    (tmp_path / "good.yaml").write_text(json.dumps({"category": "c", "tests": [test]}))
+    folders = ("--agents", "agents", "--tests", tmp_path)
+    code, out, err = await arena("run", "writer", *folders, "--json")
+    assert (code, err) == (0, "")
+    assert [result["passed"] for result in json.loads(out)["results"]] == [False]
+    assert len(endpoint.requests) == 2
+
+
 async def test_a_submission_that_cannot_be_judged_is_no_failure(arena, endpoint, tmp_path):
     (tmp_path / "standard.json").write_text(json.dumps(STANDARD))
     (tmp_path / "work.txt").write_text("x")

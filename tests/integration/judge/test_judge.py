@@ -8,9 +8,16 @@ import pytest
 from arena.errors import InfrastructureError
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.judge.suggestion import AT_ONCE, suggest
-from arena.evaluation.resources import JudgeError, Resources
+from arena.evaluation.resources import (
+    REHEARSAL,
+    RUN,
+    JudgeError,
+    Resources,
+    purpose_of_task,
+)
 from arena.evaluation.standard import Checklist, JudgeChoice
 from arena.evaluation.verdict import Submission
+from arena.team import working_for
 from judging import MODEL, STANDARD, WORK, completion, said, vote
 
 SECRET = "sk-s3cr3t-value-of-the-judge"
@@ -50,14 +57,14 @@ async def test_unknown_prices_and_uncounted_tokens_stay_unknown(judge, endpoint)
     [own] = (await judge.judge(STANDARD, WORK_IN)).judgement.votes
     assert (own.answered_by, own.input_tokens, own.cost_usd) == ("my-own-model", 1000, None)
     endpoint.follow(completion(vote(1, 2, 3), usage=None))
-    verdict = await judge.judge(STANDARD, WORK_IN, fresh=True)
+    verdict = await judge.judge(STANDARD, WORK_IN, None)
     assert verdict.judgement.input_tokens is None
     assert verdict.judgement.cost_usd is None
 
 
 async def test_the_submission_is_data_in_a_message_of_its_own(judge, endpoint):
     await judge.judge(STANDARD, WORK_IN)
-    await judge.judge(STANDARD, WORK_IN, fresh=True)
+    await judge.judge(STANDARD, WORK_IN, None)
     first, second = endpoint.chats
     rules, data = first["messages"]
     assert (rules["role"], data["role"]) == ("system", "user")
@@ -430,10 +437,35 @@ async def test_the_same_question_is_asked_once_even_by_another_process(judge_wit
     assert second.judgement.prompt_digest == first.judgement.prompt_digest
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("web", REHEARSAL),  # another team
+        ("mobile", RUN),  # a verdict that counts, after a rehearsal
+        ("mobile", purpose_of_task(1)),
+    ],
+)
+async def test_votes_are_not_reused_for_another_team_or_purpose(judge, endpoint, other):
+    with working_for("mobile"):
+        lucky = await judge.judge(STANDARD, WORK_IN, REHEARSAL)
+    endpoint.follow(vote(1, 1, 1))
+    team, purpose = other
+    with working_for(team):
+        verdict = await judge.judge(STANDARD, WORK_IN, purpose)
+    assert (lucky.score, verdict.score, len(endpoint.requests)) == (77.0, 1.0, 2)
+
+
+async def test_a_task_does_not_reuse_the_votes_of_another_task(judge, endpoint):
+    await judge.judge(STANDARD, WORK_IN, purpose_of_task(1))
+    await judge.judge(STANDARD, WORK_IN, purpose_of_task(1))  # the judge was restarted
+    await judge.judge(STANDARD, WORK_IN, purpose_of_task(2))
+    assert len(endpoint.requests) == 2
+
+
 async def test_a_fresh_vote_bypasses_the_cache(judge, endpoint):
     await judge.judge(STANDARD, WORK_IN)
     endpoint.follow(vote(1, 1, 1))
-    assert (await judge.judge(STANDARD, WORK_IN, fresh=True)).score == 1.0
+    assert (await judge.judge(STANDARD, WORK_IN, None)).score == 1.0
     assert (await judge.judge(STANDARD, WORK_IN)).score == 77.0
 
 

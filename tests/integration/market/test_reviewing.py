@@ -49,7 +49,9 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
     task_id = await desk.submitted(evaluation=STANDARD)
     calls: list[int] = []
 
-    async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def slow(
+        _standard: JudgePrompt, _submission: Submission, _purpose: str | None
+    ) -> Verdict:
         calls.append(1)
         if len(calls) == 1:
             await add_answers(desk.database, review_id, TEAM, "rita", one_answer(bool(then)))
@@ -124,7 +126,9 @@ async def test_a_window_that_closes_during_the_verdict_leaves_it_to_the_fallback
 
 @pytest.mark.parametrize("is_expired", [False, True])
 async def test_answers_that_come_too_late_are_reported_as_not_counted(desk: Desk, is_expired: bool):
-    async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def slow(
+        _standard: JudgePrompt, _submission: Submission, _purpose: str | None
+    ) -> Verdict:
         desk.wait(600)
         if is_expired:
             await desk.market.expire(TEAM, task_id)
@@ -157,7 +161,9 @@ async def test_a_verdict_given_before_a_crash_causes_no_error_after_it(desk: Des
     """A model may give another verdict the second time: the first one stands."""
     calls: list[int] = []
 
-    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def judge(
+        _standard: JudgePrompt, _submission: Submission, _purpose: str | None
+    ) -> Verdict:
         calls.append(1)
         if len(calls) == 1:
             return Verdict(score=100, passed=True, reasoning="good", findings=())

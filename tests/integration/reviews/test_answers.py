@@ -200,7 +200,9 @@ BOTH = {
 async def test_an_internal_error_keeps_the_answers_and_blocks_no_other_review(
     database: Database, desk: Desk
 ):
-    async def broken(_standard: JudgePrompt, submission: Submission) -> Verdict:
+    async def broken(
+        _standard: JudgePrompt, submission: Submission, _purpose: str | None
+    ) -> Verdict:
         raise OverflowError("nobody thought of that")
 
     reviews = Reviews(database, Resources(judge=broken), {SubjectKind.TASK: desk.settle})
@@ -218,7 +220,9 @@ async def test_an_internal_error_keeps_the_answers_and_blocks_no_other_review(
 async def test_two_concurrent_settlements_pay_for_one_verdict(database: Database, desk: Desk):
     calls = 0
 
-    async def slow(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def slow(
+        _standard: JudgePrompt, _submission: Submission, _purpose: str | None
+    ) -> Verdict:
         nonlocal calls
         calls += 1
         await asyncio.sleep(0.2)

@@ -28,7 +28,9 @@ from reviewing import TEAM, answer, execute, furnish, reviews_of
 POET = Subject(team_id=TEAM, agent_id="poet", version="1.0.0")
 
 
-async def kind_judge(standard: JudgePrompt, submission: Submission) -> Verdict:
+async def kind_judge(
+    standard: JudgePrompt, submission: Submission, _purpose: str | None
+) -> Verdict:
     return Verdict(score=90, passed=True, reasoning="good", findings=())
 
 

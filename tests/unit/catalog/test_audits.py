@@ -46,7 +46,7 @@ async def test_a_test_that_an_idle_agent_passes_is_reported(tmp_path: Path):
 async def test_no_model_is_called_even_if_one_is_configured(tmp_path: Path):
     prompts: list[str] = []
 
-    async def judge(standard: JudgePrompt, submission: Submission) -> Verdict:
+    async def judge(standard: JudgePrompt, submission: Submission, _: str | None) -> Verdict:
         prompts.append(standard.prompt)
         raise AssertionError
 

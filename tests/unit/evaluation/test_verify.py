@@ -49,7 +49,7 @@ ALL = {
 ANSWERS = [ItemAnswer(passed=True), ItemAnswer(passed=False, note="rude"), ItemAnswer(passed=True)]
 
 
-async def panel(standard: JudgePrompt, submission: Submission) -> Verdict:
+async def panel(standard: JudgePrompt, submission: Submission, _: str | None) -> Verdict:
     """A panel of three votes, combined as the judge does it."""
     votes = tuple(
         Vote(

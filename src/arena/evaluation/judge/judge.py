@@ -9,6 +9,7 @@ from arena.evaluation.judge.figures import figures_in
 from arena.evaluation.judge.panel import verdict_of
 from arena.evaluation.judge.prompt import Brief, brief_for
 from arena.evaluation.judge.voter import Ballot, Voter
+from arena.evaluation.resources import REHEARSAL
 from arena.evaluation.standard import JudgeChoice, JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict, Vote
 from arena.settings import Settings
@@ -36,20 +37,20 @@ class ModelJudge:
         self,
         standard: JudgePrompt,
         submission: Submission,
+        purpose: str | None = REHEARSAL,
         *,
-        fresh: bool = False,
         bare: bool = False,
     ) -> Verdict:
         """The verdict of the whole panel; raises `JudgeError` if one vote is missing.
 
-        `fresh` neither reads nor writes the cache. `bare` leaves out the hardening of the prompt,
-        only to measure its effect.
+        Votes are reused for the same team and `purpose`; None neither reads nor writes the cache.
+        `bare` leaves out the hardening of the prompt, only to measure its effect.
         """
         panel = self.panel(standard.judge)
         brief = brief_for(
             standard, submission.output, max_characters=panel.max_characters, is_bare=bare
         )
-        votes = await self._votes(brief, panel, fresh=fresh)
+        votes = await self._votes(brief, panel, purpose)
         figures = self.figures.of(panel.identity).calibration
         make = partial(verdict_of, brief, votes, judge=panel.identity, figures=figures)
         if len(brief.shown) <= SHORT_CHARACTERS:
@@ -63,7 +64,7 @@ class ModelJudge:
             await voter.close()
         self._voters.clear()
 
-    async def _votes(self, brief: Brief, panel: Panel, *, fresh: bool) -> tuple[Vote, ...]:
+    async def _votes(self, brief: Brief, panel: Panel, purpose: str | None) -> tuple[Vote, ...]:
         """Every vote of the panel; a failure is raised after all have ended.
 
         The others are paid for, and cached: a retry requests only the missing ones.
@@ -75,7 +76,7 @@ class ModelJudge:
         ]
         voter = self._voter(panel)
         ended = await asyncio.gather(
-            *(voter.vote(brief, panel, ballot, fresh=fresh) for ballot in ballots),
+            *(voter.vote(brief, panel, ballot, purpose=purpose) for ballot in ballots),
             return_exceptions=True,
         )
         votes: list[Vote] = []

@@ -47,7 +47,7 @@ async def remeasure(
         async with slots:
             own = replace(standard, judge=None)
             submission = Submission(output=text)
-            verdict = await judge.judge(own, submission, fresh=True, bare=bare)
+            verdict = await judge.judge(own, submission, None, bare=bare)
         done += 1
         on_progress(done)
         return verdict

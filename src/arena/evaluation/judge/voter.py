@@ -26,6 +26,7 @@ from arena.models.connections import seconds_to_wait
 from arena.models.turns import Turns, turns_at
 from arena.models.usage import Usage, priced
 from arena.settings import Settings
+from arena.team import current_team
 from arena.text import storable
 
 MAX_WAIT_SECONDS = 120.0
@@ -61,10 +62,15 @@ class Voter:
             per_minute=settings.judge_per_minute,
         )
 
-    async def vote(self, brief: Brief, panel: Panel, ballot: Ballot, *, fresh: bool) -> Vote:
-        """A valid vote, from the cache unless `fresh`, else from the model."""
-        key = _key(brief, panel, ballot)
-        cache = None if fresh else self._cache
+    async def vote(
+        self, brief: Brief, panel: Panel, ballot: Ballot, *, purpose: str | None
+    ) -> Vote:
+        """A valid vote, from the cache of this team and purpose, else from the model.
+
+        Without a purpose the cache is neither read nor written.
+        """
+        key = _key(brief, panel, ballot, purpose)
+        cache = None if purpose is None else self._cache
         if cache is not None and cache.has(key):
             kept = await asyncio.to_thread(cache.get, key)
             if kept is not None and (scores := _scores_in(kept, brief)) is not None:
@@ -169,10 +175,11 @@ def _is_lasting(fault: ModelFault) -> bool:
     return isinstance(fault, Unreachable) and fault.is_permanent
 
 
-def _key(brief: Brief, panel: Panel, ballot: Ballot) -> str:
-    """A hash of everything that a vote depends on."""
+def _key(brief: Brief, panel: Panel, ballot: Ballot, purpose: str | None) -> str:
+    """A hash of everything that a vote depends on, and of whom it may be reused for."""
     limits = (panel.temperature, panel.max_tokens)
-    parts = (brief.digest, panel.base_url, *limits, ballot.model, ballot.number)
+    owner = (current_team(), purpose)
+    parts = (*owner, brief.digest, panel.base_url, *limits, ballot.model, ballot.number)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
