@@ -204,15 +204,18 @@ class Verification:
     """The outcome of checking a verdict record."""
 
     cid: str
-    outcome: Literal["holds", "differs", "cannot_be_replayed"]
+    outcome: Literal["holds", "texts_differ", "differs", "cannot_be_replayed"]
+    """`texts_differ`: the result holds, but texts are not those that this machine produces."""
     differences: tuple[Difference, ...]
     """Where it differs; at most 100."""
+    texts: tuple[Difference, ...]
+    """Texts that differ, perhaps because another version or engine made them; at most 100."""
     obstacles: tuple[str, ...]
     """Why parts could not be replayed."""
     taken: tuple[str, ...]
     """What cannot be replayed and was taken as recorded: votes and answers."""
     notes: tuple[str, ...]
-    """Differences in wording between versions, which do not count."""
+    """Which versions and engines differ."""
     standard_cid: str
     submission_cid: str
     score: float

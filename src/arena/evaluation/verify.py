@@ -85,6 +85,7 @@ class _Check:
     record: Record
     sandbox: SandboxProvider | None
     differences: list[Difference] = field(default_factory=list[Difference])
+    texts: list[Difference] = field(default_factory=list[Difference])
     obstacles: list[str] = field(default_factory=list[str])
     taken: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
@@ -106,7 +107,6 @@ class _Check:
         recorded, recomputed = (verdict_document(v) for v in (self.record.verdict, verdict))
         same_version = self.record.made_with.arena == __version__
         same_words = same_version and _engines(recorded) == _engines(recomputed)
-        reworded = 0
         for path, was, now in _differences(recorded, recomputed, ("verdict",)):
             # A criterion may have any name, even `reasoning`, and is a key of `spread`.
             key = None if path[-2] == "spread" else path[-1]
@@ -117,15 +117,14 @@ class _Check:
                 continue
             elif key in WORDING and self.obstacles:
                 continue  # derived from parts that did not run here
-            elif key in (WORDING if not same_version else ENGINE_WORDING) and not same_words:
-                reworded += 1
             else:
-                self.differences.append(Difference(path=dotted(path), recorded=was, recomputed=now))
-        if reworded:
-            self.notes.append(
-                f"{reworded} texts are worded differently: the versions differ (record: Arena "
-                f"{self.record.made_with.arena}, here: {__version__})"
-            )
+                may_differ = WORDING if not same_version else ENGINE_WORDING
+                is_text = key in may_differ and not same_words
+                found = self.texts if is_text else self.differences
+                found.append(Difference(path=dotted(path), recorded=was, recomputed=now))
+        if self.texts and not same_version:
+            made_with = self.record.made_with.arena
+            self.notes.append(f"it was made with Arena {made_with}, this is {__version__}")
 
     async def _part(self, standard: Leaf, submission: Submission, at: PartPath) -> Verdict:
         recorded = self._recorded(at)
@@ -174,7 +173,7 @@ class _Check:
         return verdict
 
     def verification(self, cid: str) -> Verification:
-        """The outcome: a difference takes precedence over an obstacle."""
+        """The outcome: a difference takes precedence over an obstacle, and that over texts."""
         record = self.record
         return Verification(
             cid=cid,
@@ -182,8 +181,11 @@ class _Check:
             if self.differences
             else "cannot_be_replayed"
             if self.obstacles
+            else "texts_differ"
+            if self.texts
             else "holds",
             differences=tuple(self.differences[:MAX_DIFFERENCES]),
+            texts=tuple(self.texts[:MAX_DIFFERENCES]),
             obstacles=tuple(self.obstacles),
             taken=tuple(self.taken),
             notes=tuple(self.notes),

@@ -100,6 +100,24 @@ async def test_an_address_in_memory_is_no_difference(store: LocalStore):
         assert (await verify(store, cid, another)).outcome == "holds"
 
 
+async def test_a_false_engine_does_not_excuse_forged_texts(
+    store: LocalStore, sandbox: NamespaceProvider
+):
+    submission = Submission(output=HALF)
+    verdict = await evaluate(
+        read_standard_document(STANDARD), submission, Resources(sandbox=sandbox)
+    )
+    record = json.loads(store.get(keep_record(store, STANDARD, submission, verdict)))
+    record["verdict"]["engine"] = "python 9.9"
+    found = await verify(store, store.put(canonical(record)), sandbox)
+    assert (found.outcome, found.texts) == ("holds", ())
+    assert "it ran with python 9.9" in found.notes[0]
+    record["verdict"]["findings"][3]["reason"] = "the author is a thief"
+    found = await verify(store, store.put(canonical(record)), sandbox)
+    assert (found.outcome, found.differences) == ("texts_differ", ())
+    assert [one.recorded for one in found.texts] == ["the author is a thief"]
+
+
 async def test_a_forged_reason_differs(store: LocalStore, sandbox: NamespaceProvider):
     submission = Submission(output=HALF)
     verdict = await evaluate(

@@ -228,7 +228,10 @@ async def test_another_version_may_word_it_differently_but_not_judge_differently
         record["verdict"]["reasoning"] = "in older words"
 
     found = await forged(store, CONTAINS, older)
-    assert found.outcome == "holds"
+    assert (found.outcome, found.differences) == ("texts_differ", ())
+    assert [(one.path, one.recorded) for one in found.texts] == [
+        ("verdict.reasoning", "in older words")
+    ]
     assert "0.0.1" in found.notes[0]
 
     def harsher(record: dict[str, Any]) -> None:

@@ -4403,14 +4403,20 @@ export interface components {
             cid: string;
             /**
              * Outcome
+             * @description `texts_differ`: the result holds, but texts are not those that this machine produces.
              * @enum {string}
              */
-            outcome: "holds" | "differs" | "cannot_be_replayed";
+            outcome: "holds" | "texts_differ" | "differs" | "cannot_be_replayed";
             /**
              * Differences
              * @description Where it differs; at most 100.
              */
             differences: components["schemas"]["Difference"][];
+            /**
+             * Texts
+             * @description Texts that differ, perhaps because another version or engine made them; at most 100.
+             */
+            texts: components["schemas"]["Difference"][];
             /**
              * Obstacles
              * @description Why parts could not be replayed.
@@ -4423,7 +4429,7 @@ export interface components {
             taken: string[];
             /**
              * Notes
-             * @description Differences in wording between versions, which do not count.
+             * @description Which versions and engines differ.
              */
             notes: string[];
             /** Standard Cid */
