@@ -193,6 +193,7 @@ async def open_review(database: Database, new: NewReview) -> Review:
     async with database.writing() as connection:
         await open_reviews(connection, [new])
         is_same = and_(
+            Reviews.team_id == new.team_id,
             Reviews.subject_kind == new.subject.kind,
             Reviews.subject_id == new.subject.id,
             Reviews.subject_part == new.subject.part,

@@ -28,8 +28,8 @@ TAMPERED = {
     "another judge": ("UPDATE market_tasks SET judged_by = 'mallory' WHERE id = 1", "I5"),
     "a late result": ("UPDATE market_tasks SET submitted_at = deadline WHERE id = 1", "I5"),
     "an event after the end": (
-        "INSERT INTO market_events (team_id, task_id, kind, who, at, why, data) "
-        "SELECT team_id, task_id, 'Assigned', who, at, why, data FROM market_events "
+        "INSERT INTO market_events (team_id, id, task_id, kind, who, at, why, data) "
+        "SELECT team_id, 1000 + id, task_id, 'Assigned', who, at, why, data FROM market_events "
         "WHERE kind = 'Paid'",
         "I6",
     ),
@@ -66,15 +66,16 @@ async def test_the_audit_detects_what_was_changed(desk: Desk, what: str):
     "statement",
     [
         # a second settlement of a task
-        "INSERT INTO market_entries (team_id, task_id, kind, at) "
-        "SELECT team_id, task_id, kind, at FROM market_entries WHERE kind = 'settlement'",
+        "INSERT INTO market_entries (team_id, id, task_id, kind, at) "
+        "SELECT team_id, 1000 + id, task_id, kind, at FROM market_entries "
+        "WHERE kind = 'settlement'",
         # an account below zero
         "UPDATE market_accounts SET balance = -1 WHERE name = 'user:ann'",
         # a task without a reward
         "UPDATE market_tasks SET reward = 0",
         # a receipt for a key that has one
-        "INSERT INTO market_calls (team_id, idempotency_key, digest, action, at) "
-        "SELECT team_id, idempotency_key, digest, action, at FROM market_calls",
+        "INSERT INTO market_calls (team_id, id, idempotency_key, digest, action, at) "
+        "SELECT team_id, 1000 + id, idempotency_key, digest, action, at FROM market_calls",
     ],
 )
 async def test_database_constraints_refuse_impossible_rows(desk: Desk, statement: str):

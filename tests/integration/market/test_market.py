@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from arena.amounts import Amount
 from arena.content.canonical import canonical
 from arena.content.errors import ContentCorrupt
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
+from arena.evaluation.verdict import Submission
 from arena.market.call import Receipt
 from arena.market.errors import (
     BadContent,
@@ -23,6 +25,9 @@ from arena.market.errors import (
 )
 from arena.market.signing import Act, commitment_of
 from arena.market.task import Assignment, TaskFilter, TaskState, TimeoutPolicy
+from arena.reviews.case import NewReview
+from arena.reviews.records import open_review
+from arena.reviews.review import ReviewSubject, SubjectKind
 from arena.scoring.history import Subject
 from arena.scoring.scorecard import DEFAULT_WEIGHTS
 from arena.scoring.scores import Scores
@@ -31,6 +36,41 @@ from arena.store.database import Database
 from cid_vectors import has
 from market_desk import ANSWER, STANDARD, TEAM, Desk
 from market_door import Door
+
+
+async def test_the_numbers_of_a_team_do_not_count_the_work_of_others(desk: Desk):
+    for _ in range(3):
+        await desk.post()
+    deposit = await desk.market.deposit("blue", "ann", Amount(500), key="first")
+    posted = await desk.market.post_task("blue", desk.offer())
+    assert (deposit.ref, posted.ref, posted.task_id) == (1, 2, 1)
+    story = await desk.market.story("blue", 1)
+    assert [event.id for event in story.events] == [2]  # the deposit was the first event
+    assert [entry.id for entry in story.entries] == [2]
+    assert await desk.market.balances("blue") == {
+        "outside": -500,
+        "user:ann": 400,
+        "escrow:1": 100,
+    }
+    assert await desk.post() == 4
+    assert (await desk.market.audit()).is_clean
+
+
+async def test_tasks_of_two_teams_with_one_number_are_reviewed_apart(desk: Desk):
+    def review(team: str) -> NewReview:
+        return NewReview(
+            team_id=team,
+            subject=ReviewSubject(kind=SubjectKind.TASK, id="1"),
+            title=f"task 1 of {team}",
+            prompt="",
+            standard=STANDARD,
+            submission=Submission(output=team),
+            reviewers_needed=1,
+        )
+
+    red, blue = [await open_review(desk.database, review(team)) for team in (TEAM, "blue")]
+    assert red.id != blue.id
+    assert (await open_review(desk.database, review("blue"))).id == blue.id
 
 
 async def test_a_task_is_paid_for_work_that_passes(desk: Desk):

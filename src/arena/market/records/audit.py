@@ -37,16 +37,17 @@ RUNNING = f"""
 
 LEDGER_FAULTS = (
     ("I1", "an entry does not sum to zero", f"""
-        SELECT p.entry_id, SUM(p.amount) AS total FROM market_postings p
-        WHERE {MINE.format(table="p")} GROUP BY p.entry_id HAVING SUM(p.amount) <> 0"""),
+        SELECT p.team_id, p.entry_id, SUM(p.amount) AS total FROM market_postings p
+        WHERE {MINE.format(table="p")} GROUP BY p.team_id, p.entry_id
+        HAVING SUM(p.amount) <> 0"""),
     ("I1", "an entry has no postings", f"""
-        SELECT e.id FROM market_entries e
-        LEFT JOIN market_postings p ON p.entry_id = e.id
+        SELECT e.team_id, e.id FROM market_entries e
+        LEFT JOIN market_postings p ON p.team_id = e.team_id AND p.entry_id = e.id
         WHERE {MINE.format(table="e")} AND p.entry_id IS NULL"""),
-    ("I1", "a posting is in another team's entry", f"""
-        SELECT p.entry_id, p.team_id FROM market_postings p
-        JOIN market_entries e ON e.id = p.entry_id
-        WHERE {MINE.format(table="p")} AND p.team_id <> e.team_id"""),
+    ("I1", "a posting is in no entry of its team", f"""
+        SELECT p.team_id, p.entry_id FROM market_postings p
+        LEFT JOIN market_entries e ON e.team_id = p.team_id AND e.id = p.entry_id
+        WHERE {MINE.format(table="p")} AND e.id IS NULL"""),
     ("I1", "a balance is not the sum of its postings", f"""
         SELECT a.team_id, a.name, a.balance, s.total FROM market_accounts a
         LEFT JOIN ({SUMS}) s ON s.team_id = a.team_id AND s.account = a.name
@@ -77,12 +78,13 @@ async def audit(database: Database, team_id: str | None) -> Audit:
             for name, fault, query in LEDGER_FAULTS
             for row in await connection.execute(text(query), {"team": team_id})
         ]
-        last = 0
-        # In pages: a market may have more tasks than fit into memory.
-        while tasks := await _page(connection, team_id, last):
-            last = tasks[-1].id
-            for trail in await _trails(connection, tasks):
-                violations += faults_of(trail)
+        for team in await _teams(connection) if team_id is None else [team_id]:
+            last = 0
+            # In pages: a market may have more tasks than fit into memory.
+            while tasks := await _page(connection, team, last):
+                last = tasks[-1].id
+                for trail in await _trails(connection, team, tasks):
+                    violations += faults_of(trail)
         return Audit(
             tasks=await _count(connection, MarketTasks, team_id),
             entries=await _count(connection, MarketEntries, team_id),
@@ -92,33 +94,43 @@ async def audit(database: Database, team_id: str | None) -> Audit:
         )
 
 
-async def _page(connection: AsyncConnection, team_id: str | None, after: int) -> list[Task]:
-    query = select(MarketTasks.__table__).where(T.id > after).order_by(T.id).limit(PAGE)
-    if team_id is not None:
-        query = query.where(T.team_id == team_id)
-    return [to_task(row) for row in await connection.execute(query)]
+async def _teams(connection: AsyncConnection) -> list[str]:
+    query = select(T.team_id).distinct().order_by(T.team_id)
+    return list((await connection.execute(query)).scalars())
 
 
-async def _trails(connection: AsyncConnection, tasks: Sequence[Task]) -> list[Trail]:
+async def _page(connection: AsyncConnection, team_id: str, after: int) -> list[Task]:
+    query = select(MarketTasks.__table__).where(T.team_id == team_id, T.id > after)
+    rows = await connection.execute(query.order_by(T.id).limit(PAGE))
+    return [to_task(row) for row in rows]
+
+
+async def _trails(connection: AsyncConnection, team_id: str, tasks: Sequence[Task]) -> list[Trail]:
     ids = [task.id for task in tasks]
     flows: dict[int, dict[str, int]] = defaultdict(dict)
     query = (
         select(E.task_id, P.account, func.sum(P.amount))
-        .join_from(MarketEntries, MarketPostings, P.entry_id == E.id)
-        .where(E.task_id.in_(ids))
+        .join_from(MarketEntries, MarketPostings, (P.team_id == E.team_id) & (P.entry_id == E.id))
+        .where(E.team_id == team_id, E.task_id.in_(ids))
         .group_by(E.task_id, P.account)
     )
     for task_id, account, total in await connection.execute(query):
         assert task_id is not None
         flows[task_id][account] = int(total)
     entries: dict[int, dict[EntryKind, int]] = defaultdict(dict)
-    counted = select(E.task_id, E.kind, func.count()).where(E.task_id.in_(ids))
+    counted = select(E.task_id, E.kind, func.count()).where(
+        E.team_id == team_id, E.task_id.in_(ids)
+    )
     for task_id, kind, count in await connection.execute(counted.group_by(E.task_id, E.kind)):
         assert task_id is not None
         entries[task_id][EntryKind(kind)] = count
     kinds: dict[int, list[EventKind]] = defaultdict(list)
-    events = select(MarketEvents.task_id, MarketEvents.kind).order_by(MarketEvents.id)
-    for row in await connection.execute(events.where(MarketEvents.task_id.in_(ids))):
+    events = (
+        select(MarketEvents.task_id, MarketEvents.kind)
+        .where(MarketEvents.team_id == team_id, MarketEvents.task_id.in_(ids))
+        .order_by(MarketEvents.id)
+    )
+    for row in await connection.execute(events):
         assert row.task_id is not None
         kinds[row.task_id].append(EventKind(row.kind))
     return [

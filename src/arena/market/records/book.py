@@ -2,16 +2,17 @@
 
 Every change locks the book first, so that calls are serialised. On SQLite there is only one writing
 transaction anyway; on PostgreSQL the row lock does it. So of two judges exactly one gives the
-verdict, and events become visible in the order of their ids.
+verdict, events become visible in the order of their ids, and the next number of a team is free.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.sql.dml import ReturningInsert
 
 from arena import clock
 from arena.amounts import CURRENCY, Amount
@@ -29,7 +30,11 @@ from arena.store.tables.market import (
     MarketEntries,
     MarketEvents,
     MarketPostings,
+    MarketTasks,
 )
+
+Numbered = type[MarketCalls] | type[MarketEntries] | type[MarketEvents] | type[MarketTasks]
+"""A table whose ids each team counts from 1."""
 
 MAX_BALANCE = 2**53 - 1
 """The largest integer that every JSON parser reads exactly."""
@@ -53,6 +58,16 @@ async def lock_book(connection: AsyncConnection, team_id: str) -> str:
         found = await read_book(connection, team_id, lock=True)
     assert found is not None
     return found
+
+
+def numbered_insert(
+    table: Numbered, team_id: str, row: Mapping[str, object]
+) -> ReturningInsert[tuple[int]]:
+    """An insert with the team's next number as id, which it returns; the book must be locked."""
+    columns = table.__table__.c
+    last = select(func.max(columns.id)).where(columns.team_id == team_id).scalar_subquery()
+    numbered = {**row, "team_id": team_id, "id": func.coalesce(last, 0) + 1}
+    return insert(table).values(numbered).returning(columns.id)
 
 
 async def find_call(
@@ -83,7 +98,6 @@ async def add_call(
     """Record a completed call; returns its receipt."""
     task_id, state = (task.id, task.state) if task else (None, None)
     row = {
-        "team_id": team_id,
         "idempotency_key": key,
         "digest": digest,
         "action": action,
@@ -91,7 +105,7 @@ async def add_call(
         "state": state,
         "at": at,
     }
-    added = await connection.execute(insert(MarketCalls).returning(MarketCalls.id), row)
+    added = await connection.execute(numbered_insert(MarketCalls, team_id, row))
     return Receipt(ref=added.scalar_one(), task_id=task_id, state=state, at=at)
 
 
@@ -106,7 +120,6 @@ async def add_events(
     """Record events."""
     for event in events:
         row = {
-            "team_id": team_id,
             "task_id": task_id,
             "kind": event.kind,
             "who": who,
@@ -114,8 +127,7 @@ async def add_events(
             "why": event.why,
             "data": dict(event.data),
         }
-        # One by one: ids define the order, and a batch insert may number its rows in any order.
-        await connection.execute(insert(MarketEvents), row)
+        await connection.execute(numbered_insert(MarketEvents, team_id, row))
 
 
 async def post_entry(
@@ -140,10 +152,8 @@ async def post_entry(
             raise InvalidInput(
                 f"{name} would hold {Amount(balance)} {CURRENCY}, more than can be kept exactly"
             )
-    row = {"team_id": team_id, "task_id": task_id, "kind": entry.kind, "at": at}
-    added = await connection.execute(
-        insert(MarketEntries).values(**row).returning(MarketEntries.id)
-    )
+    row = {"task_id": task_id, "kind": entry.kind, "at": at}
+    added = await connection.execute(numbered_insert(MarketEntries, team_id, row))
     entry_id = added.scalar_one()
     postings = [
         {

@@ -34,6 +34,7 @@ from arena.market.records.book import (
     add_events,
     find_call,
     lock_book,
+    numbered_insert,
     post_entry,
     read_book,
 )
@@ -87,9 +88,9 @@ class Ledger(LedgerReader):
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
             check_terms(task, at)
-            new = insert(MarketTasks).returning(MarketTasks.id)
             row = from_task(replace(task, posted_at=at))
-            added = replace(task, id=(await connection.execute(new, row)).scalar_one())
+            new = numbered_insert(MarketTasks, task.team_id, row)
+            added = replace(task, id=(await connection.execute(new)).scalar_one())
             lock = transfer(EntryKind.LOCK, user(task.poster), escrow(added.id), task.reward)
             await post_entry(connection, task.team_id, lock, at, added.id)
             data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
@@ -241,9 +242,9 @@ async def _decide(
         raise BadSignature(f"agent {call.by!r} must sign this: {call.action} is its own decision")
     match call.action:
         case Action.APPLY:
-            has_applied = await _application_version(connection, task.id, call.by) is not None
+            has_applied = await _application_version(connection, task, call.by) is not None
         case Action.ASSIGN:
-            version = await _application_version(connection, task.id, call.agent)
+            version = await _application_version(connection, task, call.agent)
             call, has_applied = replace(call, version=version), version is not None
         case Action.ASSIGN_BEST:
             for best in (await ranked_applicants(connection, task.team_id, task.id))[:1]:
@@ -272,7 +273,9 @@ async def _write(
     changed = {name: value for name, value in new.items() if value != old[name]}
     if changed:
         await connection.execute(
-            update(MarketTasks).where(MarketTasks.id == task.id).values(**changed)
+            update(MarketTasks)
+            .where(MarketTasks.team_id == team_id, MarketTasks.id == task.id)
+            .values(**changed)
         )
     if step.entry:
         await post_entry(connection, team_id, step.entry, at, task.id)
@@ -284,11 +287,13 @@ async def _write(
 
 
 async def _application_version(
-    connection: AsyncConnection, task_id: int, agent: str | None
+    connection: AsyncConnection, task: Task, agent: str | None
 ) -> str | None:
     """The version an agent applied with; None if it has not applied."""
     query = select(MarketApplications.version).where(
-        MarketApplications.task_id == task_id, MarketApplications.agent == agent
+        MarketApplications.team_id == task.team_id,
+        MarketApplications.task_id == task.id,
+        MarketApplications.agent == agent,
     )
     return (await connection.execute(query)).scalar_one_or_none()
 

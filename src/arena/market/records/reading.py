@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, or_, select
+from sqlalchemy import Row, Select, and_, exists, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
@@ -208,7 +208,7 @@ class LedgerReader:
                 MarketPostings.amount,
                 MarketPostings.balance,
             )
-            .join(MarketEntries, MarketEntries.id == MarketPostings.entry_id)
+            .join(MarketEntries, _entry_of_posting())
             .where(MarketPostings.team_id == team_id, MarketPostings.account == account)
         )
         if before is not None:
@@ -287,6 +287,13 @@ async def ranked_applicants(
     )
 
 
+def _entry_of_posting() -> Any:
+    return and_(
+        MarketEntries.team_id == MarketPostings.team_id,
+        MarketEntries.id == MarketPostings.entry_id,
+    )
+
+
 def _line(row: Any) -> LedgerLine:
     values = dict(row._mapping)
     values["kind"] = EntryKind(row.kind)
@@ -296,7 +303,7 @@ def _line(row: Any) -> LedgerLine:
 async def _entries(connection: AsyncConnection, team_id: str, task_id: int) -> list[LedgerEntry]:
     query = (
         select(MarketEntries.__table__, MarketPostings.account, MarketPostings.amount)
-        .join(MarketPostings, MarketPostings.entry_id == MarketEntries.id)
+        .join(MarketPostings, _entry_of_posting())
         .where(MarketEntries.team_id == team_id, MarketEntries.task_id == task_id)
         .order_by(MarketEntries.id, MarketPostings.line)
     )
@@ -335,6 +342,7 @@ def _conditions(selection: TaskFilter) -> list[Any]:
     if selection.applicant is not None:
         conditions.append(
             exists().where(
+                MarketApplications.team_id == MarketTasks.team_id,
                 MarketApplications.task_id == MarketTasks.id,
                 MarketApplications.agent == selection.applicant,
             )

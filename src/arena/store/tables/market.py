@@ -1,7 +1,7 @@
 """The task market: tasks, the ledger, agents and events.
 
-Every row belongs to one team; teams share nothing. Entries, postings, events and calls are
-insert-only.
+Every row belongs to one team; teams share nothing, not even numbers: each team counts its own
+tasks, entries, events and calls from 1. Entries, postings, events and calls are insert-only.
 """
 
 from datetime import datetime
@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     String,
@@ -22,8 +22,11 @@ from arena.amounts import Amount
 from arena.store.tables.table import Table, column
 
 Id = BigInteger().with_variant(Integer, "sqlite")
-"""Auto-increments on both databases; on SQLite only a plain INTEGER key does."""
 PARTY = String(100)
+
+
+def _task_of_the_team() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["team_id", "task_id"], ["market_tasks.team_id", "market_tasks.id"])
 
 
 class MarketBooks(Table):
@@ -43,8 +46,8 @@ class MarketCalls(Table):
     __tablename__ = "market_calls"
     __table_args__ = (UniqueConstraint("team_id", "idempotency_key"),)
 
-    id: Mapped[int] = column(Id, primary_key=True)
-    team_id: Mapped[str] = column(String(100))
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
     idempotency_key: Mapped[str] = column(String(200))
     digest: Mapped[str] = column(String(64))
     """Of the request; the same key with another digest is refused."""
@@ -59,7 +62,6 @@ class MarketTasks(Table):
 
     __tablename__ = "market_tasks"
     __table_args__ = (
-        Index("ix_market_tasks_team", "team_id", "id"),
         Index("ix_market_tasks_state", "team_id", "state", "id"),
         Index("ix_market_tasks_poster", "team_id", "poster", "id"),
         Index("ix_market_tasks_agent", "team_id", "agent", "id"),
@@ -67,8 +69,8 @@ class MarketTasks(Table):
         CheckConstraint("reward > 0", name="ck_market_tasks_reward"),
     )
 
-    id: Mapped[int] = column(Id, primary_key=True)
-    team_id: Mapped[str] = column(String(100))
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
     poster: Mapped[str] = column(PARTY)
     # From here to `apply_until`: the terms, frozen when the task is posted.
     description: Mapped[str]
@@ -120,11 +122,14 @@ class MarketApplications(Table):
     """Who applied for what."""
 
     __tablename__ = "market_applications"
-    __table_args__ = (Index("ix_market_applications_agent", "team_id", "agent", "task_id"),)
+    __table_args__ = (
+        _task_of_the_team(),
+        Index("ix_market_applications_agent", "team_id", "agent", "task_id"),
+    )
 
-    task_id: Mapped[int] = column(ForeignKey("market_tasks.id"), primary_key=True)
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    task_id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
     agent: Mapped[str] = column(PARTY, primary_key=True)
-    team_id: Mapped[str] = column(String(100))
     version: Mapped[str] = column(String(20))
     applied_at: Mapped[datetime]
 
@@ -177,13 +182,13 @@ class MarketEntries(Table):
 
     __tablename__ = "market_entries"
     __table_args__ = (
-        UniqueConstraint("task_id", "kind"),
-        Index("ix_market_entries_team", "team_id", "id"),
+        _task_of_the_team(),
+        UniqueConstraint("team_id", "task_id", "kind"),
     )
 
-    id: Mapped[int] = column(Id, primary_key=True)
-    team_id: Mapped[str] = column(String(100))
-    task_id: Mapped[int | None] = column(ForeignKey("market_tasks.id"))
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
+    task_id: Mapped[int | None] = column(Id)
     kind: Mapped[str] = column(String(20))
     at: Mapped[datetime]
 
@@ -192,11 +197,16 @@ class MarketPostings(Table):
     """A change of one account; those of one entry sum to zero."""
 
     __tablename__ = "market_postings"
-    __table_args__ = (Index("ix_market_postings_account", "team_id", "account", "entry_id"),)
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["team_id", "entry_id"], ["market_entries.team_id", "market_entries.id"]
+        ),
+        Index("ix_market_postings_account", "team_id", "account", "entry_id"),
+    )
 
-    entry_id: Mapped[int] = column(ForeignKey("market_entries.id"), primary_key=True)
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    entry_id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
     line: Mapped[int] = column(primary_key=True, autoincrement=False)
-    team_id: Mapped[str] = column(String(100))
     account: Mapped[str] = column(String(120))
     amount: Mapped[Amount]
     balance: Mapped[Amount]
@@ -208,13 +218,13 @@ class MarketEvents(Table):
 
     __tablename__ = "market_events"
     __table_args__ = (
-        Index("ix_market_events_team", "team_id", "id"),
-        Index("ix_market_events_task", "task_id", "id"),
+        _task_of_the_team(),
+        Index("ix_market_events_task", "team_id", "task_id", "id"),
     )
 
-    id: Mapped[int] = column(Id, primary_key=True)
-    team_id: Mapped[str] = column(String(100))
-    task_id: Mapped[int | None] = column(ForeignKey("market_tasks.id"))
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
+    task_id: Mapped[int | None] = column(Id)
     kind: Mapped[str] = column(String(30))
     who: Mapped[str] = column(PARTY)
     at: Mapped[datetime]

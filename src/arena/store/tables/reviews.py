@@ -15,7 +15,7 @@ class Reviews(Table):
 
     __tablename__ = "reviews"
     __table_args__ = (
-        UniqueConstraint("subject_kind", "subject_id", "subject_part"),
+        UniqueConstraint("team_id", "subject_kind", "subject_id", "subject_part"),
         Index("ix_reviews_team_created", "team_id", "status", "created_at", "id"),
         Index("ix_reviews_status", "status"),
     )
