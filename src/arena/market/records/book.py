@@ -62,7 +62,7 @@ async def lock_book(connection: AsyncConnection, team_id: str) -> str:
 
 def numbered_insert(
     table: Numbered, team_id: str, row: Mapping[str, object]
-) -> ReturningInsert[tuple[int]]:
+) -> ReturningInsert[int]:
     """An insert with the team's next number as id, which it returns; the book must be locked."""
     columns = table.__table__.c
     last = select(func.max(columns.id)).where(columns.team_id == team_id).scalar_subquery()
