@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker test-lowest docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -76,6 +76,9 @@ test-docker: setup  ## Run the contract tests of the Docker provider on a real e
 	@scripts/setup --system dockerd=docker.io curl
 	scripts/test-docker
 
+test-lowest: setup  ## Run the tests with the lowest versions that pyproject.toml allows (not the browser's).
+	scripts/test-lowest $(PYTEST_ARGS)
+
 docs: setup  ## Write the generated files: docs/reference and the dashboard's types.
 	$(BIN)/python scripts/write_reference.py
 	scripts/npm run --silent types
@@ -84,4 +87,4 @@ lock: setup  ## Choose the newest versions and write requirements.lock.
 	scripts/lock --upgrade
 
 clean:  ## Remove everything that was installed or built here.
-	rm -rf .venv .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules src/arena/dashboard/dist
+	rm -rf .venv .venv-lowest .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules src/arena/dashboard/dist
