@@ -32,7 +32,7 @@ class Attack:
     """Its place in the list of known attacks."""
     name: str
     language: str
-    """python, javascript (Node), quickjs, or command (a shell script in a workspace)."""
+    """python, javascript, or command (a shell script in a workspace)."""
     source: str
     contained: Check
     marker: str = ""
