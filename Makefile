@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker fuzz docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,10 @@ screenshots: setup  ## Take the README's screenshots again (docs/images).
 test-docker: setup  ## Run the contract tests of the Docker provider on a real engine (Debian's docker.io; needs root).
 	@scripts/setup --system dockerd=docker.io curl
 	scripts/test-docker
+
+fuzz: setup  ## Compare 20,000 generated JavaScript programs with plain node (SEED=7 for others).
+	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
+	ARENA_FUZZ_PROGRAMS=20000 ARENA_FUZZ_SEED=$(or $(SEED),12) $(BIN)/pytest -q -s tests/integration/sandbox/test_javascript.py
 
 docs: setup  ## Write the generated files: docs/reference and the dashboard's types.
 	$(BIN)/python scripts/write_reference.py

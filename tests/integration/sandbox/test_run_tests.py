@@ -146,6 +146,27 @@ async def test_python_functions(provider, source, inputs, expected) -> None:
 
 
 JAVASCRIPT = {
+    # What QuickJS, which ran some submissions in 0.1, answered differently.
+    "a fraction in base 2": ("function f() { return (0.5).toString(2); }", [], "0.1"),
+    "a large number as text": ("function f(x) { return '' + 2 ** x; }", [60], "1152921504606847000"),
+    "deep recursion": ("const g = (n) => n ? 1 + g(n - 1) : 0; function f(n) { try { return g(n); } catch (e) { return -1; } }",
+                       [9000], 9000),
+    "the text of an error": ("function f(x) { try { x.y.z; } catch (e) { return '' + e; } }", [{}],
+                             "TypeError: Cannot read properties of undefined (reading 'z')"),
+    # What the harness adds.
+    "a large number": ("function f() { return [2 ** 60, -(2 ** 53), 2 ** 53 + 2, 1e21]; }", [],
+                       [2**60, -(2**53), 2**53 + 2, 10**21]),
+    "a large number as JavaScript writes it": ("function f() { return 2 ** 60; }", [], 1152921504606847000),
+    "import in a comment": ("/*\nimport { x } from 'y'\n*/\nfunction f() { return this === globalThis; }", [], True),
+    "module without export": ("import { sep } from 'node:path';\nconst f = () => sep;", [], "/"),
+    "await at the top": ("const x = await Promise.resolve(3);\nfunction f() { return x; }", [], 3),
+    "the order of queues": ("function f() { return new Promise((r) => { const t = []; Promise.resolve().then(() => t.push('promise'));"
+                            " process.nextTick(() => t.push('tick')); setTimeout(r, 1, t); }); }", [], ["tick", "promise"]),
+    "its own handler": ("process.on('uncaughtException', () => {});\nfunction f() { setTimeout(() => { throw 1; }, 0);"
+                        " return new Promise((r) => setTimeout(r, 20, 'alive')); }", [], "alive"),
+    "changed promises": ("Promise.prototype.then = () => 'lie'; RegExp.prototype.exec = () => null;\n"
+                         "async function f() { return 'é'; }", [], "é"),
+    "half of the memory": ("function f() { const a = []; while (a.length < 12e6) a.push(a.length + 0.5); return a.length; }", [], 12_000_000),
     "plain": ("function f(a, b) { return a + b; }", [1, 2], 3),
     "arrow": ("const f = (a) => a.map((x) => x * 2);", [[1, 2]], [2, 4]),
     "helpers above and below": (

@@ -7,7 +7,7 @@
   const { apply, ownKeys, getPrototypeOf } = Reflect;
   const { stringify, parse } = JSON;
   const { isArray } = Array;
-  const { isFinite } = Number;
+  const { isFinite, isInteger, isSafeInteger: isSafe } = Number;
   const { is, keys: keysOf, fromEntries } = Object;
   const plainPrototype = Object.prototype;
   const { propertyIsEnumerable, toString: tagOf } = Object.prototype;
@@ -37,7 +37,8 @@
     if (value !== value) return '{"$arena":"nan"}';
     if (!isFinite(value)) return value > 0 ? '{"$arena":"infinity"}' : '{"$arena":"-infinity"}';
     if (is(value, -0)) return "-0.0";
-    return `${value}`;
+    // Beyond 2 ** 53 the shortest digits are not the exact integer: the reader must take a float.
+    return isInteger(value) && !isSafe(value) && value < 1e21 && value > -1e21 ? `${value}.0` : `${value}`;
   };
 
   const encode = (value, depth) => {

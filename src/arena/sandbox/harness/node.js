@@ -12,6 +12,7 @@
   const Octets = Uint8Array;
   const encoded = Buffer.prototype.toString;
   const indirectEval = eval;
+  const immediately = setImmediate;
   const reallyExit = process.reallyExit.bind(process);
   const makeCalls = MAKE_CALLS;
 
@@ -112,12 +113,26 @@
       emit(calls.missing(name, subject));
       reallyExit(0);
     }
-    for (let i = 0; i < request.inputs.length; i++) {
-      const pending = calls.callNow(subject, request.inputs[i], i);
-      if (pending !== undefined) await pending;
+    callFrom(0, subject, request.inputs);
+  };
+
+  const callFrom = (first, subject, inputs) => {
+    for (let i = first; i < inputs.length; i++) {
+      const pending = calls.callNow(subject, inputs[i], i);
+      if (pending !== undefined) {
+        callAfter(pending, i + 1, subject, inputs);
+        return;
+      }
     }
     closeSync(RESULT);
     reallyExit(0);
+  };
+
+  // Every case starts with empty queues, as a script does: in a microtask, `process.nextTick` would
+  // come later than promises.
+  const callAfter = async (pending, next, subject, inputs) => {
+    await pending;
+    immediately(() => callFrom(next, subject, inputs));
   };
 
   // Everything above is compiled already; now wait for a request.
