@@ -200,12 +200,18 @@ async def test_a_thousand_hostile_and_harmless_submissions_mixed() -> None:
 async def test_concurrent_submissions_cannot_talk_to_each_other() -> None:
     """Each tries for half a second to leave a message and to find those of the others."""
     source = """
-import os, socket, time
+import fcntl, glob, os, socket, time
 def attempt(action):
     try: return action()
     except OSError: return None
+def locked(file):
+    try: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB); fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError: return True
+    except OSError: pass
+    return False
 def f(name):
     found = []
+    shared = [open(p) for p in glob.glob('/usr/lib/*/libc.so.6')] + [open('/dev/null', 'w'), open('/dev/zero', 'w')]
     end = time.monotonic() + 0.5
     server = attempt(lambda: socket.socket(socket.AF_UNIX))
     if server: found.append('socket')
@@ -214,6 +220,9 @@ def f(name):
             attempt(lambda: open(f'{folder}/from-{name}', 'w').close())
             found += [n for n in os.listdir(folder) if n.startswith('from-') and n != f'from-{name}']
         found += [p for p in os.listdir('/proc') if p.isdigit() and p != '1']
+        found += [file.name for file in shared if locked(file)]
+        found += [d for d in ('null', 'zero', 'random') if attempt(lambda: os.utime('/dev/' + d) or 'changed')]
+        found += open('/proc/locks').read().split()
         time.sleep(0.01)
     return found
 """

@@ -80,6 +80,7 @@ class Box:
                 "network": self.kind is Kind.WORKSPACE,
                 "directory": DIRECTORY,
                 "mounts": self.mounts(),
+                "devices": [f"/dev/{name}" for name in self._device_names()],
                 "rlimits": self.rlimits(),
                 "node": str(self.node or ""),
                 "memory_bytes": self.limits.memory_bytes,
@@ -143,15 +144,21 @@ class Box:
         return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
 
     def _devices(self) -> list[str]:
-        """The usual devices for commands; for functions as few mounts as possible."""
-        if self.kind is Kind.WORKSPACE:
-            return ["--dev", "/dev", "--dir", "/tmp", "--remount-ro", "/dev"]
-        line = ["--dir", "/dev", "--symlink", DIRECTORY, "/tmp", "--symlink", DIRECTORY, "/dev/shm"]
-        for name in ("null", "zero", "random", "urandom"):
+        """The usual devices, without terminals: all sandboxes of a zygote would share them."""
+        line = ["--dir", "/dev"]
+        for path in ("/tmp", "/dev/shm"):
+            is_own = self.kind is Kind.WORKSPACE
+            line += ["--dir", path] if is_own else ["--symlink", DIRECTORY, path]
+        for name in self._device_names():
             line += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
             line += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
         return line
+
+    def _device_names(self) -> list[str]:
+        """For functions only the most common ones: each is a mount in every child."""
+        names = ["null", "zero", "random", "urandom"]
+        return [*names, "full", "tty"] if self.kind is Kind.WORKSPACE else names
 
     def _visible(self) -> list[Path]:
         if self.kind is Kind.WORKSPACE:

@@ -103,6 +103,11 @@ def last_line(*lines: str) -> Check:
     return output(lambda text: (text.strip().splitlines() or [""])[-1] in lines)
 
 
+def last_and_only(line: str) -> Check:
+    """For commands: all that the script printed."""
+    return output(lambda text: text == f"{line}\n")
+
+
 def leaves_nothing(outcome: Outcome) -> bool:
     """No process with the attack's marker, and no zombie children of one."""
     return outcome["survivors"] == 0 and outcome["zombies"] == 0

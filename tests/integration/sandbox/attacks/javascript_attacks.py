@@ -241,6 +241,12 @@ SYSTEM = [
         gives("EPERM"),
     ),
     js(
+        67,
+        "watches_shared_files",
+        "function f(c) { return attempt(() => { require('fs').watch('/usr/lib').close(); }); }",
+        gives("ENOSYS"),
+    ),
+    js(
         109,
         "leaves_vm",
         "const vm = require('vm'); function f(c) { const g = vm.runInNewContext("
