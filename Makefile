@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker test-lowest docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker test-lowest fuzz docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -78,6 +78,10 @@ test-docker: setup  ## Run the contract tests of the Docker provider on a real e
 
 test-lowest: setup  ## Run the tests with the lowest versions that pyproject.toml allows (not the browser's).
 	scripts/test-lowest $(PYTEST_ARGS)
+
+fuzz: setup  ## Compare 20,000 generated JavaScript programs with plain node (SEED=7 for others).
+	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
+	ARENA_FUZZ_PROGRAMS=20000 ARENA_FUZZ_SEED=$(or $(SEED),12) $(BIN)/pytest -q -s tests/integration/sandbox/test_javascript.py
 
 docs: setup  ## Write the generated files: docs/reference and the dashboard's types.
 	$(BIN)/python scripts/write_reference.py

@@ -71,7 +71,8 @@ def test_either_file_may_come_from_stdin_and_json_has_every_field(shell, tmp_pat
     code = "function add(a, b) { return a + b }"
     done = shell.arena("evaluate", standard, "-", "--language", "js", "--json", input=code)
     verdict = json.loads(done.stdout)
-    assert (verdict["score"], verdict["passed"], verdict["engine"]) == (100, True, "quickjs")
+    assert (verdict["score"], verdict["passed"]) == (100, True)
+    assert verdict["engine"].startswith("node v")
     done = shell.arena("evaluate", "-", put(tmp_path, "a.js", code), input=json.dumps(ADD))
     assert done.returncode == 0
 

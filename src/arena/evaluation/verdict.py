@@ -166,7 +166,7 @@ class Verdict:
     reasoning: str
     findings: tuple[Finding, ...]
     engine: str = ""
-    """What ran the submission's code (`python 3.11.2`, `quickjs`); empty if nothing did."""
+    """What ran the submission's code (`python 3.11.2`, `node v20.20.2`); empty if nothing did."""
     judgement: Judgement | None = None
     """The votes, if models judged."""
     answers: tuple[ItemAnswer, ...] = ()

@@ -93,7 +93,7 @@ class CaseResult:
     """Measured outside the sandbox, from the previous result to this one."""
     stdout: str = ""
     engine: str = ""
-    """What ran it: 'python 3.11.2', 'quickjs', 'node v20.20.2', 'gcc …'."""
+    """What ran it: 'python 3.11.2', 'node v20.20.2', 'gcc …'."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ module.run()
 # The file of the driver, its command, and the program it needs.
 DRIVERS = {
     "python": ("driver.py", "python3 -I driver.py", "python3"),
-    "javascript": ("driver.js", "node --no-warnings --stack-size=900 driver.js", "node"),
+    "javascript": ("driver.js", "node --no-warnings driver.js", "node"),
 }
 
 

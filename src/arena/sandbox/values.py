@@ -1,13 +1,15 @@
 """Equality of values: one rule for every language.
 
 Values are those of JSON and a few more. Integers and floats are one kind of number (1 equals 1.0,
-exactly), true is not 1, the order of a list matters and that of an object does not, NaN equals NaN
-and nothing else, -0 equals 0, `UNDEFINED` is not null and a key that holds it is still a key. Sets
-and maps (`SetValue`, `MapValue`) equal only their own kind, in any order of their members.
+exactly; a float from 2 ** 53 on also equals the integer that JavaScript writes for it), true is not
+1, the order of a list matters and that of an object does not, NaN equals NaN and nothing else, -0
+equals 0, `UNDEFINED` is not null and a key that holds it is still a key. Sets and maps (`SetValue`,
+`MapValue`) equal only their own kind, in any order of their members.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from typing import Final, cast
@@ -39,6 +41,8 @@ class MapValue:
 
 
 Pair = tuple[object, object]
+EXACT = 2**53
+"""From here on not every integer is a float."""
 
 
 def equal(got: object, expected: object, tolerance: float | None = None) -> bool:
@@ -101,11 +105,18 @@ def _same_number(left: float, right: float, tolerance: float | None) -> bool:
     if left != left or right != right:
         return left != left and right != right
     # Python compares an int with a float exactly, without rounding either.
-    if left == right:
+    if left == right or _is_written(left, right) or _is_written(right, left):
         return True
     if tolerance is None or _infinite(left) or _infinite(right):
         return False
     return abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance)
+
+
+def _is_written(number: float, digits: float) -> bool:
+    """Whether JavaScript writes the large float `number` with these digits: 2 ** 60 as …847000."""
+    if not isinstance(number, float) or isinstance(digits, float) or not isfinite(number):
+        return False
+    return abs(number) >= EXACT and int(Decimal(repr(number))) == digits
 
 
 def _infinite(value: float) -> bool:

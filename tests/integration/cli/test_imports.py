@@ -26,7 +26,6 @@ HEAVY = {
     "httpx2",
     "jsonschema",
     "psycopg",
-    "quickjs",
     "sqlalchemy.dialects.postgresql",
     "starlette",
     "uvicorn",

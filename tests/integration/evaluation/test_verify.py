@@ -118,6 +118,24 @@ async def test_a_false_engine_does_not_excuse_forged_texts(
     assert [one.recorded for one in found.texts] == ["the author is a thief"]
 
 
+async def test_a_record_made_with_quickjs_holds_and_says_what_ran_it_here(
+    store: LocalStore, sandbox: NamespaceProvider
+):
+    """0.1 ran some JavaScript in QuickJS, whose messages differ."""
+    code = "function add(a, b) { if (a > 2) return a.b.c; return a + b; }"
+    submission = Submission(output=code)
+    document = {**STANDARD, "language": "javascript"}
+    standard = read_standard_document(document)
+    verdict = await evaluate(standard, submission, Resources(sandbox=sandbox))
+    record = json.loads(store.get(keep_record(store, document, submission, verdict)))
+    record["verdict"]["engine"] = "quickjs"
+    failed = next(one for one in record["verdict"]["findings"] if not one["passed"])
+    failed["reason"] = "TypeError: cannot read property 'c' of undefined"
+    found = await verify(store, store.put(canonical(record)), sandbox)
+    assert (found.outcome, found.differences) == ("texts_differ", ())
+    assert found.notes[0].startswith("it ran with quickjs, here with node v")
+
+
 async def test_a_forged_reason_differs(store: LocalStore, sandbox: NamespaceProvider):
     submission = Submission(output=HALF)
     verdict = await evaluate(

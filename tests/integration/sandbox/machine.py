@@ -38,7 +38,7 @@ def copy_for_anybody(folder: Path) -> Path:
         shutil.copy(REPOSITORY / "src/arena" / name, folder / "arena" / name)
     attacks = "integration/sandbox/attacks"
     shutil.copytree(REPOSITORY / "tests" / attacks, folder / attacks)
-    for module in [packages / "pyseccomp.py", *packages.glob("_quickjs*.so")]:
+    for module in [packages / "pyseccomp.py"]:
         shutil.copy(module, folder)
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)

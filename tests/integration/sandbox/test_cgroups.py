@@ -66,6 +66,6 @@ async def test_node_is_bounded_with_its_children() -> None:
     )
     call = FunctionCall(language="javascript", source=source, function_name="f", inputs=[[]])
     limits = Limits(wall_seconds=30.0, cpu_seconds=20, memory_bytes=200 * MIB)
-    async with NamespaceProvider(limits, javascript_engine="node") as provider:
+    async with NamespaceProvider(limits) as provider:
         outcome = await provider.call(call)
     assert outcome.cases[0].value is not True

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +24,7 @@ from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import TestCase
 from integration.sandbox.daytona_server import KEY, DaytonaServer
-from integration.sandbox.machine import need_isolation
+from integration.sandbox.machine import REPOSITORY, need_isolation
 
 LIMITS = Limits(wall_seconds=20.0, output_bytes=100_000, result_bytes=2_000_000)
 ENGINE = "ARENA_TEST_DOCKER_SOCKET"
@@ -278,3 +280,16 @@ async def test_a_missing_toolchain_names_its_package(provider, tmp_path) -> None
             await run_tests(provider, "print 0", None, [case], language="nolang")
     finally:
         languages.cache_clear()
+
+
+BUILT_INTO_SH = {"echo", "exit", "for", "done", "printf", "true", "exec"}
+
+
+def test_the_image_of_test_docker_has_every_program_that_these_tests_use() -> None:
+    script = (REPOSITORY / "scripts/test-docker").read_text()
+    [listed] = re.findall(r"programs=\(/usr/bin/\{(.*?)\}\)", script)
+    commands = re.findall(r"""\.exec\(\s*[rf]?"([^"]+)""", Path(__file__).read_text())
+    parts = [part.split() for one in commands for part in re.split(r"[;|&]+|\bdo\b", one)]
+    used = {words[0] for words in parts if words and re.fullmatch(r"[a-z]\w*", words[0])}
+    assert "rm" in used
+    assert used - BUILT_INTO_SH <= set(listed.split(","))

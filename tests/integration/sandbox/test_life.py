@@ -129,7 +129,7 @@ def own_groups() -> list[Path]:
 
 
 async def test_first_calls_at_once_share_what_they_start() -> None:
-    async with NamespaceProvider(javascript_engine="node") as provider:
+    async with NamespaceProvider() as provider:
         outcomes = await asyncio.gather(*[provider.call(HONEST_JAVASCRIPT) for _ in range(6)])
         assert [outcome.cases[0].value for outcome in outcomes] == [2] * 6
     assert own_groups() == []

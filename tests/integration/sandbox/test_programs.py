@@ -63,6 +63,24 @@ async def test_a_program_reads_its_input_and_prints_its_result(provider, languag
     assert results[0].engine == language
 
 
+async def test_go_compiles_without_space_in_tmp(provider) -> None:
+    """The cache of a new compiler is larger than /tmp: it lies in the work folder."""
+    go = languages()["go"]
+    assert go.compile is not None
+    sandbox = await provider.create()
+    found = await sandbox.exec("command -v go")
+    need(found.exit_code == 0, "Go is not installed")
+    await sandbox.exec("cat /dev/zero > /tmp/full")
+    assert (await sandbox.exec("echo more > /tmp/more")).exit_code != 0
+    await sandbox.write_file(go.file, PROGRAMS["go"])
+    compiled = await sandbox.exec(go.compile, timeout=60.0)
+    assert compiled.exit_code == 0, compiled
+    assert (await sandbox.exec(f"echo '[1, 2, 3]' | {go.run}")).stdout.strip() == "[6]"
+    listed = await sandbox.exec('ls -A /tmp; ls -A .go; test -n "$(ls -A .go/cache)" && echo used')
+    assert listed.stdout.split() == ["full", "more", "cache", "tmp", "used"]
+    await sandbox.destroy()
+
+
 async def test_every_built_in_language_is_tried() -> None:
     assert set(PROGRAMS) == set(read_languages(BUILTIN))
 

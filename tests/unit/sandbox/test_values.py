@@ -59,6 +59,14 @@ def test_large_integers_are_not_rounded(number) -> None:
     assert not equal(number, number + 1)
 
 
+def test_a_large_float_equals_its_exact_value_and_what_javascript_writes() -> None:
+    number = 2.0**60
+    assert equal(number, 1152921504606846976)
+    assert equal(number, 1152921504606847000)
+    assert not equal(number, 1152921504606846977)
+    assert not equal(1152921504606846976, 1152921504606847000)
+
+
 @given(st.lists(values, max_size=5))
 def test_sets_have_no_order(members) -> None:
     assert equal(SetValue(members), SetValue(members[::-1]))

@@ -4364,7 +4364,7 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /**
              * Engine
-             * @description What ran the submission's code (`python 3.11.2`, `quickjs`); empty if nothing did.
+             * @description What ran the submission's code (`python 3.11.2`, `node v20.20.2`); empty if nothing did.
              * @default
              */
             engine: string;

@@ -19,7 +19,8 @@ RECEIVED = 7
 """The first of the four descriptors that come with an order."""
 TO_THE_LAST = 0xFFFFFFFF
 AT_FDCWD = -100
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_PRIVATE, MS_REC = 2, 4, 8, 1 << 18, 1 << 14
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1 << 5, 1 << 12, 1 << 14, 1 << 18
 CLONE_PARENT, NEW_NET = 0x8000, 0x40000000
 # user, pid, mounts, ipc, uts, cgroup
 NAMESPACES = 0x10000000 | 0x20000000 | 0x20000 | 0x8000000 | 0x4000000 | 0x2000000
@@ -107,6 +108,11 @@ class Walls:
         add("mount", b"none", b"/", 0, MS_REC | MS_PRIVATE, 0)
         for path, flags, options in config["mounts"]:
             add("mount", b"tmpfs", path.encode(), b"tmpfs", flags, options.encode())
+        # The host's own nodes, which all submissions see: their times must not change. Reading and
+        # writing a device needs no writable mount. (bubblewrap's --remount-ro adds nodev.)
+        for path in config["devices"]:
+            flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID
+            add("mount", b"none", path.encode(), 0, flags, 0)
         flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
         add("mount", b"proc", b"/proc", b"proc", flags, b"hidepid=2")
         add("chdir", config["directory"].encode())

@@ -2,11 +2,9 @@
 
 import base64
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 
 from arena.sandbox.limits import MIB, Limits
@@ -16,7 +14,7 @@ DIRECTORY = "/desk"
 NOSUID, NODEV, NOEXEC = 2, 4, 8
 HARNESS = Path(__file__).parents[1] / "harness"
 COMMON_MODULES = ("encode", "system", "hardening", "reaper")
-SCRIPTS = ("calls.js", "quickjs.js", "node.js")
+SCRIPTS = ("calls.js", "node.js")
 INNER_ID = 65534
 Channels = tuple[int, int]
 """The descriptors of the reaper's channel and of the zygote's."""
@@ -26,26 +24,23 @@ class Kind(StrEnum):
     """What the children of a zygote do."""
 
     PYTHON = "python"
-    QUICKJS = "quickjs"
     NODE = "node"
     WORKSPACE = "workspace"
 
     @property
     def is_function(self) -> bool:
         """One process with threads, as opposed to a program that may start others."""
-        return self in (Kind.PYTHON, Kind.QUICKJS)
+        return self is Kind.PYTHON
 
 
 MODULES = {
     Kind.PYTHON: ("python_calls",),
-    Kind.QUICKJS: ("python_calls", "quickjs_calls"),
     Kind.NODE: ("node_calls",),
     Kind.WORKSPACE: ("workspace_calls",),
 }
 # The zygote's filter, which its children inherit at no cost, and the one that they add.
 FILTERS = {
     Kind.PYTHON: (Profile.ZYGOTE, Profile.CLOSING),
-    Kind.QUICKJS: (Profile.ZYGOTE, Profile.CLOSING),
     Kind.NODE: (None, Profile.NODE),
     Kind.WORKSPACE: (None, Profile.COMMAND),
 }
@@ -75,7 +70,7 @@ class Box:
         scripts = {name: (HARNESS / name).read_text() for name in SCRIPTS}
         document = {
             "modules": sources,
-            "scripts": scripts if self.kind in (Kind.NODE, Kind.QUICKJS) else {},
+            "scripts": scripts if self.kind is Kind.NODE else {},
             "config": {
                 "kind": self.kind.value,
                 "filters": [
@@ -85,6 +80,7 @@ class Box:
                 "network": self.kind is Kind.WORKSPACE,
                 "directory": DIRECTORY,
                 "mounts": self.mounts(),
+                "devices": [f"/dev/{name}" for name in self._device_names()],
                 "rlimits": self.rlimits(),
                 "node": str(self.node or ""),
                 "memory_bytes": self.limits.memory_bytes,
@@ -130,7 +126,7 @@ class Box:
             special |= {"FSIZE": limits.file_bytes, "NOFILE": 64}
         return common | special
 
-    def arguments(self, channels: Channels, configuration: int, extension: int | None) -> list[str]:
+    def arguments(self, channels: Channels, configuration: int) -> list[str]:
         """The bubblewrap command line; the numbers are inherited descriptors."""
         line = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         line += ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--hostname", "sandbox"]
@@ -143,22 +139,26 @@ class Box:
             if Path("/", name).exists():
                 line += ["--symlink", f"usr/{name}", f"/{name}"]
         line += ["--proc", "/proc", "--dir", DIRECTORY, *self._devices()]
-        if extension is not None:
-            line += ["--ro-bind-data", str(extension), "/_quickjs.so"]
         line += ["--remount-ro", "/"]
         code = BOOTSTRAP.format(channels=channels, configuration=configuration)
         return [*line, "--", str(self.python), "-s", "-S", "-B", "-c", code]
 
     def _devices(self) -> list[str]:
-        """The usual devices for commands; for functions as few mounts as possible."""
-        if self.kind is Kind.WORKSPACE:
-            return ["--dev", "/dev", "--dir", "/tmp", "--remount-ro", "/dev"]
-        line = ["--dir", "/dev", "--symlink", DIRECTORY, "/tmp", "--symlink", DIRECTORY, "/dev/shm"]
-        for name in ("null", "zero", "random", "urandom"):
+        """The usual devices, without terminals: all sandboxes of a zygote would share them."""
+        line = ["--dir", "/dev"]
+        for path in ("/tmp", "/dev/shm"):
+            is_own = self.kind is Kind.WORKSPACE
+            line += ["--dir", path] if is_own else ["--symlink", DIRECTORY, path]
+        for name in self._device_names():
             line += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
             line += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
         return line
+
+    def _device_names(self) -> list[str]:
+        """For functions only the most common ones: each is a mount in every child."""
+        names = ["null", "zero", "random", "urandom"]
+        return [*names, "full", "tty"] if self.kind is Kind.WORKSPACE else names
 
     def _visible(self) -> list[Path]:
         if self.kind is Kind.WORKSPACE:
@@ -194,14 +194,3 @@ config = document['config']; config['scripts'] = document['scripts']
 del document, module, name, source, f
 main(*{channels}, config)
 """.strip()
-
-
-def quickjs_extension() -> Path | None:
-    """The compiled QuickJS module of the running interpreter, if it is installed."""
-    spec = find_spec("_quickjs")
-    return Path(spec.origin) if spec is not None and spec.origin else None
-
-
-def running_version() -> str:
-    """Major and minor version of the interpreter Arena itself runs on."""
-    return f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -23,6 +23,11 @@ CLONE_NAMESPACES = (
 # TCGETS, FIOCLEX, FIONCLEX, FIONBIO, FIONREAD, TIOCGWINSZ
 HARMLESS_IOCTL = (0x5401, 0x5451, 0x5450, 0x5421, 0x541B, 0x5413)
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+# F_DUPFD to F_SETFL, F_SETOWN to F_GETSIG, F_DUPFD_CLOEXEC to F_GET_SEALS. Not F_GETLK, leases and
+# F_NOTIFY, which reveal what other submissions do with files that all of them see.
+HARMLESS_FCNTL = (0, 1, 2, 3, 4, 8, 9, 10, 11, 1030, 1031, 1032, 1033, 1034)
+# F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
+LOCKS = (6, 7, 37, 38)
 FIFO, FILE_KIND = 0o010000, 0o170000
 HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 39, 0x53564D41)
 
@@ -45,8 +50,8 @@ FUNCTION_CALLS = """
 read write readv writev pread64 pwrite64 preadv pwritev lseek close close_range fstat newfstatat
 stat lstat statx statfs fstatfs open openat access faccessat faccessat2 readlink readlinkat
 getdents64 getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2
-symlink symlinkat chmod fchmod fchmodat ftruncate truncate flock fsync fdatasync utimensat umask
-dup dup2 dup3 pipe pipe2 fcntl mmap munmap mremap mprotect brk madvise futex set_robust_list
+symlink symlinkat chmod fchmod fchmodat ftruncate truncate fsync fdatasync utimensat umask
+dup dup2 dup3 pipe pipe2 mmap munmap mremap mprotect brk madvise futex set_robust_list
 get_robust_list rseq set_tid_address arch_prctl membarrier rt_sigaction rt_sigprocmask rt_sigreturn
 rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause alarm setitimer getitimer
 clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom poll ppoll select
@@ -58,7 +63,7 @@ sched_getparam sched_getscheduler getcpu kill tgkill tkill exit exit_group resta
 PROCESS_CALLS = """
 execve fork vfork wait4 waitid setsid setpgid sched_setaffinity getpriority setpriority link linkat
 fallocate fadvise64 copy_file_range sendfile msync mincore utime utimes futimesat chown fchown
-lchown fchownat inotify_init1 inotify_add_watch inotify_rm_watch timerfd_create timerfd_settime
+lchown fchownat timerfd_create timerfd_settime
 timerfd_gettime signalfd4 timer_create timer_settime timer_gettime timer_delete timer_getoverrun
 memfd_create pkey_alloc pkey_free pkey_mprotect rt_sigqueueinfo rt_tgsigqueueinfo getxattr
 lgetxattr fgetxattr listxattr llistxattr flistxattr sync_file_range openat2 preadv2 pwritev2
@@ -156,8 +161,18 @@ def _restrict(rules: Any, library: Any) -> None:
         rules.add_rule(library.ALLOW, "ioctl", library.Arg(1, library.EQ, request))
     rules.add_rule(library.ALLOW, "prlimit64", library.Arg(2, library.EQ, 0))
     rules.add_rule(library.ALLOW, "socketpair", library.Arg(0, library.EQ, AF_UNIX))
-    # ENOSYS, not EPERM: libc then falls back to clone, whose flags a filter can see.
-    rules.add_rule(library.ERRNO(ENOSYS), "clone3")
+    # ENOSYS, not EPERM: libc then falls back to clone, whose flags a filter can see, and programs
+    # look for changes of files themselves instead of being notified.
+    for name in ("clone3", "inotify_init", "inotify_init1"):
+        if _number(library, name) >= 0:
+            rules.add_rule(library.ERRNO(ENOSYS), name)
+    for command in HARMLESS_FCNTL:
+        rules.add_rule(library.ALLOW, "fcntl", library.Arg(1, library.EQ, command))
+    # A lock of a file that all submissions see would be a message to the others. It succeeds
+    # without effect: toolchains and SQLite ask for locks, and nobody else uses a sandbox's files.
+    rules.add_rule(library.ERRNO(0), "flock")
+    for command in LOCKS:
+        rules.add_rule(library.ERRNO(0), "fcntl", library.Arg(1, library.EQ, command))
 
 
 def _allow_processes(rules: Any, library: Any) -> None:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from arena.sandbox.errors import SandboxUnavailable
-from arena.sandbox.namespace.box import Box, Kind, quickjs_extension, running_version
+from arena.sandbox.namespace.box import Box
 
 DEDICATED_ID = 59109
 """The user and group of untrusted code when Arena itself runs as root."""
@@ -44,12 +44,9 @@ def launch(box: Box) -> Started:
     pairs = [channel_pair(socket.SOCK_SEQPACKET) for _ in range(2)]
     (control, reaper), (orders, zygote) = pairs
     channels = (reaper.fileno(), zygote.fileno())
-    files = [in_memory("configuration", document)]
-    extension = _open_extension(box)
-    if extension is not None:
-        files.append(extension)
+    configuration = in_memory("configuration", document)
     try:
-        arguments = box.arguments(channels, files[0], extension)
+        arguments = box.arguments(channels, configuration)
         # Drop root first: RLIMIT_NPROC does not apply to uid 0, and root without capabilities
         # cannot map the nested user namespaces of the children.
         root = os.geteuid() == 0
@@ -57,7 +54,7 @@ def launch(box: Box) -> Started:
         process = subprocess.Popen(
             [bubblewrap, *arguments],
             env={},
-            pass_fds=[*channels, *files],
+            pass_fds=[*channels, configuration],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -79,8 +76,7 @@ def launch(box: Box) -> Started:
     finally:
         for _, theirs in pairs:
             theirs.close()
-        for descriptor in files:
-            os.close(descriptor)
+        os.close(configuration)
     return Started(process=process, control=control, orders=orders)
 
 
@@ -92,12 +88,6 @@ def in_memory(name: str, content: bytes) -> int:
         view = view[os.write(descriptor, view) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
-
-
-def _open_extension(box: Box) -> int | None:
-    """A descriptor of QuickJS: the box's user may not be able to access its path."""
-    path = quickjs_extension() if box.kind is Kind.QUICKJS else None
-    return os.open(path, os.O_RDONLY) if path is not None else None
 
 
 def channel_pair(kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
@@ -157,13 +147,14 @@ def find_bubblewrap() -> str:
 def find_python() -> Path:
     """The interpreter for the boxes, which the box's user must be able to reach.
 
-    The system's own if its version is the one Arena runs on (QuickJS is compiled for that one),
-    else the one Arena runs on, else the system's of any version.
+    The system's own if its version is the one Arena runs on, else the one Arena runs on, else the
+    system's of any version.
     """
-    own = Path(sys.base_prefix, "bin", f"python{running_version()}")
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    own = Path(sys.base_prefix, "bin", name)
     system = SYSTEM_PYTHON.resolve()
     candidates = [own.resolve(), system]
-    if system.name == f"python{running_version()}":
+    if system.name == name:
         candidates.reverse()
     for candidate in candidates:
         if candidate.exists() and is_reachable(candidate):
@@ -173,12 +164,6 @@ def find_python() -> Path:
         f"neither {own} nor {SYSTEM_PYTHON} can be read by an unprivileged user",
         "install the package python3",
     )
-
-
-def has_quickjs() -> bool:
-    """Whether QuickJS is installed and compiled for the interpreter of the boxes."""
-    fits = find_python().name == f"python{running_version()}"
-    return fits and quickjs_extension() is not None
 
 
 @cache

@@ -1,13 +1,7 @@
-"""JavaScript: which submissions need Node, and a pool of warm Node processes.
-
-QuickJS starts in a millisecond but is not V8: it has no timers, modules, Intl or Node, an older
-standard library, and other error messages. Its result counts only if the two cannot differ: the
-source contains no name on the list below, and every case returned a value. Node runs all others.
-"""
+"""A pool of warm Node processes, each for one JavaScript submission."""
 
 import asyncio
 import contextlib
-import re
 import socket
 import time
 from collections import deque
@@ -19,35 +13,8 @@ from arena.sandbox.namespace.cgroups import Group, make_group
 from arena.sandbox.namespace.children import Child
 from arena.sandbox.namespace.launch import channel_pair, receive_handshake
 from arena.sandbox.namespace.zygote import Fleet
-from arena.sandbox.ports import FunctionOutcome
 
 START_SECONDS = 30.0
-# Names whose meaning, or last digit, differs between QuickJS and V8.
-NODE_ONLY = re.compile(
-    r"""
-    \b(?:require|import|export|module|exports|process|Buffer|global|globalThis|Intl|Date|fetch
-      |set(?:Timeout|Interval|Immediate)|queueMicrotask|structuredClone|performance|URL\w*
-      |Text(?:En|De)coder|Abort\w*|Worker|WebAssembly|SharedArrayBuffer|Atomics|crypto|atob|btoa
-      |eval|Function|Proxy|Reflect|WeakRef|FinalizationRegistry|Temporal|Iterator
-      |localeCompare|toLocale\w*|normalize|stack|message|arguments|constructor|__proto__
-      |console|random|toFixed|toPrecision|toExponential
-      |sin|cos|tan|asin|acos|atan2?|sinh|cosh|tanh|asinh|acosh|atanh
-      |exp|expm1|log|log10|log2|log1p|pow|cbrt|hypot)\b
-    | \*\*
-    | \\p\{ | \\u\{
-    """,
-    re.VERBOSE,
-)
-
-
-def suits_quickjs(source: str) -> bool:
-    """Whether QuickJS may be tried first."""
-    return NODE_ONLY.search(source) is None
-
-
-def is_conclusive(outcome: FunctionOutcome) -> bool:
-    """Whether Node would give the same result: only values, no errors or limits."""
-    return all(case.error is None for case in outcome.cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +41,7 @@ class WarmChild:
 
 
 class Pool:
-    """Keeps `depth` children waiting, each used once; taking one spawns the next."""
+    """Keeps `depth` children waiting, each used once; when one has exited, the next is spawned."""
 
     def __init__(self, fleet: Fleet, limits: Limits, depth: int) -> None:
         self._fleet = fleet
@@ -83,12 +50,11 @@ class Pool:
         self._waiting: deque[WarmChild] = deque()
         self._refill: asyncio.Task[None] | None = None
         self._clean_ups: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def take(self, request: bytes) -> Child:
         """A warm child with `request` on its way to it, its clock running."""
         warm = self._next() or await self._spawn()
-        if self._refill is None or self._refill.done():
-            self._refill = asyncio.create_task(self._refill_quietly())
         self._clean_up_later(warm)
         child = warm.child
         child.zygote.arm(child.name, self._limits.wall_seconds)
@@ -140,7 +106,13 @@ class Pool:
     def _clean_up_later(self, warm: WarmChild) -> None:
         task = asyncio.create_task(warm.clean_up())
         self._clean_ups.add(task)
-        task.add_done_callback(self._clean_ups.discard)
+        task.add_done_callback(self._after_clean_up)
+
+    def _after_clean_up(self, task: asyncio.Task[None]) -> None:
+        self._clean_ups.discard(task)
+        # Not before: the start of another process would compete with the submission for a core.
+        if not self._closed and (self._refill is None or self._refill.done()):
+            self._refill = asyncio.create_task(self._refill_quietly())
 
     async def _refill_quietly(self) -> None:
         # The next caller of `take` gets the same failure, and reports it.
@@ -149,6 +121,7 @@ class Pool:
 
     async def close(self) -> None:
         """Kill the waiting children."""
+        self._closed = True
         if self._refill is not None:
             self._refill.cancel()
             await asyncio.gather(self._refill, return_exceptions=True)

@@ -14,7 +14,7 @@ from arena.sandbox.errors import (
 from arena.sandbox.harness.system import NUMBERS
 from arena.sandbox.namespace.cgroups import find_cgroups
 from arena.sandbox.namespace.filters import Profile, compiled
-from arena.sandbox.namespace.launch import find_bubblewrap, find_node, find_python, has_quickjs
+from arena.sandbox.namespace.launch import find_bubblewrap, find_node, find_python
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import FunctionCall
 
@@ -44,9 +44,7 @@ async def probe() -> list[ProbeStep]:
         python = _call_function("python", "def f(): return 42")
         steps.append(await _attempt("python functions", python))
         steps.append(await _attempt("commands", _run_command()))
-        install = "pip install agent-arena[sandbox]"
-        steps.append(await _javascript("quickjs", has_quickjs(), install))
-        steps.append(await _javascript("node", find_node() is not None, "install nodejs"))
+        steps.append(await _javascript())
     steps += [_user(), _cgroups()]
     return steps
 
@@ -93,18 +91,19 @@ async def _attempt(
     return ProbeStep(name=name, works=works, detail=detail)
 
 
-async def _javascript(engine: str, is_installed: bool, remedy: str) -> ProbeStep:
-    name = f"javascript functions in {engine}"
-    if not is_installed:
-        detail = f"{engine} is not installed, or an unprivileged user cannot reach it"
+async def _javascript() -> ProbeStep:
+    name = "javascript functions"
+    if find_node() is None:
+        detail = "node is not installed, or an unprivileged user cannot reach it"
+        remedy = "install nodejs"
         return ProbeStep(name=name, works=False, detail=detail, remedy=remedy, required=False)
-    attempt = _call_function("javascript", "function f() { return 42 }", engine)
+    attempt = _call_function("javascript", "function f() { return 42 }")
     return await _attempt(name, attempt, required=False)
 
 
-async def _call_function(language: str, source: str, engine: str = "auto") -> tuple[bool, str]:
+async def _call_function(language: str, source: str) -> tuple[bool, str]:
     call = FunctionCall(language=language, source=source, function_name="f", inputs=[[]])
-    async with NamespaceProvider(javascript_engine=engine, warm_node=0) as provider:
+    async with NamespaceProvider(warm_node=0) as provider:
         outcome = await provider.call(call)
     case = outcome.cases[0]
     return case.value == 42, case.error or outcome.engine

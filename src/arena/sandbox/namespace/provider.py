@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -13,15 +12,11 @@ from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, ToolchainMissi
 from arena.sandbox.limits import Limits, cores, submissions_at_once
 from arena.sandbox.namespace.box import Box, Kind
 from arena.sandbox.namespace.children import Child, outcome_of
-from arena.sandbox.namespace.launch import find_node, find_python, has_quickjs
-from arena.sandbox.namespace.node import Pool, is_conclusive, suits_quickjs
+from arena.sandbox.namespace.launch import find_node, find_python
+from arena.sandbox.namespace.node import Pool
 from arena.sandbox.namespace.workspace import Workspace
 from arena.sandbox.namespace.zygote import Fleet
 from arena.sandbox.ports import FunctionCall, FunctionOutcome
-
-ENGINES = ("auto", "quickjs", "node")
-QUICKJS_SECONDS = 1.0
-"""How long QuickJS may run before Node, which has a JIT compiler, takes over."""
 
 
 class NamespaceProvider:
@@ -31,14 +26,10 @@ class NamespaceProvider:
         self,
         limits: Limits | None = None,
         *,
-        javascript_engine: str = "auto",
         roots: Sequence[Path] = (),
         warm_node: int = 2,
     ) -> None:
-        if javascript_engine not in ENGINES:
-            raise InvalidInput(f"javascript_engine is {javascript_engine!r}, not one of {ENGINES}")
         self.limits = limits or Limits()
-        self._engine = javascript_engine
         self._roots = tuple(roots)
         self._warm_node = warm_node
         self._fleets: dict[Kind, Fleet] = {}
@@ -60,40 +51,28 @@ class NamespaceProvider:
         """Run a submission once, with every input, in a fresh isolated process."""
         self._check_open()
         if call.language == "python":
-            return await self._call(Kind.PYTHON, call, self.limits)
+            return await self._call(Kind.PYTHON, call)
         if call.language == "javascript":
-            return await self._call_javascript(call)
+            return await self._call(Kind.NODE, call)
         raise InvalidInput(f"functions can be called in python and javascript, not {call.language}")
 
-    async def _call_javascript(self, call: FunctionCall) -> FunctionOutcome:
-        if self._engine == "quickjs" or (self._engine == "auto" and not find_node()):
-            return await self._call(Kind.QUICKJS, call, self.limits)
-        if self._engine == "auto" and has_quickjs() and suits_quickjs(call.source):
-            seconds = min(QUICKJS_SECONDS, self.limits.wall_seconds)
-            limits = replace(self.limits, wall_seconds=seconds)
-            outcome = await self._call(Kind.QUICKJS, call, limits)
-            if is_conclusive(outcome):
-                return outcome
-        return await self._call(Kind.NODE, call, self.limits)
-
-    async def _call(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
+    async def _call(self, kind: Kind, call: FunctionCall) -> FunctionOutcome:
         """Run it in a slot; retry once if the sandbox failed: not the submission's fault."""
         async with self._slots:
             try:
-                return await self._call_once(kind, call, limits)
+                return await self._call_once(kind, call)
             except SandboxFailed:
-                return await self._call_once(kind, call, limits)
+                return await self._call_once(kind, call)
 
-    async def _call_once(self, kind: Kind, call: FunctionCall, limits: Limits) -> FunctionOutcome:
-        request = call.marshalled() if kind is Kind.PYTHON else call.request()
+    async def _call_once(self, kind: Kind, call: FunctionCall) -> FunctionOutcome:
         if kind is Kind.NODE:
-            child = await (await self._node_pool()).take(request)
+            child = await (await self._node_pool()).take(call.request())
             engine = f"node {self._node_version}"
         else:
             zygote = await self._fleet(kind).zygote()
-            child = Child.spawn_with(zygote, limits, request)
-            engine = f"python {zygote.version}" if kind is Kind.PYTHON else "quickjs"
-        return await outcome_of(child, limits, len(call.inputs), engine)
+            child = Child.spawn_with(zygote, self.limits, call.marshalled())
+            engine = f"python {zygote.version}"
+        return await outcome_of(child, self.limits, len(call.inputs), engine)
 
     async def create(self, image: str | None = None, timeout: float | None = None) -> Workspace:
         """A fresh sandbox with this machine's own programs; there are no images here."""
@@ -161,7 +140,7 @@ class NamespaceProvider:
                 node = find_node()
                 if node is None:
                     raise ToolchainMissing(
-                        "this submission needs Node, which is not installed; "
+                        "JavaScript submissions need Node, which is not installed; "
                         "install the package nodejs"
                     )
                 version = await asyncio.to_thread(

@@ -32,7 +32,7 @@ class Attack:
     """Its place in the list of known attacks."""
     name: str
     language: str
-    """python, javascript (Node), quickjs, or command (a shell script in a workspace)."""
+    """python, javascript, or command (a shell script in a workspace)."""
     source: str
     contained: Check
     marker: str = ""
@@ -101,6 +101,11 @@ def output(test: Callable[[str], bool]) -> Check:
 def last_line(*lines: str) -> Check:
     """For commands: what the script printed last."""
     return output(lambda text: (text.strip().splitlines() or [""])[-1] in lines)
+
+
+def last_and_only(line: str) -> Check:
+    """For commands: all that the script printed."""
+    return output(lambda text: text == f"{line}\n")
 
 
 def leaves_nothing(outcome: Outcome) -> bool:

@@ -6,6 +6,7 @@ from integration.sandbox.attacks.attack import (
     Attack,
     both,
     either,
+    last_and_only,
     last_line,
     leaves_nothing,
     output,
@@ -173,6 +174,44 @@ COMMAND_ATTACKS = [
             "    except OSError as e: print(errno.errorcode[e.errno], end=' ')"
         ),
         output(lambda t: t.split() == ["EPERM"] * 4 + ["made"] * 2),
+    ),
+    sh(
+        67,
+        "leaves_times_on_devices",
+        "for d in null zero full random urandom tty; do touch /dev/$d && echo changed; done 2>/dev/null;"
+        " chmod 666 /dev/zero 2>/dev/null && echo changed; echo end",
+        last_and_only("end"),
+    ),
+    sh(
+        67,
+        "shared_terminals",
+        "ls -d /dev/pts /dev/ptmx 2>/dev/null; echo end",
+        last_and_only("end"),
+    ),
+    sh(
+        67,
+        "locks_a_shared_file",
+        "flock -x /usr/bin/env sh -c 'flock -n /usr/bin/env echo free || echo locked'",
+        last_line("free"),
+    ),
+    sh(
+        67,
+        "locks_a_device",
+        python(
+            "import fcntl\nfile = open('/dev/null', 'w')\nfcntl.lockf(file, fcntl.LOCK_EX)\n"
+            "if os.fork() == 0:\n    try: fcntl.lockf(open('/dev/null', 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+            "    except OSError: os._exit(1)\n    os._exit(0)\nprint('free' if os.wait()[1] == 0 else 'locked')"
+        ),
+        last_line("free"),
+    ),
+    sh(
+        67,
+        "watches_shared_files",
+        python(
+            "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nfd = libc.inotify_init1(0)\n"
+            "print('refused' if fd < 0 else libc.inotify_add_watch(fd, b'/usr/bin', 0xfff))"
+        ),
+        last_line("refused"),
     ),
     sh(
         75,

@@ -58,12 +58,9 @@ CLOCKS = [
     "021-python-huge_int_from_text",
     "032-python-stops_itself",
     "024-javascript-busy_loop",
-    "024-quickjs-busy_loop",
     "025-javascript-endless_microtasks",
-    "025-quickjs-endless_microtasks",
     "030-javascript-regex_backtracking",
     "030-javascript-huge_power",
-    "030-quickjs-regex_backtracking",
     "029-javascript-timer_left_running",
     "029-javascript-timer_writes_later",
     "002-command-sleep",
@@ -164,10 +161,6 @@ CONTROLS |= {
         "const a = []; while (a.length < 2e6) a.push({ a: [1, 2, 3] }); return a.length;",
         gives(2_000_000),
     ),
-    "026-quickjs-growing_array": _javascript(
-        "const a = []; while (a.length < 8) a.push(new Uint8Array(50 << 20)); return a.length;",
-        gives(8),
-    ),
     "027-javascript-buffers": _javascript(
         "const a = []; for (let i = 0; i < 8; i++) a.push(Buffer.alloc(64 << 20, 1)); return a.length;",
         gives(8),
@@ -187,13 +180,7 @@ CONTROLS |= {
     "030-javascript-joined_text": _javascript(
         "return 'x'.repeat(2 ** 25).split('').length;", gives(2**25)
     ),
-    "030-quickjs-joined_text": _javascript(
-        "return 'x'.repeat(320 << 20).length;", gives(320 * MIB)
-    ),
     "017-javascript-huge_result": _javascript(
-        "return 'x'.repeat(33 << 20);", gives(f"{33 * MIB} characters")
-    ),
-    "017-quickjs-huge_result": _javascript(
         "return 'x'.repeat(33 << 20);", gives(f"{33 * MIB} characters")
     ),
     "015-javascript-endless_output": _javascript(

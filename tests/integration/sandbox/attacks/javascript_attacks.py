@@ -1,4 +1,4 @@
-"""Hostile JavaScript: in Node, which has files, processes and sockets, and in QuickJS."""
+"""Hostile JavaScript: Node has files, processes and sockets."""
 
 # ruff: noqa: E501 - the lines of a submission stay whole
 
@@ -17,29 +17,21 @@ TIME = over("wall_time", "cpu_time")
 SLOW_OR_LARGE = over("wall_time", "cpu_time", "memory")
 
 
-def js(number, name, source, contained, language="javascript", **more):
+def js(number, name, source, contained, **more):
     return Attack(
-        number=number, name=name, language=language, source=source, contained=contained, **more
+        number=number, name=name, language="javascript", source=source, contained=contained, **more
     )
 
 
-def pure(number, name, source, contained):
-    """The same attack in both engines."""
-    return [
-        js(number, name, source, contained),
-        js(number, name, source, contained, language="quickjs"),
-    ]
-
-
 EXHAUSTION = [
-    *pure(24, "busy_loop", "function f(c) { for (;;) {} }", TIME),
-    *pure(
+    js(24, "busy_loop", "function f(c) { for (;;) {} }", TIME),
+    js(
         25,
         "endless_microtasks",
         "function f(c) { const g = () => Promise.resolve().then(g); return g(); }",
         SLOW_OR_LARGE,
     ),
-    *pure(
+    js(
         26,
         "growing_array",
         "function f(c) { const a = []; for (;;) a.push({ a: [1, 2, 3] }); }",
@@ -83,7 +75,7 @@ EXHAUSTION = [
         "fs.writeSync(4, '[0,\"value\",\"late\",0]\\n'), 1); return 'first'; }",
         gives("first"),
     ),
-    *pure(
+    js(
         30,
         "regex_backtracking",
         "function f(c) { return /(a+)+$/.test('a'.repeat(40) + 'b'); }",
@@ -95,14 +87,14 @@ EXHAUSTION = [
         "function f(c) { return String((7n ** (10n ** 9n)) % 5n); }",
         either(SLOW_OR_LARGE, fails("RangeError")),
     ),
-    *pure(
+    js(
         30,
         "joined_text",
         "function f(c) { let s = 'x'.repeat(2 ** 28); const a = []; "
         "for (;;) a.push((s + a.length).split('').length); }",
         either(SLOW_OR_LARGE, fails("SIG")),
     ),
-    *pure(
+    js(
         17,
         "huge_result",
         "function f(c) { return 'x'.repeat(60 << 20); }",
@@ -115,13 +107,6 @@ EXHAUSTION = [
         over("output", "wall_time"),
     ),
     js(19, "infinite_recursion", "function f(c) { return f(c) + 1; }", fails("RangeError")),
-    js(
-        19,
-        "infinite_recursion",
-        "function f(c) { return f(c) + 1; }",
-        fails("InternalError"),
-        language="quickjs",
-    ),
 ]
 
 SYSTEM = [
@@ -256,6 +241,12 @@ SYSTEM = [
         gives("EPERM"),
     ),
     js(
+        67,
+        "watches_shared_files",
+        "function f(c) { return attempt(() => { require('fs').watch('/usr/lib').close(); }); }",
+        gives("ENOSYS"),
+    ),
+    js(
         109,
         "leaves_vm",
         "const vm = require('vm'); function f(c) { const g = vm.runInNewContext("
@@ -301,7 +292,7 @@ SYSTEM = [
 ]
 
 FORGERY = [
-    *pure(
+    js(
         108,
         "pollutes_prototypes",
         "Object.prototype.toJSON = () => 'lie'; Array.prototype.map = () => ['lie']; "
@@ -326,10 +317,10 @@ FORGERY = [
         "return new Promise((r) => setTimeout(r, 500)); }",
         fails("without a result"),
     ),
-    *pure(
+    js(
         111, "thenable", "function f(c) { return { then(r) { r('settled'); } }; }", gives("settled")
     ),
-    *pure(
+    js(
         111,
         "throwing_getter",
         "function f(c) { return { get a() { throw new Error('no'); } }; }",
@@ -341,14 +332,14 @@ FORGERY = [
         "function f(c) { return new Proxy({}, { ownKeys() { throw new Error('no'); } }); }",
         fails("Error: no"),
     ),
-    *pure(
+    js(
         111,
         "never_settles",
         "function f(c) { return new Promise(() => {}); }",
         either(fails("without a result"), over("wall_time")),
     ),
-    *pure(111, "throws_nothing", "function f(c) { throw undefined; }", fails("undefined")),
-    *pure(
+    js(111, "throws_nothing", "function f(c) { throw undefined; }", fails("undefined")),
+    js(
         111,
         "throws_a_trap",
         "function f(c) { throw { get name() { throw 1; }, get message() { throw 2; } }; }",
@@ -372,7 +363,7 @@ FORGERY = [
 ]
 
 DATA = [
-    *pure(
+    js(
         113,
         "values",
         "function f(c) { return [-0, 1n, 2n ** 64n, new Date(0), , null, 'x', 0.1]; }",
@@ -382,40 +373,40 @@ DATA = [
             and o["value"][5:] == [None, "x", 0.1]
         ),
     ),
-    *pure(
+    js(
         113,
         "to_primitive",
         "function f(c) { return { [Symbol.toPrimitive]: () => 42, a: 1 }; }",
         gives({"a": 1}),
     ),
-    *pure(113, "function", "function f(c) { return () => 1; }", fails("function")),
-    *pure(113, "symbol", "function f(c) { return Symbol('x'); }", fails("symbol")),
-    *pure(113, "regular_expression", "function f(c) { return /x/; }", fails("RegExp")),
-    *pure(113, "typed_array", "function f(c) { return new Uint8Array(2); }", fails("Uint8Array")),
-    *pure(
+    js(113, "function", "function f(c) { return () => 1; }", fails("function")),
+    js(113, "symbol", "function f(c) { return Symbol('x'); }", fails("symbol")),
+    js(113, "regular_expression", "function f(c) { return /x/; }", fails("RegExp")),
+    js(113, "typed_array", "function f(c) { return new Uint8Array(2); }", fails("Uint8Array")),
+    js(
         116,
         "contains_itself",
         "function f(c) { const x = []; x.push(x); return x; }",
         fails("nested"),
     ),
-    *pure(
+    js(
         117,
         "lone_surrogate",
         "function f(c) { return '\\ud800'; }",
         lambda o: o["error"] is None and o["value"] == "\ud800",
     ),
-    *pure(
+    js(
         119,
         "tag_in_the_result",
         "function f(c) { return { $arena: 'nan' }; }",
         gives({"$arena": "nan"}),
     ),
-    *pure(121, "syntax_error", "function f(c) { return", fails("SyntaxError")),
-    *pure(122, "missing_function", "function g(c) {}", fails("does not define")),
-    *pure(122, "not_a_function", "const f = 3;", fails("not a function")),
-    *pure(122, "class", "class f { constructor(c) {} }", fails("TypeError")),
-    *pure(122, "generator", "function* f(c) { yield 1; }", fails("Generator")),
-    *pure(122, "asynchronous", "async function f(c) { await null; return 5; }", gives(5)),
+    js(121, "syntax_error", "function f(c) { return", fails("SyntaxError")),
+    js(122, "missing_function", "function g(c) {}", fails("does not define")),
+    js(122, "not_a_function", "const f = 3;", fails("not a function")),
+    js(122, "class", "class f { constructor(c) {} }", fails("TypeError")),
+    js(122, "generator", "function* f(c) { yield 1; }", fails("Generator")),
+    js(122, "asynchronous", "async function f(c) { await null; return 5; }", gives(5)),
 ]
 
 JAVASCRIPT_ATTACKS = [*EXHAUSTION, *SYSTEM, *FORGERY, *DATA]

@@ -16,7 +16,6 @@ from arena.sandbox.namespace.launch import (
     channel_pair,
     find_node,
     find_python,
-    quickjs_extension,
 )
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.namespace.zygote import Fleet
@@ -39,8 +38,7 @@ def launch_openly(box: Box) -> Started:
     channels = (reaper.fileno(), zygote.fileno())
     configuration = os.memfd_create("configuration")
     document = doctored(json.loads(box.configuration()))
-    text = json.dumps(document).replace("/_quickjs.so", str(quickjs_extension()))
-    os.write(configuration, text.encode())
+    os.write(configuration, json.dumps(document).encode())
     os.lseek(configuration, 0, os.SEEK_SET)
     code = BOOTSTRAP.format(channels=channels, configuration=configuration)
     # A pid namespace of its own, so that a signal to all processes does not reach the campaign.

@@ -567,4 +567,45 @@ DATA = [
     py(122, "class", "class f:\n    def __init__(s, c): pass\n", fails("not a JSON value")),
 ]
 
-PYTHON_ATTACKS = [*EXHAUSTION, *FILES_AND_PROCESSES, *NETWORK, *FORGERY, *DATA]
+# Messages to other submissions, through what all of them see.
+LIBRARY = "import fcntl, glob, struct\nLIBRARY = glob.glob('/usr/lib/*/libc.so.6')[0]\n"
+MESSAGES = [
+    py(
+        67,
+        "locks_a_shared_file",
+        LIBRARY + "def f(c):\n    one, two = open(LIBRARY), open(LIBRARY)\n"
+        "    fcntl.flock(one, fcntl.LOCK_EX)\n"
+        "    return attempt(lambda: fcntl.flock(two, fcntl.LOCK_EX | fcntl.LOCK_NB))\n",
+        gives("done"),
+    ),
+    py(
+        67,
+        "locks_a_device",
+        LIBRARY + "def f(c):\n    one, two = open('/dev/null', 'w'), open('/dev/null', 'w')\n"
+        "    lock = struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0)\n    fcntl.fcntl(one, 37, lock)\n"
+        "    return attempt(lambda: fcntl.fcntl(two, 37, lock) and None)\n",
+        gives("done"),
+    ),
+    py(
+        67,
+        "asks_for_locks",
+        LIBRARY + "def f(c):\n    ask = struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0)\n"
+        "    return [attempt(lambda: fcntl.fcntl(open(LIBRARY), n, ask) and None) for n in (5, 36)]\n",
+        gives(["EPERM"] * 2),
+    ),
+    py(
+        67,
+        "is_notified_of_changes",
+        LIBRARY + "def f(c):\n    folder = os.open('/usr/lib', os.O_RDONLY)\n"
+        "    return attempt(lambda: fcntl.fcntl(folder, fcntl.F_NOTIFY, 0xff) and None)\n",
+        gives("EPERM"),
+    ),
+    py(
+        67,
+        "leaves_times_on_devices",
+        "def f(c): return [attempt(lambda: os.utime('/dev/' + d)) for d in ('null', 'zero', 'random', 'urandom')]\n",
+        gives(["EROFS"] * 4),
+    ),
+]
+
+PYTHON_ATTACKS = [*EXHAUSTION, *FILES_AND_PROCESSES, *NETWORK, *FORGERY, *DATA, *MESSAGES]

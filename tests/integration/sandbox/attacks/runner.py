@@ -199,13 +199,7 @@ async def release(attack: Attack, providers, facts) -> dict[str, object]:
 
 
 def engines(make):
-    python = make()
-    return {
-        "python": python,
-        "command": python,
-        "javascript": make(javascript_engine="node"),
-        "quickjs": make(javascript_engine="quickjs"),
-    }
+    return dict.fromkeys(("python", "javascript", "command"), make())
 
 
 async def main(mode: str) -> None:

@@ -20,6 +20,8 @@ from arena.sandbox.namespace.filters import (
 pyseccomp = pytest.importorskip("pyseccomp")
 ALLOWED, KILLED = 0x7FFF0000, 0x80000000
 REFUSED, UNKNOWN = 0x50000 | EPERM, 0x50000 | ENOSYS
+WITHOUT_EFFECT = 0x50000
+"""It returns 0, and the kernel does nothing."""
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 NATIVE = ARCHITECTURES[os.uname().machine]
 I386 = 0x40000003
@@ -75,8 +77,11 @@ def numbers(names: str) -> set[int]:
     return {found for name in names.split() if (found := number(name)) >= 0}
 
 
-SOMETIMES = numbers("clone prlimit64 ioctl socketpair prctl socket mknod mknodat clone3")
-"""Depends on the arguments."""
+SOMETIMES = numbers(
+    "clone prlimit64 ioctl socketpair prctl socket mknod mknodat clone3 fcntl flock inotify_init "
+    "inotify_init1"
+)
+"""Depends on the arguments, or has an answer of its own."""
 
 
 def test_a_function_may_make_the_calls_of_its_list_and_no_other() -> None:
@@ -102,6 +107,20 @@ def test_a_function_has_threads_but_no_processes_and_no_namespaces() -> None:
         assert answer_to_function(clone, CLONE_THREAD | bit) == expected
         assert answer(Profile.ZYGOTE, clone, bit) == ALLOWED
     assert answer_to_function(number("clone3"), CLONE_THREAD) == UNKNOWN
+
+
+@pytest.mark.parametrize("profile", [Profile.ZYGOTE, Profile.NODE, Profile.COMMAND])
+def test_locks_have_no_effect_and_nobody_is_notified(profile) -> None:
+    fcntl = number("fcntl")
+    assert answer(profile, number("flock"), 3, 2) == WITHOUT_EFFECT
+    for command in (6, 7, 37, 38):  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
+        assert answer(profile, fcntl, 3, command) == WITHOUT_EFFECT
+    for command in (5, 36, 1024, 1025, 1026, 6 | 1 << 32):  # F_GETLK, F_OFD_GETLK, leases, F_NOTIFY
+        assert answer(profile, fcntl, 3, command) == REFUSED
+    for command in (0, 1, 2, 3, 4, 1030):
+        assert answer(profile, fcntl, 3, command) == ALLOWED
+    for name in ("inotify_init", "inotify_init1"):
+        assert number(name) < 0 or answer(profile, number(name)) == UNKNOWN
 
 
 def test_limits_can_be_read_and_not_set() -> None:
