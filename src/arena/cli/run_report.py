@@ -112,9 +112,8 @@ def summary(run: Run) -> Text:
         line.append(f"  score {percent_text(run.score_percent)}", "bold")
         line.append(f"  points {run.points_earned:g}/{run.points_possible:g}")
     line.append(f"\nrun {run.id}", "dim")
-    if run.started_at and run.completed_at:
-        took = (run.completed_at - run.started_at).total_seconds()
-        line.append(f"  took {seconds_text(took)}", "dim")
+    if run.completed_at:
+        line.append(f"  took {seconds_text(run.duration_seconds)}", "dim")
     if run.cost_usd:
         line.append(f"  cost ${run.cost_usd:.4f}", "dim")
     if run.error_message:

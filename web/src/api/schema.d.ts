@@ -3337,9 +3337,15 @@ export interface components {
             costed_tests: number;
             /**
              * Duration Seconds
-             * @description The sum over the results.
+             * @description From its start to its end, or until now if it has not ended.
              */
             duration_seconds: number;
+            /**
+             * Results Duration Seconds
+             * @description The sum over the results: at a concurrency above 1 it may exceed the run's own duration.
+             * @default 0
+             */
+            results_duration_seconds: number;
             /** Error Message */
             error_message: string | null;
             /**
