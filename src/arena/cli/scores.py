@@ -6,8 +6,9 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call
-from arena.cli.options import commands, split_agent
+from arena.cli.options import commands
 from arena.errors import InvalidInput
+from arena.fields import split_agent
 from arena.operations.scores import ScoreOperations
 
 app = commands("The scores.")

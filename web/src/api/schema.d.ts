@@ -7146,6 +7146,8 @@ export interface operations {
             query?: {
                 agent_id?: string | null;
                 status?: components["schemas"]["RunStatus"] | null;
+                /** @description Only runs whose id begins so: 4 or more hex digits. */
+                id_prefix?: string | null;
                 /** @description Maximum number. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
@@ -7196,6 +7198,7 @@ export interface operations {
                      *           "cost_usd": 0,
                      *           "costed_tests": 12,
                      *           "duration_seconds": 1.5,
+                     *           "results_duration_seconds": 1.5,
                      *           "error_message": null,
                      *           "created_at": "2025-12-06T23:58:10Z",
                      *           "started_at": "2025-12-06T23:58:10Z",
@@ -7343,6 +7346,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "costed_tests": 12,
                      *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 1.5,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -7596,6 +7600,7 @@ export interface operations {
                      *       "cost_usd": null,
                      *       "costed_tests": 0,
                      *       "duration_seconds": 1.5,
+                     *       "results_duration_seconds": 1.5,
                      *       "error_message": null,
                      *       "created_at": "2025-12-06T23:58:10Z",
                      *       "started_at": null,
@@ -8063,6 +8068,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "costed_tests": 12,
                      *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 1.5,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
