@@ -53,3 +53,9 @@ def split_agent(name: str) -> tuple[str, str | None]:
     if separator and not version:
         raise InvalidInput(f"{name!r} has no version after the {separator}")
     return agent_id, version or None
+
+
+def agent_reference(name: str) -> str:
+    """`AGENT:VERSION`, as the API writes it, in the form that commands use: `AGENT@VERSION`."""
+    agent_id, version = split_agent(name)
+    return f"{agent_id}@{version}"

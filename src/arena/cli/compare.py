@@ -11,7 +11,7 @@ from arena.cli.connection import call
 from arena.cli.leaderboard import BAR_CELLS, FEW_CELLS, bar, score
 from arena.cli.options import Json, commands
 from arena.errors import NotFound, nearest
-from arena.fields import split_agent
+from arena.fields import agent_reference, split_agent
 from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry
 from arena.scoring.comparison import ComparedPair, Comparison
@@ -85,7 +85,7 @@ def _table(entries: Sequence[BoardEntry], columns: tuple[str, ...], cells: int) 
 
 def _show_pair(pair: ComparedPair) -> None:
     screen = output.console()
-    first, second = _reference(pair.first), _reference(pair.second)
+    first, second = agent_reference(pair.first), agent_reference(pair.second)
     if not pair.common_tests:
         screen.print(f"{first} and {second} ran no test in common")
         return
@@ -106,12 +106,6 @@ def _show_pair(pair: ComparedPair) -> None:
                 f"{test.second_passed}/{test.second_trials}",
             )
         screen.print(lines)
-
-
-def _reference(name: str) -> str:
-    """An agent version as commands name it; the API writes it as `agent:version`."""
-    agent_id, version = split_agent(name)
-    return f"{agent_id}@{version}"
 
 
 def _verdict(comparison: Comparison) -> str:
