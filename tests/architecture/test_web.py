@@ -42,6 +42,15 @@ def test_every_dependency_is_pinned():
     assert not [name for name, version in dependencies.items() if not version[0].isdigit()]
 
 
+def test_a_failed_npm_says_why_and_what_to_do(tmp_path: Path):
+    (tmp_path / "package.json").write_text("{")
+    (tmp_path / "package-lock.json").write_text("{}")
+    with pytest.raises(RuntimeError) as failed:
+        HOOK["install"](tmp_path)
+    assert "EJSONPARSE" in str(failed.value)
+    assert "ARENA_SKIP_WEB=1" in str(failed.value)
+
+
 def a_checkout(folder: Path) -> Path:
     (folder / "web" / "src").mkdir(parents=True)
     (folder / "web" / "package.json").write_text("{}")

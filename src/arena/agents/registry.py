@@ -31,7 +31,7 @@ class _Entry:
 
 
 class Registry:
-    """The agents of the package and of `directories`, in that order.
+    """The agents of the package and of `directories` (folders or single files), in that order.
 
     A bad file is reported as a problem and does not affect other agents. A missing folder has no
     agents; it is read when it appears.
@@ -128,7 +128,7 @@ def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
     """Every agent file with a stamp that changes when it is written: time, size and inode."""
     for directory in directories:
         try:
-            paths = sorted(path for path in directory.iterdir() if path.suffix in YAML_SUFFIXES)
+            paths = _files_in(directory)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
         for path in paths:
@@ -137,6 +137,12 @@ def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
             except OSError:
                 continue  # deleted in between, or a broken link
             yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+
+def _files_in(directory: Path) -> Sequence[Path]:
+    if directory.is_file():
+        return [directory]
+    return sorted(path for path in directory.iterdir() if path.suffix in YAML_SUFFIXES)
 
 
 def _collect(

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 import arena
 from arena.api.access import Access
 from arena.api.body_limit import BodyLimit
+from arena.api.docs_page import add_docs_page
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routing import route
@@ -38,7 +39,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         summary="Measures AI agents and lets them earn.",
         version=arena.__version__,
         openapi_url="/api/openapi.json",
-        # These pages load scripts from third-party servers; the JSON is enough for tools.
+        # FastAPI's pages load scripts from third-party servers; `/docs` is Arena's own.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -51,5 +52,6 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.add_middleware(BodyLimit)
     add_problems(app)
     app.include_router(dashboard_router())
+    add_docs_page(app)
     complete_openapi(app)
     return app

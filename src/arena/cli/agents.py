@@ -6,8 +6,9 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of
-from arena.cli.options import AgentName, AgentsDir, Json, commands, split_agent
+from arena.cli.options import AgentName, AgentsPath, Json, commands
 from arena.cli.tables import print_table, print_values
+from arena.fields import split_agent
 from arena.operations.agents import AgentOperations
 from arena.text import UNKNOWN, seconds_text
 
@@ -15,7 +16,7 @@ app = commands("The agents.")
 
 
 @app.command("list")
-def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json = False) -> None:
+def list_agents(context: typer.Context, agents: AgentsPath = None, as_json: Json = False) -> None:
     """List the agents."""
     found = call(context, AgentOperations, lambda arena: arena.agents(), agents=agents)
     if settings_of(context).server:  # in process, the log has reported the problems
@@ -43,7 +44,7 @@ def list_agents(context: typer.Context, agents: AgentsDir = None, as_json: Json 
 
 @app.command("show")
 def show(
-    context: typer.Context, agent: AgentName, agents: AgentsDir = None, as_json: Json = False
+    context: typer.Context, agent: AgentName, agents: AgentsPath = None, as_json: Json = False
 ) -> None:
     """Show one agent."""
     agent_id, version = split_agent(agent)
@@ -64,7 +65,7 @@ def check(
     timeout: Annotated[
         int, typer.Option(min=1, max=600, metavar="SECONDS", help="How long to wait.")
     ] = 30,
-    agents: AgentsDir = None,
+    agents: AgentsPath = None,
     as_json: Json = False,
 ) -> None:
     """Ask an agent once, and show its answer and how long it took."""

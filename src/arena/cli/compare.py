@@ -10,23 +10,35 @@ from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.leaderboard import BAR_CELLS, FEW_CELLS, bar, score
 from arena.cli.options import Json, commands
+from arena.errors import NotFound, nearest
+from arena.fields import agent_reference, split_agent
 from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry
 from arena.scoring.comparison import ComparedPair, Comparison
 
 app = commands()
 
+MAX_NAMED = 50
+"""Versions, or agents, that an error names or chooses the nearest from."""
+
 
 @app.command()
 def compare(
     context: typer.Context,
     agents: Annotated[
-        list[str], typer.Argument(help="Two or more AGENT:VERSION.", metavar="AGENT:VERSION...")
+        list[str], typer.Argument(help="Two or more AGENT@VERSION.", metavar="AGENT@VERSION...")
     ],
     as_json: Json = False,
 ) -> None:
     """Compare agents and show the tests on which they differ."""
-    comparison = call(context, ScoreOperations, lambda arena: arena.compare(agents))
+
+    async def compared(arena: ScoreOperations) -> Comparison:
+        comparison = await arena.compare(agents)
+        for unknown in comparison.unknown:
+            raise NotFound(await _why_unknown(arena, *split_agent(unknown)))
+        return comparison
+
+    comparison = call(context, ScoreOperations, compared)
     if as_json:
         output.print_json(comparison)
         return
@@ -38,13 +50,21 @@ def compare(
     screen.print(
         output.fitting(screen, _table(entries, wide, BAR_CELLS), _table(entries, narrow, FEW_CELLS))
     )
-    for unknown in comparison.unknown:
-        screen.print(output.plain(f"{unknown}: no data"), style="yellow")
     for pair in comparison.pairs:
         screen.print()
         _show_pair(pair)
     screen.print()
     screen.print(_verdict(comparison), style="bold")
+
+
+async def _why_unknown(arena: ScoreOperations, agent_id: str, version: str | None) -> str:
+    """The error for an agent version without results, with those that have some."""
+    own = (await arena.leaderboard(agent_id=agent_id, limit=MAX_NAMED)).leaderboard
+    if own:
+        known = ", ".join(entry.agent_version for entry in own)
+        return f"{agent_id} has no results of version {version}; it has results of: {known}"
+    names = {entry.agent_id for entry in (await arena.leaderboard(limit=MAX_NAMED)).leaderboard}
+    return f"{agent_id} has no results{nearest(agent_id, names)}"
 
 
 def _table(entries: Sequence[BoardEntry], columns: tuple[str, ...], cells: int) -> Table:
@@ -65,19 +85,20 @@ def _table(entries: Sequence[BoardEntry], columns: tuple[str, ...], cells: int) 
 
 def _show_pair(pair: ComparedPair) -> None:
     screen = output.console()
+    first, second = agent_reference(pair.first), agent_reference(pair.second)
     if not pair.common_tests:
-        screen.print(f"{pair.first} and {pair.second} ran no test in common")
+        screen.print(f"{first} and {second} ran no test in common")
         return
     difference = f"{(pair.difference or 0) * 100:+.1f} %"
     if pair.interval:
         difference += f" ({pair.interval.low:+.1f} to {pair.interval.high:+.1f})"
     tests = output.counted(pair.common_tests, "test")
-    summary = f"{pair.first} against {pair.second}: {tests} in common, {difference}"
+    summary = f"{first} against {second}: {tests} in common, {difference}"
     if pair.adjusted_p_value is not None:
         summary += f", p = {pair.adjusted_p_value:.3f}"
     screen.print(summary + (", significant" if pair.significant else ", not significant"))
     if pair.differing:
-        lines = output.table("", "they differ on", pair.first, pair.second)
+        lines = output.table("", "they differ on", first, second)
         for test in pair.differing:
             lines.add_row(
                 test.test_id,
@@ -90,7 +111,7 @@ def _show_pair(pair: ComparedPair) -> None:
 def _verdict(comparison: Comparison) -> str:
     if comparison.winner is None:
         return "no winner: the overall scores are equal, or too few are known"
-    name = f"{comparison.winner}:{comparison.winner_version}"
+    name = f"{comparison.winner}@{comparison.winner_version}"
     if comparison.significant:
         return f"{name} is ahead, and the difference is significant"
     # The winner by overall score need not be better at the tests: ratings and cost count too.

@@ -59,9 +59,9 @@ def settings_of(
     """The current settings, with the options of the command line."""
     options: Options = context.obj or Options()
     settings = read_settings(server=options.server, team=options.team)
-    for folder in (*(tests or ()), *(agents or ())):
-        if not folder.is_dir():
-            raise InvalidInput(f"{folder} is not a folder")
+    for path in (*(tests or ()), *(agents or ())):
+        if not path.is_dir() and not path.is_file():
+            raise InvalidInput(f"{path} is neither a folder nor a file")
     if (tests or agents) and settings.server:
         raise InvalidInput("--tests and --agents are read here, they do not go with --server")
     return settings.model_copy(
@@ -70,6 +70,13 @@ def settings_of(
             "agents": (*settings.agents, *(agents or ())),
         }
     )
+
+
+def source_of(settings: Settings) -> str:
+    """Where a command reads its data, for a message that there are none."""
+    if settings.server:
+        return settings.server
+    return str(settings.home) if settings.database_url is None else "the database"
 
 
 @contextmanager
@@ -103,7 +110,9 @@ async def open_operations(settings: Settings, group: type[G]) -> AsyncGenerator[
         from arena.client.client import Client  # loads an HTTP library
 
         token = settings.token.get_secret_value() if settings.token else None
-        async with Client(settings.server, team_id=settings.team, token=token) as client:
+        # A token belongs to a team: without --team, the server uses that one.
+        team = settings.team if token is None or settings.names_team else None
+        async with Client(settings.server, team_id=team, token=token) as client:
             yield cast(G, client)  # which has the operations of every group
         return
     # The user of this command can open the database anyway: tokens are for network callers.
@@ -121,7 +130,7 @@ def call(
 ) -> T:
     """Do a command's work with the operations of a group, and wait for it.
 
-    `tests` and `agents` are more folders.
+    `tests` and `agents` are more files or folders.
     """
 
     async def opened() -> T:

@@ -7,7 +7,8 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call
-from arena.cli.options import AgentName, commands, split_agent
+from arena.cli.options import AgentName, commands
+from arena.fields import split_agent
 from arena.operations.scores import ScoreOperations
 
 app = commands()

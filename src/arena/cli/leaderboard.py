@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.cli import output
-from arena.cli.connection import call
+from arena.cli.connection import call, settings_of, source_of
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
 from arena.operations.scores import ScoreOperations
@@ -64,7 +64,8 @@ def leaderboard(
         _print_csv(board)
     elif not board.leaderboard:
         filters = {"--category": category, "--tag": tag, "--min-coverage": min_coverage}
-        output.line(_nothing([f"{name} {value}" for name, value in filters.items() if value]))
+        given = [f"{name} {value}" for name, value in filters.items() if value]
+        output.line(_nothing(given, source_of(settings_of(context))))
     else:
         _print_table(board)
     if board.next_cursor and not as_json:
@@ -73,9 +74,9 @@ def leaderboard(
         typer.echo(more, err=True) if as_csv else output.line(more)
 
 
-def _nothing(filters: Sequence[str]) -> str:
+def _nothing(filters: Sequence[str], source: str) -> str:
     if not filters:
-        return "nothing to rank yet; start with: arena run AGENT"
+        return f"nothing to rank yet in {source}; start with: arena run AGENT"
     return f"nothing to rank with {' '.join(filters)}; without: arena leaderboard"
 
 

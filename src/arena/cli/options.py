@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from arena.errors import InvalidInput
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-TestsDir = Annotated[
+TestsPath = Annotated[
     list[Path] | None,
-    typer.Option("--tests", metavar="DIR", help="One more folder with tests (repeatable)."),
+    typer.Option("--tests", metavar="PATH", help="One more file or folder of tests (repeatable)."),
 ]
-AgentsDir = Annotated[
+AgentsPath = Annotated[
     list[Path] | None,
-    typer.Option("--agents", metavar="DIR", help="One more folder with agents (repeatable)."),
+    typer.Option(
+        "--agents", metavar="PATH", help="One more file or folder of agents (repeatable)."
+    ),
 ]
 AgentName = Annotated[
     str, typer.Argument(help="AGENT, or AGENT@VERSION (default: the newest).", metavar="AGENT")
@@ -39,11 +39,3 @@ def commands(summary: str | None = None) -> typer.Typer:
     return typer.Typer(
         no_args_is_help=True, help=summary, add_completion=False, rich_markup_mode=None
     )
-
-
-def split_agent(name: str) -> tuple[str, str | None]:
-    """Split `AGENT@VERSION` into id and version."""
-    agent_id, at, version = name.partition("@")
-    if at and not version:
-        raise InvalidInput(f"{name!r} has no version after the @; leave the @ out for the newest")
-    return agent_id, version or None

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.text import UNKNOWN
+from arena.text import UNKNOWN, printable
 
 T = TypeVar("T")
 
@@ -137,9 +137,4 @@ def moment(value: datetime | None) -> str:
 
 def plain(text: str | None) -> Text:
     """Untrusted text, without markup or control characters."""
-    # Escape sequences and direction marks in an agent's text must not control the terminal.
-    shown = "".join(
-        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}"
-        for c in (text or "").replace("\t", " ").replace("\r\n", "\n")
-    )
-    return Text(shown)
+    return Text(printable((text or "").replace("\t", " ").replace("\r\n", "\n")))

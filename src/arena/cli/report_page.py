@@ -11,6 +11,7 @@ import typer
 from arena.cli import output
 from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.options import commands
+from arena.cli.run_name import RUN_HELP, find_run
 from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
 from arena.errors import InvalidInput
 from arena.operations.operations import Operations
@@ -31,7 +32,7 @@ def report(
     html: Annotated[
         Path, typer.Option("--html", metavar="DIR", help="The folder to write the page to.")
     ],
-    run_id: Annotated[UUID | None, typer.Argument(metavar="RUN", help="The id of the run.")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help=RUN_HELP)] = None,
     leaderboard: Annotated[
         bool, typer.Option("--leaderboard", help="The leaderboard instead of a run.")
     ] = False,
@@ -41,16 +42,16 @@ def report(
     ] = None,
 ) -> None:
     """Write a run, or the leaderboard, as one self-contained page."""
-    if (run_id is None) != leaderboard:
+    if (run is None) != leaderboard:
         raise InvalidInput("name a RUN or --leaderboard, one of the two")
-    if category and run_id is not None:
+    if category and run is not None:
         raise InvalidInput("--category goes with --leaderboard; a run's page can be filtered")
 
     async def fetch(settings: Settings) -> tuple[str, str]:
         async with open_operations(settings, Operations) as arena:
-            if run_id is not None:
-                return await _run(arena, run_id)
-            return await _board(arena, settings.team, category)
+            if run is not None:
+                return await _run(arena, await find_run(arena, run))
+            return await _board(arena, await _team(arena, settings), category)
 
     page, data = wait_for(fetch(settings_of(context)))
     output.line(f"wrote {write_report(html, page, data)}")
@@ -72,6 +73,13 @@ async def _run(arena: Operations, run_id: UUID) -> tuple[str, str]:
     data["tests"] = [json.loads(output.as_json(test)) for test in tests.values()]
     page = run_page(RunReport(details=details, results=results, tests=tests), DATA)
     return page, json.dumps(data, indent=1, ensure_ascii=False)
+
+
+async def _team(arena: Operations, settings: Settings) -> str:
+    """The team of the page: the one that was set, or the token's."""
+    if settings.server and settings.token and not settings.names_team:
+        return (await arena.teams()).teams[0]
+    return settings.team
 
 
 async def _board(arena: Operations, team: str, category: str | None) -> tuple[str, str]:

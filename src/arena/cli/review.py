@@ -15,12 +15,19 @@ from arena.cli.files import read_json_file
 from arena.cli.keys import PipedKeys, TerminalKeys
 from arena.cli.options import Json, commands
 from arena.cli.review_session import Ending, Session, Spot
+from arena.cli.run_name import find_run
 from arena.cli.tables import print_table
 from arena.errors import Conflict, InvalidInput
 from arena.operations.reviews import ReviewList, ReviewOperations
+from arena.operations.runs import RunOperations
 from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewsSettled, ReviewStatus
 
 app = commands()
+
+
+class RunReviewOperations(ReviewOperations, RunOperations):
+    """Reviews, and the runs that they are of."""
+
 
 PAGE = 100
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -33,7 +40,8 @@ def review(
         UUID | None, typer.Argument(metavar="REVIEW", help="Only this review (default: all open).")
     ] = None,
     run: Annotated[
-        UUID | None, typer.Option(metavar="RUN", help="Only reviews of this run.")
+        str | None,
+        typer.Option(metavar="RUN", help="Only reviews of this run (an id, or `latest`)."),
     ] = None,
     reviewer: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who judges (default: your login name).")
@@ -59,10 +67,10 @@ def review(
 ) -> None:
     """Judge waiting reviews item by item, with single keys: pass or fail."""
     settings = settings_of(context)
-    subject = f"run:{run}" if run else None
 
     async def do() -> int:
-        async with open_operations(settings, ReviewOperations) as arena:
+        async with open_operations(settings, RunReviewOperations) as arena:
+            subject = f"run:{await find_run(arena, run)}" if run else None
             if settle:
                 settled = await arena.settle_reviews()
                 output.show(settled, _print_settled, as_json=as_json)

@@ -12,9 +12,11 @@ from rich.console import Console
 
 from arena.catalog.test import CatalogState
 from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
-from arena.cli.options import AgentName, AgentsDir, FailUnder, Json, TestsDir, commands, split_agent
+from arena.cli.gate import exit_code
+from arena.cli.options import AgentName, AgentsPath, FailUnder, Json, TestsPath, commands
 from arena.cli.run_report import print_run
 from arena.errors import InvalidInput
+from arena.fields import split_agent
 from arena.operations.runs import RunOperations
 from arena.operations.tests import TestOperations
 from arena.runs.run import Progress, Run
@@ -36,8 +38,8 @@ def run(
     test: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only this test (repeatable).")
     ] = None,
-    tests: TestsDir = None,
-    agents: AgentsDir = None,
+    tests: TestsPath = None,
+    agents: AgentsPath = None,
     trials: Annotated[
         int | None, typer.Option(min=1, max=1000, metavar="N", help="Trials of each test.")
     ] = None,
@@ -67,25 +69,27 @@ def run(
             with resume_hint(context, settings, created.run_id, agents):
                 await arena.execute_run(created.run_id, wait=False)
                 title = f"{created.agent_id} {created.version}"
-                return await finish(arena, created.run_id, title, as_json=as_json)
+                return await finish(arena, created.run_id, title, fail_under, as_json=as_json)
 
     raise typer.Exit(exit_code(wait_for(finished()), fail_under))
 
 
-def _refuse_problems(catalog: CatalogState, folders: Sequence[Path]) -> None:
+def _refuse_problems(catalog: CatalogState, paths: Sequence[Path]) -> None:
     """Refuse files with problems: a test that is left out could not fail the gate."""
     for problem in catalog.problems:
-        if any(Path(problem.file).is_relative_to(folder) for folder in folders):
+        if any(Path(problem.file).is_relative_to(path) for path in paths):
             raise InvalidInput(
                 f"{problem.file} has problems, so its tests would not count for --fail-under; "
-                f"see them with: {shlex.join(['arena', 'tests', 'lint', *map(str, folders)])}"
+                f"see them with: {shlex.join(['arena', 'tests', 'lint', *map(str, paths)])}"
             )
 
 
-async def finish(arena: RunOperations, run_id: UUID, title: str, *, as_json: bool) -> Run:
-    """Follow a started run to its end and show its results."""
+async def finish(
+    arena: RunOperations, run_id: UUID, title: str, fail_under: float | None, *, as_json: bool
+) -> Run:
+    """Follow a started run to its end and show its results, and its gate if it has one."""
     await follow(arena, run_id, title, is_quiet=as_json)
-    return await print_run(arena, run_id, as_json=as_json)
+    return await print_run(arena, run_id, fail_under, as_json=as_json)
 
 
 async def follow(arena: RunOperations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
@@ -120,29 +124,3 @@ async def _show_bar(events: AsyncIterator[Progress], title: str) -> None:
                 passed=now.passed,
                 failed=now.failed,
             )
-
-
-def exit_code(run: Run, fail_under: float | None) -> int:
-    """The exit code for a run."""
-    if run.status == "awaiting_review":
-        return _undecided(run, fail_under)
-    # Failed or cancelled: not measured to the end, so the gate was neither met nor missed.
-    if run.status != "completed":
-        return 3
-    is_met = fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under)
-    return 0 if is_met else 1
-
-
-def _undecided(run: Run, fail_under: float | None) -> int:
-    """The exit code of a gate during review; 3 if it depends on the reviewers."""
-    if fail_under is None or _meets(run.passed_tests, run.total_tests, fail_under):
-        return 0
-    best = run.passed_tests + run.awaiting_tests
-    return 3 if _meets(best, run.total_tests, fail_under) else 1
-
-
-def _meets(passed: int, total: int, fail_under: float) -> bool:
-    """Whether the score, rounded as the server does, meets the gate; 100 means all passed."""
-    # In integers and hundredths, halves up, like the server: a float could differ by a cent.
-    percent = (20_000 * passed + total) // (2 * total) / 100
-    return percent >= fail_under and (fail_under < 100 or passed == total)

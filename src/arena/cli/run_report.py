@@ -7,6 +7,7 @@ from uuid import UUID
 from rich.text import Text
 
 from arena.cli import output
+from arena.cli.gate import Gate, gate_of
 from arena.cli.tables import print_table
 from arena.operations.runs import RunDetails, RunOperations
 from arena.runs.run import Result, Run
@@ -17,12 +18,15 @@ FEW = 40
 """Results printed at most, unless as JSON."""
 
 
-async def print_run(arena: RunOperations, run_id: UUID, *, as_json: bool) -> Run:
-    """Print a run: all of it as JSON, or a summary for people."""
+async def print_run(
+    arena: RunOperations, run_id: UUID, fail_under: float | None = None, *, as_json: bool
+) -> Run:
+    """Print a run and its gate: all of it as JSON, or a summary for people."""
     details = await arena.run(run_id, limit=1)
     run = details.run
+    gate = None if fail_under is None else gate_of(run, fail_under)
     if as_json:
-        await _print_json(arena, details)
+        await _print_json(arena, details, gate)
         return run
     # Of a large run, only the failed results are printed.
     outcome = None if run.total_tests <= FEW else "failed"
@@ -38,14 +42,17 @@ async def print_run(arena: RunOperations, run_id: UUID, *, as_json: bool) -> Run
     if details.trials:
         screen.print(output.plain(repeats(details.trials)))
     screen.print(summary(run))
+    if gate is not None:
+        style = {True: "green", False: "red", None: "yellow"}[gate.passed]
+        screen.print(f"--fail-under {gate.minimum:g} {gate.reason}", style=style)
     return run
 
 
-async def _print_json(arena: RunOperations, details: RunDetails) -> None:
+async def _print_json(arena: RunOperations, details: RunDetails, gate: Gate | None) -> None:
     """Write a run page by page: 20,000 results must not be in memory at once."""
     marker = '"results": []'  # quotes in texts are escaped, so no text can contain this
     empty = replace(details, results=[], count=0, next_cursor=None)
-    output.line(output.as_json(empty, indent=2).partition(marker)[0] + '"results": [', end="")
+    output.line(_with_gate(empty, gate).partition(marker)[0] + '"results": [', end="")
     count = 0
     async for result in arena.results(details.run.id):
         text = indent(output.as_json(result, indent=2), "    ")
@@ -53,7 +60,14 @@ async def _print_json(arena: RunOperations, details: RunDetails) -> None:
         count += 1
     whole = replace(empty, count=count)
     closing = "\n  ]" if count else "]"
-    output.line(closing + output.as_json(whole, indent=2).partition(marker)[2])
+    output.line(closing + _with_gate(whole, gate).partition(marker)[2])
+
+
+def _with_gate(details: RunDetails, gate: Gate | None) -> str:
+    """A run as JSON; a run with a gate also says whether it is met, and why."""
+    return output.as_json(
+        details if gate is None else {**output.jsonable(details), "gate": gate}, indent=2
+    )
 
 
 def _print_results(page: RunDetails) -> None:
@@ -112,9 +126,8 @@ def summary(run: Run) -> Text:
         line.append(f"  score {percent_text(run.score_percent)}", "bold")
         line.append(f"  points {run.points_earned:g}/{run.points_possible:g}")
     line.append(f"\nrun {run.id}", "dim")
-    if run.started_at and run.completed_at:
-        took = (run.completed_at - run.started_at).total_seconds()
-        line.append(f"  took {seconds_text(took)}", "dim")
+    if run.completed_at:
+        line.append(f"  took {seconds_text(run.duration_seconds)}", "dim")
     if run.cost_usd:
         line.append(f"  cost ${run.cost_usd:.4f}", "dim")
     if run.error_message:

@@ -1,14 +1,22 @@
 """`arena runs`: list, show, resume and cancel runs."""
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from arena.cli import output
-from arena.cli.connection import call, open_operations, resume_hint, settings_of, wait_for
-from arena.cli.options import AgentsDir, FailUnder, Json, commands
-from arena.cli.run import exit_code, finish
+from arena.cli.connection import (
+    call,
+    open_operations,
+    resume_hint,
+    settings_of,
+    source_of,
+    wait_for,
+)
+from arena.cli.gate import exit_code
+from arena.cli.options import AgentsPath, FailUnder, Json, commands
+from arena.cli.run import finish
+from arena.cli.run_name import RunName, find_run
 from arena.cli.run_report import print_run
 from arena.cli.tables import print_table
 from arena.operations.runs import RunOperations
@@ -17,8 +25,6 @@ from arena.settings import Settings
 from arena.text import percent_text
 
 app = commands("Benchmark runs.")
-
-RunId = Annotated[UUID, typer.Argument(help="The id of the run.", metavar="RUN")]
 
 
 @app.command("list")
@@ -46,7 +52,8 @@ def list_runs(
         output.print_json(runs)
         return
     if not runs.runs:
-        output.line("no runs here; start one with: arena run AGENT")
+        source = source_of(settings_of(context))
+        output.line(f"no runs in {source}; start one with: arena run AGENT")
         return
     columns = ("run", "agent", "version", "status", "passed", "score", "points", "started")
     rows = [
@@ -73,16 +80,20 @@ def list_runs(
 
 
 @app.command("show")
-def show(context: typer.Context, run_id: RunId, as_json: Json = False) -> None:
+def show(context: typer.Context, run: RunName, as_json: Json = False) -> None:
     """Show a run and its results."""
-    call(context, RunOperations, lambda arena: print_run(arena, run_id, as_json=as_json))
+
+    async def printed(arena: RunOperations) -> None:
+        await print_run(arena, await find_run(arena, run), as_json=as_json)
+
+    call(context, RunOperations, printed)
 
 
 @app.command("resume")
 def resume(
     context: typer.Context,
-    run_id: RunId,
-    agents: AgentsDir = None,
+    run: RunName,
+    agents: AgentsPath = None,
     fail_under: FailUnder = None,
     as_json: Json = False,
 ) -> None:
@@ -90,17 +101,22 @@ def resume(
 
     async def resumed(settings: Settings) -> Run:
         async with open_operations(settings, RunOperations) as arena:
+            run_id = await find_run(arena, run)
             # Before the hint: if resuming is refused, there is nothing to continue later.
             await arena.resume_run(run_id, wait=False)
             with resume_hint(context, settings, run_id, agents):
-                return await finish(arena, run_id, f"run {run_id}", as_json=as_json)
+                return await finish(arena, run_id, f"run {run_id}", fail_under, as_json=as_json)
 
-    run = wait_for(resumed(settings_of(context, agents=agents)))
-    raise typer.Exit(exit_code(run, fail_under))
+    ended = wait_for(resumed(settings_of(context, agents=agents)))
+    raise typer.Exit(exit_code(ended, fail_under))
 
 
 @app.command("cancel")
-def cancel(context: typer.Context, run_id: RunId) -> None:
+def cancel(context: typer.Context, run: RunName) -> None:
     """Stop a run permanently; the results so far are kept."""
-    run = call(context, RunOperations, lambda arena: arena.cancel_run(run_id))
-    output.line(f"run {run.id} is cancelled; its {run.completed_tests} results are kept")
+
+    async def cancelled(arena: RunOperations) -> Run:
+        return await arena.cancel_run(await find_run(arena, run))
+
+    ended = call(context, RunOperations, cancelled)
+    output.line(f"run {ended.id} is cancelled; its {ended.completed_tests} results are kept")

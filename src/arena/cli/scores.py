@@ -6,8 +6,9 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call
-from arena.cli.options import commands, split_agent
+from arena.cli.options import commands
 from arena.errors import InvalidInput
+from arena.fields import agent_reference, split_agent
 from arena.operations.scores import ScoreOperations
 
 app = commands("The scores.")
@@ -34,5 +35,5 @@ def recalculate(
         context, ScoreOperations, lambda arena: arena.recalculate(agent_id or None, version)
     )
     for name in done.recalculated:
-        output.console().print(name)
+        output.console().print(agent_reference(name))
     output.console().print(f"{done.count} recalculated", style="dim")

@@ -14,7 +14,7 @@ import uvicorn
 from arena.api import create_app
 from arena.api.access import check_address
 from arena.cli.connection import settings_of, wait_for
-from arena.cli.options import AgentsDir, TestsDir, commands
+from arena.cli.options import AgentsPath, TestsPath, commands
 from arena.errors import InfrastructureError
 from arena.scoring.scorecard import Weights
 from arena.settings import Settings
@@ -38,8 +38,8 @@ def serve(
         int | None,
         typer.Option(min=0, max=65535, metavar="N", help="The port (5109; 0 takes a free one)."),
     ] = None,
-    tests: TestsDir = None,
-    agents: AgentsDir = None,
+    tests: TestsPath = None,
+    agents: AgentsPath = None,
 ) -> None:
     """Serve the API until interrupted."""
     settings = settings_of(context, tests, agents)

@@ -10,7 +10,7 @@ import typer
 from arena.catalog.test import CatalogState, Test, TestAudit
 from arena.cli import output
 from arena.cli.connection import call, settings_of
-from arena.cli.options import Json, TestsDir, commands
+from arena.cli.options import Json, TestsPath, commands
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
 from arena.operations.tests import TestOperations
@@ -27,7 +27,7 @@ def list_tests(
     agent: Annotated[
         str | None, typer.Option(metavar="AGENT", help="Only tests for this agent.")
     ] = None,
-    tests: TestsDir = None,
+    tests: TestsPath = None,
     as_json: Json = False,
 ) -> None:
     """List the active tests."""
@@ -87,7 +87,7 @@ def _agents(names: Sequence[str] | None) -> str:
 def show(
     context: typer.Context,
     test_id: Annotated[str, typer.Argument(metavar="TEST", help="The id of the test.")],
-    tests: TestsDir = None,
+    tests: TestsPath = None,
     as_json: Json = False,
 ) -> None:
     """Show one test: its prompt and what a good answer is."""
@@ -129,7 +129,7 @@ def lint_files(
 
 
 @app.command("audit")
-def audit_tests(context: typer.Context, tests: TestsDir = None, as_json: Json = False) -> None:
+def audit_tests(context: typer.Context, tests: TestsPath = None, as_json: Json = False) -> None:
     """Report each active test that an agent that does nothing passes; exit with 1 if any."""
 
     async def audit(arena: TestOperations) -> TestAudit:

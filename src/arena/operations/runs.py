@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from string import hexdigits
 from typing import Annotated
 from uuid import UUID
 
@@ -33,6 +34,11 @@ CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/e
 
 Wait = Annotated[
     bool, Field(description="Respond when the run has ended; false responds with 202 at once.")
+]
+MIN_PREFIX_DIGITS = 4
+IdPrefix = Annotated[
+    str | None,
+    Field(max_length=36, description="Only runs whose id begins so: 4 or more hex digits."),
 ]
 
 
@@ -184,6 +190,7 @@ class RunOperations(OperationGroup):
         *,
         agent_id: NameFilter = None,
         status: RunStatus | None = None,
+        id_prefix: IdPrefix = None,
         limit: Limit = 20,
         cursor: Cursor = None,
     ) -> RunList:
@@ -192,6 +199,7 @@ class RunOperations(OperationGroup):
             self.team,
             agent_id=agent_id,
             status=status,
+            ids=_id_range(id_prefix) if id_prefix else None,
             limit=limit + 1,
             before=paging.decode_moment(cursor),
         )
@@ -309,6 +317,17 @@ async def _events(watched: AsyncGenerator[RunEvent]) -> Events:
             yield Event(name="progress", data=Progress.of(run))
     if run is not None:
         yield Event(name="end", data=Progress.of(run))
+
+
+def _id_range(prefix: str) -> tuple[UUID, UUID]:
+    """The first and the last possible id that begins with `prefix`; dashes do not count."""
+    digits = prefix.replace("-", "").lower()
+    if not MIN_PREFIX_DIGITS <= len(digits) <= 32 or not set(digits) <= set(hexdigits):
+        raise InvalidInput(
+            f"{prefix!r} is not the beginning of a run's id: at least {MIN_PREFIX_DIGITS} of its "
+            "hex digits are needed"
+        )
+    return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
 
 
 def _cursor_behind(run: Run) -> str:

@@ -18,6 +18,7 @@ from arena.fields import (
     NewestVersion,
     NonBlank,
     VersionFilter,
+    split_agent,
 )
 from arena.models.usage import Usage, priced
 from arena.operations import paging
@@ -43,7 +44,7 @@ Text = Annotated[str | None, Field(max_length=10_000)]
 Tokens = Annotated[int | None, Field(ge=0, le=10**12)]
 Dollars = Annotated[float | None, Field(ge=0, le=10**9, allow_inf_nan=False)]
 AgentNames = Annotated[
-    str, Field(max_length=4000, examples=["qa-web-manager:1.0.0,qa-mobile-manager:1.0.0"])
+    str, Field(max_length=4000, examples=["qa-web-manager@1.0.0,qa-mobile-manager@1.0.0"])
 ]
 
 
@@ -181,7 +182,7 @@ class ScoreOperations(OperationGroup):
         return await self.arena.scores.compare(_subjects(agents, self.team))
 
     async def compare(self, agents: Sequence[str]) -> Comparison:
-        """Compare agents, each named as `agent:version`."""
+        """Compare agents, each named as `agent@version`."""
         return await self.compare_agents(",".join(agents))
 
     @get("/api/benchmarks/compare/tests", tag="scores")
@@ -211,7 +212,7 @@ class ScoreOperations(OperationGroup):
         limit: int = 500,
         cursor: str | None = None,
     ) -> Matrix:
-        """A page of tests against agents, each named as `agent:version`."""
+        """A page of tests against agents, each named as `agent@version`."""
         names = ",".join(agents)
         return await self.compare_tests(names, differing=differing, limit=limit, cursor=cursor)
 
@@ -285,12 +286,12 @@ def _execution(report: ExecutionReport) -> Execution:
 
 
 def _subjects(agents: str, team: str) -> list[Subject]:
-    """Parse the agents of a comparison: `id:version`, separated by commas."""
+    """Parse the agents of a comparison: `agent@version`, separated by commas."""
     subjects: list[Subject] = []
     for entry in agents.split(","):
-        agent_id, _, version = entry.strip().partition(":")
+        agent_id, version = split_agent(entry.strip())
         if not agent_id or not version or ":" in version:
-            raise InvalidInput(f"agents: {entry!r} is not agent:version, as in my-agent:1.0.0")
+            raise InvalidInput(f"agents: {entry!r} is not agent@version, as in my-agent@1.0.0")
         subjects.append(Subject(team_id=team, agent_id=agent_id, version=version))
     if not 2 <= len(subjects) <= MAX_COMPARED:
         raise InvalidInput(f"agents: name 2 to {MAX_COMPARED} agents, not {len(subjects)}")

@@ -102,7 +102,9 @@ class Run:
     costed_tests: int
     """How many results have a known cost."""
     duration_seconds: float
-    """The sum over the results."""
+    """From its start to its end, or until now if it has not ended."""
+    results_duration_seconds: float = 0.0
+    """The sum over the results: at a concurrency above 1 it may exceed the run's own duration."""
     error_message: str | None
     created_at: datetime
     started_at: datetime | None

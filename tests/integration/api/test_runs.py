@@ -162,6 +162,20 @@ async def test_runs_can_be_filtered(local: httpx2.AsyncClient):
     assert await found(agent_id="nobody") == []
 
 
+async def test_runs_can_be_found_by_the_beginning_of_their_id(api: httpx2.AsyncClient):
+    ids = [await create(api) for _ in range(3)]
+    for run_id in ids:
+        for prefix in (run_id[:8], run_id[:13], run_id[:12].upper(), run_id):
+            query = {**TEAM, "id_prefix": prefix}
+            page = (await api.get("/api/benchmarks/runs", params=query)).json()
+            assert [run["id"] for run in page["runs"]] == [run_id]
+            other = {**query, "team_id": "other"}
+            assert (await api.get("/api/benchmarks/runs", params=other)).json()["count"] == 0
+    for prefix in ("abc", "ab-c", "wxyz", "%%%%", "1234" * 9):
+        query = {**TEAM, "id_prefix": prefix}
+        assert (await api.get("/api/benchmarks/runs", params=query)).status_code == 422
+
+
 async def test_results_can_be_filtered_by_outcome(opened, tmp_path):
     home = tmp_path / "home"
     write_agent(home / "agents", "half", "return prompt.upper() if prompt[-1] in '13' else 'no'")

@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import DateTime, Uuid, bindparam, text
+from sqlalchemy import DateTime, bindparam, text
 
 from arena import clock
 from arena.assembly import Arena, open_arena
@@ -20,6 +20,7 @@ from arena.runs.owner import Owner
 from arena.runs.records import reader
 from arena.runs.run import Run, RunRequest
 from arena.settings import Settings
+from arena.store.tables.table import Id
 from factories import write_agent, write_tests
 
 TEAM = "team"
@@ -37,7 +38,7 @@ async def counted(house: Arena, run_id: UUID) -> tuple[int, int, int]:
         "SELECT count(*), count(*) FILTER (WHERE passed), count(*) FILTER (WHERE NOT passed)"
         " FROM agent_benchmark_results WHERE run_id = :run"
     )
-    run = run_id.hex if house.database.dialect == "sqlite" else run_id
+    run = str(run_id) if house.database.dialect == "sqlite" else run_id
     async with house.database.reading() as connection:
         return tuple((await connection.execute(query, {"run": run})).one())
 
@@ -58,6 +59,18 @@ async def test_a_run_is_pending_until_it_is_executed_and_then_completed(house: A
     run = await house.executor.wait(run.id)
     assert (run.status, run.completed_tests, run.passed_tests) == ("completed", 5, 5)
     assert (run.score_percent, run.points_percent) == (100.0, 100.0)
+
+
+async def test_the_duration_of_a_run_is_its_wall_time_and_not_the_sum_over_its_tests(house: Arena):
+    pending = await house.executor.create(RunRequest(team_id=TEAM, agent_id="parrot"))
+    assert (pending.duration_seconds, pending.results_duration_seconds) == (0, 0)
+    started = await house.executor.start(pending.id, TEAM)
+    assert started.duration_seconds >= 0
+    run = await house.executor.wait(pending.id)
+    took = (run.completed_at - run.started_at).total_seconds()
+    assert run.duration_seconds == round(took, 3)
+    results = (await house.runs.results(run.id)).results
+    assert run.results_duration_seconds == round(sum(r.duration_seconds for r in results), 6)
     assert run.started_at and run.completed_at and run.started_at <= run.completed_at
 
 
@@ -395,7 +408,7 @@ async def left_running(house: Arena, lease: str | None, *, seconds_left: int) ->
         "UPDATE agent_benchmark_runs SET status = 'running', lease_token = :token,"
         " lease_expires_at = :expires WHERE id = :run"
     ).bindparams(
-        bindparam("run", type_=Uuid()),
+        bindparam("run", type_=Id()),
         bindparam("expires", type_=DateTime(timezone=True)),
     )
     moment = clock.now() + timedelta(seconds=seconds_left)

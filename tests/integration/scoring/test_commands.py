@@ -75,19 +75,18 @@ def test_from_runs_and_ratings_to_a_leaderboard(arena: Command):
     rest = arena("leaderboard", "--limit", "1", "--cursor", cursor)
     assert "mute" in rest and "parrot" not in rest and "--cursor" not in rest
     assert "2 recalculated" in arena("scores", "recalculate", "--all")
-    assert "parrot:1.0.0" in arena("scores", "recalculate", "parrot")
+    assert "parrot@1.0.0" in arena("scores", "recalculate", "parrot")
     assert json.loads(arena("leaderboard", "--json"))["leaderboard"] == board
 
 
 def test_agents_are_compared_and_the_tests_where_they_differ_are_shown(arena: Command):
     arena("run", "parrot")
     arena("run", "mute")
-    output = arena("compare", "parrot:1.0.0", "mute:1.0.0", "nobody:1.0.0")
-    assert "nobody:1.0.0: no data" in output
+    output = arena("compare", "parrot@1.0.0", "mute@1.0.0")
     assert "7 tests in common, +100.0 %" in output
     assert "p = 0.016, significant" in output
     assert all(f"words_{number:05}" in output for number in range(1, 8))
-    assert "parrot:1.0.0 is ahead, and the difference is significant" in output
+    assert "parrot@1.0.0 is ahead, and the difference is significant" in output
     assert json.loads(arena("compare", "parrot:1.0.0", "mute:1.0.0", "--json"))["significant"]
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from arena import clock
-from arena.cli.run import exit_code
+from arena.cli.gate import exit_code
 from arena.runs.run import Run, RunStatus
 from arena.scoring.components import share_score
 

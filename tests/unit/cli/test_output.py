@@ -16,6 +16,11 @@ from arena.operations.server import Health
         ("\x1b[2Jgone", "�[2Jgone"),  # a terminal is not driven by an agent
         ("a\tb\r\nc", "a b\nc"),
         ("right \u202e left", "right � left"),
+        ("👩\u200d👩\u200d👧 👩🏽\u200d🚀 🏳️\u200d🌈", "👩\u200d👩\u200d👧 👩🏽\u200d🚀 🏳️\u200d🌈"),
+        ("می\u200cروم", "می\u200cروم"),  # Persian writes it within a word
+        ("Pa\u200dris 1\u200d0", "Pa�ris 1�0"),  # here it could only hide something
+        ("👩\u200d", "👩�"),
+        ("\u200d👩 👩\u200d\u202e👩", "�👩 👩��👩"),
         (None, ""),
     ],
 )

@@ -3337,9 +3337,15 @@ export interface components {
             costed_tests: number;
             /**
              * Duration Seconds
-             * @description The sum over the results.
+             * @description From its start to its end, or until now if it has not ended.
              */
             duration_seconds: number;
+            /**
+             * Results Duration Seconds
+             * @description The sum over the results: at a concurrency above 1 it may exceed the run's own duration.
+             * @default 0
+             */
+            results_duration_seconds: number;
             /** Error Message */
             error_message: string | null;
             /**
@@ -7146,6 +7152,8 @@ export interface operations {
             query?: {
                 agent_id?: string | null;
                 status?: components["schemas"]["RunStatus"] | null;
+                /** @description Only runs whose id begins so: 4 or more hex digits. */
+                id_prefix?: string | null;
                 /** @description Maximum number. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
@@ -7196,6 +7204,7 @@ export interface operations {
                      *           "cost_usd": 0,
                      *           "costed_tests": 12,
                      *           "duration_seconds": 1.5,
+                     *           "results_duration_seconds": 1.5,
                      *           "error_message": null,
                      *           "created_at": "2025-12-06T23:58:10Z",
                      *           "started_at": "2025-12-06T23:58:10Z",
@@ -7343,6 +7352,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "costed_tests": 12,
                      *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 1.5,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -7596,6 +7606,7 @@ export interface operations {
                      *       "cost_usd": null,
                      *       "costed_tests": 0,
                      *       "duration_seconds": 1.5,
+                     *       "results_duration_seconds": 1.5,
                      *       "error_message": null,
                      *       "created_at": "2025-12-06T23:58:10Z",
                      *       "started_at": null,
@@ -8063,6 +8074,7 @@ export interface operations {
                      *         "cost_usd": 0,
                      *         "costed_tests": 12,
                      *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 1.5,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",

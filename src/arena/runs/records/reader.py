@@ -56,15 +56,21 @@ class RunReader:
         *,
         agent_id: str | None = None,
         status: RunStatus | None = None,
+        ids: tuple[UUID, UUID] | None = None,
         limit: int = 20,
         before: tuple[datetime, UUID] | None = None,
     ) -> Sequence[Run]:
-        """A team's runs, newest first; `before` is the last one of the previous page."""
+        """A team's runs, newest first; `before` is the last one of the previous page.
+
+        `ids` are the lowest and the highest id.
+        """
         query = select(Runs.__table__).where(Runs.team_id == team_id)
         if agent_id:
             query = query.where(Runs.agent_id == agent_id)
         if status:
             query = query.where(Runs.status == status)
+        if ids:
+            query = query.where(Runs.id.between(*ids))
         if before:
             moment, run_id = before
             query = query.where(

@@ -126,12 +126,17 @@ def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
         "failed_tests": row.failed_tests + len(results) - passed - awaiting,
         "awaiting_tests": row.awaiting_tests + awaiting,
         "points_earned": row.points_earned + sum(r.points_earned for r in results),
-        "duration_seconds": row.duration_seconds + sum(r.duration_seconds for r in results),
+        "results_duration_seconds": _duration(row.results_duration_seconds, results),
         "input_tokens": _sum(row.input_tokens, (r.input_tokens for r in results)),
         "output_tokens": _sum(row.output_tokens, (r.output_tokens for r in results)),
         "cost_usd": _sum(row.cost_usd, (r.cost_usd for r in results)),
         "costed_tests": row.costed_tests + sum(r.cost_usd is not None for r in results),
     }
+
+
+def _duration(before: float, results: Sequence[Result]) -> float:
+    """The sum of the durations, in whole microseconds like each of them."""
+    return round(before + sum(result.duration_seconds for result in results), 6)
 
 
 def _sum(before: float | None, added: Iterable[float | None]) -> float | None:

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import Row, Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena import clock
 from arena.catalog.test import Test
 from arena.errors import NotFound
 from arena.evaluation.verdict import Finding
@@ -54,7 +55,16 @@ async def frozen_test(connection: AsyncConnection, run_id: UUID, test_id: str) -
 
 def to_run(row: Row[Any]) -> Run:
     """The run in a row."""
-    return value_from(Run, row, status=RunStatus(row.status))
+    return value_from(Run, row, status=RunStatus(row.status), duration_seconds=_wall_time(row))
+
+
+def _wall_time(row: Row[Any]) -> float:
+    """The seconds from the start of a run to its end, or until now; 0 if it has not started."""
+    if row.started_at is None:
+        return 0.0
+    # A clock that was set back must not give a negative time.
+    seconds = ((row.completed_at or clock.now()) - row.started_at).total_seconds()
+    return round(max(seconds, 0.0), 3)
 
 
 def to_result(row: Row[Any]) -> Result:

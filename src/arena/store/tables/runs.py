@@ -49,7 +49,7 @@ class Runs(Table):
     """Dollars of the results whose cost is known; None if none is."""
     costed_tests: Mapped[int] = column(default=0)
     """How many results have a known cost."""
-    duration_seconds: Mapped[float] = column(default=0.0)
+    results_duration_seconds: Mapped[float] = column(default=0.0)
     """The sum over the results."""
     error_message: Mapped[str | None]
     created_at: Mapped[datetime]

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import sqlalchemy
 from sqlalchemy import (
+    CHAR,
     JSON,
     BigInteger,
     Boolean,
@@ -70,6 +71,25 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class Id(TypeDecorator[UUID]):
+    """An id: a UUID on PostgreSQL; on SQLite its text, with dashes, as the API shows it."""
+
+    impl = Uuid
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """The type of the database in use."""
+        return Uuid() if dialect.name == "postgresql" else CHAR(36)
+
+    def process_bind_param(self, value: UUID | None, dialect: Dialect) -> UUID | str | None:
+        """As the column of the database holds it."""
+        return value if value is None or dialect.name == "postgresql" else str(value)
+
+    def process_result_value(self, value: UUID | str | None, dialect: Dialect) -> UUID | None:
+        """As a UUID on both databases."""
+        return UUID(value) if isinstance(value, str) else value
+
+
 class Money(TypeDecorator[Amount]):
     """An amount of money, in minor units."""
 
@@ -86,7 +106,7 @@ class Money(TypeDecorator[Amount]):
 
 
 TYPES: dict[object, TypeEngine[Any]] = {
-    UUID: Uuid(),
+    UUID: Id(),
     datetime: UtcDateTime(),
     float: Decimal,
     str: Text(),

@@ -41,7 +41,7 @@ export function RunFacts({ run, details }: RunFactsProps) {
       label: "Time",
       value: seconds(run.duration_seconds),
       note: run.completed_tests
-        ? `${seconds(run.duration_seconds / run.completed_tests)} per test`
+        ? `${seconds(run.results_duration_seconds / run.completed_tests)} per test`
         : undefined,
     },
     {
