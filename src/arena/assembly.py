@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from arena.evaluation.standard import JudgePrompt
     from arena.evaluation.verdict import Submission, Verdict
     from arena.feed import Feed
-    from arena.market.judging import TaskReviews
     from arena.market.market import Market
+    from arena.market.reviewing import TaskReviews
     from arena.reviews.review import Review
     from arena.reviews.reviews import Reviews, Settler
     from arena.runs.executor import RunExecutor
@@ -200,7 +200,7 @@ class Arena:
     @cached_property
     def task_reviews(self) -> "TaskReviews":
         """Reviews of paid tasks."""
-        from arena.market.judging import TaskReviews
+        from arena.market.reviewing import TaskReviews
 
         return TaskReviews(
             self.database,
@@ -226,6 +226,9 @@ class Arena:
             settlers,
             feed=self.feed,
             sealed_for=self._sealed_for,
+            admissions={
+                SubjectKind.TASK: lambda review, name: self.task_reviews.admit(review, name)
+            },
         )
 
     def _sealed_for(self, review: "Review") -> "SealedFolder":

@@ -29,6 +29,8 @@ SHORTER = {
     "assign_task": "assign",
     "commit_result": "commit",
     "submit_result": "submit",
+    "claim_task": "claim",
+    "release_task": "release",
     "judge_task": "judge",
     "dispute_verdict": "dispute",
     "resolve_dispute": "resolve",

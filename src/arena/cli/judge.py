@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of, wait_for
-from arena.cli.judge_tasks import JudgeName, Once, Poll, Watch, judge_tasks
+from arena.cli.judge_tasks import AtOnce, JudgeName, Once, Poll, Watch, judge_tasks
 from arena.cli.judge_words import figures_text, print_attack, print_calibration
 from arena.cli.options import Json, commands
 from arena.errors import InvalidInput
@@ -35,10 +35,11 @@ def judge(
     watch: Watch = False,
     once: Once = False,
     poll: Poll = 5.0,
+    at_once: AtOnce = 4,
 ) -> None:
     """Judge the tasks submitted to you; see which models judge, and how far to trust them."""
     if context.invoked_subcommand is None:
-        judge_tasks(context, name, watch=watch, once=once, poll_seconds=poll)
+        judge_tasks(context, name, watch=watch, once=once, poll_seconds=poll, at_once=at_once)
 
 
 @app.command("show")

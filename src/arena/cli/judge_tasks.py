@@ -13,7 +13,7 @@ from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.client.executing import unless_stopped
 from arena.errors import ArenaError, InvalidInput
 from arena.market.call import EventKind
-from arena.market.judging import JudgeFlow, JudgeMarket, LocalMarket
+from arena.market.judging import AT_ONCE, JudgeFlow, JudgeMarket, LocalMarket
 from arena.operations.operations import Operations
 from arena.settings import Settings
 
@@ -27,20 +27,30 @@ Poll = Annotated[
     float,
     typer.Option(min=0.1, max=3600, metavar="SECONDS", help="The longest time between two polls."),
 ]
+AtOnce = Annotated[
+    int, typer.Option(min=1, max=100, metavar="N", help=f"Tasks to judge at once ({AT_ONCE}).")
+]
 
 
 def judge_tasks(
-    context: typer.Context, name: str | None, *, watch: bool, once: bool, poll_seconds: float
+    context: typer.Context,
+    name: str | None,
+    *,
+    watch: bool,
+    once: bool,
+    poll_seconds: float,
+    at_once: int,
 ) -> None:
     """Judge submitted tasks: fetch, check, evaluate, keep the record, settle."""
     if watch == once:
         raise InvalidInput("give either --watch (until stopped) or --once (what waits now)")
     if name is None:
         raise InvalidInput("say which judge you are with --as NAME")
-    wait_for(_judge(settings_of(context), name, poll_seconds if watch else None))
+    poll = poll_seconds if watch else None
+    wait_for(_judge(settings_of(context), name, poll, at_once))
 
 
-async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> None:
+async def _judge(settings: Settings, name: str, poll_seconds: float | None, at_once: int) -> None:
     async with AsyncExitStack() as closing:
         operations = await closing.enter_async_context(open_operations(settings, Operations))
         # Without a server, use the rooms of the operations, so that nothing is opened twice.
@@ -56,9 +66,12 @@ async def _judge(settings: Settings, name: str, poll_seconds: float | None) -> N
             own.resources,
             sandbox=settings.sandbox,
             report=_report,
+            at_once=at_once,
         )
         if poll_seconds is None:
             count = await flow.step()
+            for task in flow.claimed_elsewhere:
+                _report(f"task {task.id} is being judged by another process of {name}")
             _report(f"{output.counted(count, 'task')} judged")
             return
         await _watch(operations, flow, name, poll_seconds)

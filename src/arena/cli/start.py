@@ -3,9 +3,10 @@
 import asyncio
 import json
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -19,10 +20,13 @@ from arena.cli.task_report import values_of
 from arena.client.journal import Journal
 from arena.client.loop import AgentLoop
 from arena.client.loop_options import LoopEvent, LoopOptions
+from arena.client.waiting import until_reachable
 from arena.errors import InvalidInput
 from arena.market.signing import Signer
 from arena.operations.operations import Operations
 from arena.settings import Settings
+
+T = TypeVar("T")
 
 app = commands()
 
@@ -119,7 +123,7 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
     """Work until a signal arrives; unfinished work is in the journal."""
     async with open_operations(settings, Operations) as client:
         client.signer = signer
-        market = (await client.market()).market
+        market = (await _reached(settings, start, client.market)).market
         folder = settings.home / "work" / market / signer.agent
         execute = None
         if start.solver is not None:
@@ -127,7 +131,8 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
             errands = folder / "errands"
             execute = CommandExecutor(start.solver, errands, timeout_seconds=start.timeout_seconds)
         if start.version is not None and not start.dry_run:
-            agent = await client.register(version=start.version)
+            register = partial(client.register, version=start.version)
+            agent = await _reached(settings, start, register)
             _note(f"{agent.id} {agent.version} is registered")
         if start.register_only and not start.dry_run:
             return
@@ -147,6 +152,13 @@ async def work(settings: Settings, signer: Signer, start: Start) -> None:
             asyncio.get_running_loop().add_signal_handler(number, loop.stop)
         _note(f"{signer.agent} is looking for tasks (stop with Ctrl-C)")
         await loop.run()
+
+
+async def _reached(settings: Settings, start: Start, call: Callable[[], Awaitable[T]]) -> T:
+    """The result of a call; an agent waits for a server that is away, a dry run does not."""
+    if settings.server is None or start.dry_run:
+        return await call()
+    return await until_reachable(call, _note)
 
 
 async def _show_candidates(loop: AgentLoop, start: Start) -> None:

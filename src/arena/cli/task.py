@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from arena.cli.files import evaluation_of, read_file
 from arena.cli.options import Json, commands
 from arena.cli.parties import As, AsAgent, TaskNumber, reason_uri, signer_of
 from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
+from arena.cli.task_commit import commit, reveal
 from arena.cli.task_report import print_outcome, print_story, print_tasks
 from arena.errors import InvalidInput, NotFound
 from arena.market.call import TaskStory
@@ -71,6 +73,10 @@ ApplyUntilOption = Annotated[
 MaxApplicantsOption = Annotated[
     int, typer.Option(min=1, max=1000, metavar="N", help="How many may apply.")
 ]
+CommitDeadlineOption = Annotated[
+    str | None,
+    typer.Option(metavar="WHEN", help="Results are committed to before, and shown after it."),
+]
 KeyOption = Annotated[
     str | None,
     typer.Option(
@@ -100,21 +106,17 @@ def post(
     assignment: AssignmentOption = "manual",
     apply_until: ApplyUntilOption = None,
     max_applicants: MaxApplicantsOption = 100,
+    commit_deadline: CommitDeadlineOption = None,
     key: KeyOption = None,
     as_json: Json = False,
 ) -> None:
     """Post a task; its reward is locked until it is earned or its time is over."""
     if key is not None:
-        _check_dates(deadline, apply_until)
-    windows = {
-        "judge": judge_window,
-        "fallback": fallback_window,
-        "dispute": dispute_window,
-        "arbiter": arbiter_window,
-    }
+        _check_dates(deadline, apply_until, commit_deadline)
+    spans = (judge_window, fallback_window, dispute_window, arbiter_window)
     # As typed: the operation parses amounts and choices, and reports invalid ones.
     typed: dict[str, Any] = {"reward": reward, "bond": bond, "assignment": assignment}
-    for name, span in windows.items():
+    for name, span in zip(("judge", "fallback", "dispute", "arbiter"), spans, strict=True):
         typed[f"{name}_window_seconds"] = seconds_in(f"--{name}-window", span)
     if agent_share:
         typed |= {"agent_share_percent": agent_share, "timeout_policy": "split"}
@@ -126,8 +128,9 @@ def post(
         is_self_judged=judge is None or judge == poster,
         fallback_judge=fallback_judge,
         arbiter=arbiter,
-        apply_until=moment_of("--apply-until", apply_until) if apply_until else None,
+        apply_until=_optional_moment("--apply-until", apply_until),
         max_applicants=max_applicants,
+        commit_deadline=_optional_moment("--commit-deadline", commit_deadline),
         idempotency_key=key,
         **evaluation_of(standard),
         **typed,
@@ -141,9 +144,18 @@ def post(
     print_outcome(call(context, TaskOperations, offer), as_json=as_json)
 
 
-def _check_dates(deadline: str, apply_until: str | None) -> None:
+def _optional_moment(name: str, text: str | None) -> datetime | None:
+    return moment_of(name, text) if text else None
+
+
+def _check_dates(deadline: str, apply_until: str | None, commit_deadline: str | None) -> None:
     """Refuse durations with a key: repeated later they are other times, so another task."""
-    for name, text in (("--deadline", deadline), ("--apply-until", apply_until)):
+    options = {
+        "--deadline": deadline,
+        "--apply-until": apply_until,
+        "--commit-deadline": commit_deadline,
+    }
+    for name, text in options.items():
         if text is not None and is_span(text):
             raise InvalidInput(
                 f"{name} is {text!r}: with --key it must be a date, like {example_moment()}, "
@@ -263,6 +275,10 @@ def submit(
         as_json=as_json,
         signer=signer,
     )
+
+
+app.command("commit")(commit)
+app.command("reveal")(reveal)
 
 
 @app.command("judge")

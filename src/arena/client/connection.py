@@ -221,4 +221,4 @@ def _read(adapter: TypeAdapter[Any], content: bytes | str, request: httpx2.Reque
         return adapter.validate_json(content)
     except ValidationError as error:
         message = f"{place(request)} did not respond like an Arena server of this version"
-        raise InfrastructureError(f"{message}; is the address right?") from error
+        raise InfrastructureError(f"{message}; is the address right?", retryable=False) from error

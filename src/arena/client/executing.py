@@ -4,6 +4,8 @@ A program may print one of these, or the full answer itself:
 
     {"resultHash": "Qm…", "resultPreview": "function…"}   the content with this CID
     {"result": "…"}                                       the full answer
+
+What is plainly an error is refused (`output_fault.py`).
 """
 
 import asyncio
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from arena.client.output_fault import object_fault, text_fault
 from arena.errors import AgentFault, AgentSaidNothing
 
 Returned = TypeVar("Returned")
@@ -51,7 +54,9 @@ def read_output(output: bytes) -> TaskResult:
     if not text.strip():
         raise AgentSaidNothing("the program wrote nothing to its standard output")
     document = _document(text)
-    if document is None:
+    if fault := text_fault(text) if document is None else object_fault(document):
+        raise AgentFault(f'{fault}; an answer that looks so must be printed as {{"result": "…"}}')
+    if document is None or not {"result", "resultHash"} & document.keys():
         # The newline at the end comes from printing, not from the answer.
         return TaskResult(text=text.rstrip("\r\n"))
     if "resultHash" in document:
@@ -67,16 +72,14 @@ def read_output(output: bytes) -> TaskResult:
 
 
 def _document(text: str) -> dict[str, object] | None:
-    """The object with a result; None if the text itself is the answer, JSON or not."""
+    """The object that the text is; None if it is something else."""
     if not text.lstrip().startswith("{"):
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or not {"result", "resultHash"} & value.keys():
-        return None
-    return cast("dict[str, object]", value)
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
 
 
 async def call_function(

@@ -44,7 +44,15 @@ class ServerMarket:
         archive = await self._client.export_content([cid])
         await asyncio.to_thread(read_archive, self._store, archive)
 
-    async def give(self, task: Task, score: int, reason: str, *, by: str) -> Receipt:
+    async def claim(self, task: Task, token: str, *, by: str) -> None:
+        """Claim the task on the server, or renew the claim."""
+        await self._client.claim(task.id, by=by, token=token)
+
+    async def release(self, task: Task, token: str) -> None:
+        """End the claim."""
+        await self._client.release(task.id, token=token)
+
+    async def give(self, task: Task, score: int, reason: str, *, by: str, claim: str) -> Receipt:
         """Upload the record with everything it refers to, then send the verdict."""
         parts = await asyncio.to_thread(contents_of, self._store, [reason])
         archive = await asyncio.to_thread(write_archive, self._store, parts)
@@ -57,6 +65,7 @@ class ServerMarket:
             winner=task.agent,
             result_hash=task.result_hash,
             reason_uri=reason,
+            claim=claim,
         )
 
     async def open_review(self, task: Task, *, by: str) -> Review:

@@ -59,6 +59,10 @@ class AgentLoop:
         self._working: dict[int, asyncio.Task[None]] = {}
         self._submitting: set[int] = set()
         """Tasks whose results are being submitted."""
+        self._failures = 0
+        """Consecutive steps that failed."""
+        self._trouble: str | None = None
+        """The trouble that was reported last, until a step succeeds."""
         self._broken: BaseException | None = None
         """An unexpected error in the work on a task; the loop raises it."""
         self._wake = asyncio.Event()
@@ -95,7 +99,7 @@ class AgentLoop:
                     self._wake.clear()
                     await self._try_step()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._wake.wait(), self.options.poll_seconds)
+                        await asyncio.wait_for(self._wake.wait(), self._poll_seconds)
                     await asyncio.sleep(MIN_STEP_SECONDS)
                     if self._broken is not None:
                         raise self._broken
@@ -123,7 +127,19 @@ class AgentLoop:
         except (Unauthorized, InvalidInput):
             raise  # retrying does not help
         except ArenaError as error:
-            await self._report("trouble", reason=error.message)
+            self._failures += 1
+            # An outage once, not at every poll: a server may be away for days.
+            if not isinstance(error, InfrastructureError) or error.message != self._trouble:
+                self._trouble = error.message
+                await self._report("trouble", reason=error.message)
+        else:
+            self._failures, self._trouble = 0, None
+
+    @property
+    def _poll_seconds(self) -> float:
+        poll = self.options.poll_seconds
+        most = max(poll, MAX_DELAY_SECONDS)
+        return backoff_seconds(poll, max(1, self._failures), most_seconds=most)
 
     async def _start_work(self) -> None:
         """Start the assigned tasks, up to `max_concurrent` at a time."""
@@ -135,6 +151,9 @@ class AgentLoop:
             # Read again after the requests above: the task may have been submitted meanwhile.
             entry = self.journal.get(task.id)
             if entry is None or not self._is_to_do(entry) or task.id in self._working:
+                continue
+            # To be committed to and revealed by hand: `arena task commit` and `reveal`.
+            if task.commit_deadline is not None:
                 continue
             if entry.stage is Stage.ASSIGNED and now >= task.deadline:
                 await self._give_up(task, entry, "its deadline has passed")

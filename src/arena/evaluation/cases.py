@@ -13,6 +13,7 @@ from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Opening, Submission, Verdict
 from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
 from arena.sandbox.languages import check_language
+from arena.sandbox.limits import TimeBudget
 from arena.sandbox.ports import CaseResult, SandboxProvider
 from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
@@ -26,8 +27,13 @@ async def judge_cases(
     submission: Submission,
     sandbox: SandboxProvider | None,
     openings: Sequence[Opening] = (),
+    *,
+    seconds: float | None = None,
 ) -> Verdict:
-    """The share of the cases that pass, rounded down; the openings show the hidden ones."""
+    """The share of the cases that pass, rounded down; the openings show the hidden ones.
+
+    `seconds` is the time of all runs of a program together; cases not reached by then fail.
+    """
     if sandbox is None:
         raise NotJudged("test cases need a sandbox, and none is set up", retryable=False)
     try:
@@ -38,7 +44,7 @@ async def judge_cases(
         # Outside the try below: an unknown language is the caller's error, not the submission's.
         check_language(submission.language)
     try:
-        results = await _run(whole, submission, sandbox)
+        results = await _run(whole, submission, sandbox, seconds)
     except (InvalidInput, NotFound, AgentFault) as error:
         # Standard and language were checked before, so the fault is the submission's.
         finding = Finding(criterion=RUNNABLE, passed=False, reason=error.message)
@@ -95,10 +101,11 @@ def score_of(cases: Sequence[Judged], public: int) -> int:
 
 
 async def _run(
-    standard: TestCases, submission: Submission, sandbox: SandboxProvider
+    standard: TestCases, submission: Submission, sandbox: SandboxProvider, seconds: float | None
 ) -> list[CaseResult]:
     """One result per case, in order; the cases of one language share one sandbox run."""
-    options = CaseOptions(tolerance=standard.tolerance)
+    budget = None if seconds is None else TimeBudget(seconds)
+    options = CaseOptions(tolerance=standard.tolerance, budget=budget)
     groups: dict[str | None, list[int]] = {}
     for place, case in enumerate(standard.cases):
         language = case.language or standard.language or submission.language

@@ -20,6 +20,7 @@ from arena.evaluation.standard import (
     checklists,
 )
 from arena.evaluation.text import excerpt
+from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Finding, ItemAnswer, Opening, Submission, Verdict
 
@@ -46,6 +47,7 @@ async def evaluate(
     if unanswered:
         # Before anything runs: judging the other parts may cost money and would be repeated later.
         raise ReviewNeeded(unanswered)
+    limits = program_limits(standard)
 
     async def judge(part: Leaf, at: PartPath) -> Verdict:
         match part:
@@ -56,7 +58,9 @@ async def evaluate(
                 from arena.evaluation.cases import judge_cases
 
                 openings = await _unsealed(part, resources)
-                return await judge_cases(part, submission, resources.sandbox, openings)
+                return await judge_cases(
+                    part, submission, resources.sandbox, openings, seconds=limits.get(at)
+                )
             case JudgePrompt():
                 if resources.judge is None:
                     raise NotJudged(

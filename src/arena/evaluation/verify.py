@@ -27,6 +27,7 @@ from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
 from arena.evaluation.sealed import unopened
 from arena.evaluation.standard import Checklist, JudgePrompt, Leaf, PartPath, Standard, TestCases
+from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
 from arena.sandbox.ports import SandboxProvider
@@ -89,9 +90,12 @@ class _Check:
     obstacles: list[str] = field(default_factory=list[str])
     taken: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    limits: Mapping[PartPath, float] = field(default_factory=dict[PartPath, float])
+    """The total time of each part that runs programs."""
 
     async def replay(self, standard: Standard, submission: Submission) -> None:
         """Judge again what can be judged, recompute what was derived from the rest, compare."""
+        self.limits = program_limits(standard)
 
         async def judge(part: Leaf, at: PartPath) -> Verdict:
             return await self._part(part, submission, at)
@@ -133,7 +137,7 @@ class _Check:
             case Validator():
                 return await validate(standard, submission)
             case TestCases():
-                return await self._cases(standard, submission, recorded, path)
+                return await self._cases(standard, submission, recorded, at)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
                 again = partial(replay, standard, submission, recorded)
@@ -144,13 +148,15 @@ class _Check:
                 return _recompute(again, path, "answers")
 
     async def _cases(
-        self, standard: TestCases, submission: Submission, recorded: Verdict, path: str
+        self, standard: TestCases, submission: Submission, recorded: Verdict, at: PartPath
     ) -> Verdict:
+        path = _path(at)
         if mismatch := unopened(standard.sealed, recorded.openings):
             raise _Contradiction(
                 f"{path}.openings", f"openings that do not match {mismatch}", "the sealed cases"
             )
-        run = partial(judge_cases, standard, submission, self.sandbox, recorded.openings)
+        openings, seconds = recorded.openings, self.limits.get(at)
+        run = partial(judge_cases, standard, submission, self.sandbox, openings, seconds=seconds)
         try:
             verdict = await run()
             # A second run distinguishes a nondeterministic submission from a forged record.

@@ -71,6 +71,16 @@ class Call:
     commitment: str | None = None
     """The commitment; in a submission, the one computed from the result and the salt."""
     reason_uri: str | None = None
+    claim: str | None = None
+    """The token of the claim that a verdict was made under; None: given by hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallKey:
+    """An idempotency key; those of Arena's own calls are a namespace of their own."""
+
+    text: str
+    is_internal: bool = False
 
 
 def call_digest(task_id: int, call: Call) -> str:
@@ -122,6 +132,15 @@ class Receipt:
     state: TaskState | None
     """The task's state after the call."""
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A judge's process works on a task: until this expires, no other process begins it."""
+
+    task_id: int
+    token: str
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,15 @@ from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import passes_from
+from arena.evaluation.time_limit import CASE_SECONDS, fixed_seconds, judging_seconds
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.errors import BadContent
 from arena.market.task import MAX_RESULT_BYTES
+from arena.sandbox.limits import COMPILE_SECONDS
 
 MAX_STANDARD_BYTES = 1024 * 1024
+MAX_FIXED_SECONDS = 600
+"""What the functions and patterns of one standard may take; each has its own limit."""
 
 
 class Contents:
@@ -25,9 +29,11 @@ class Contents:
     def __init__(self, store: LocalStore) -> None:
         self.store = store
 
-    async def keep_standard(self, evaluation: str | Mapping[str, object]) -> None:
-        """Make sure that a standard is in the store, valid and pinned."""
-        await asyncio.to_thread(self._keep_standard, evaluation)
+    async def keep_standard(
+        self, evaluation: str | Mapping[str, object], window_seconds: int
+    ) -> None:
+        """Make sure that a standard is in the store, usable within the window, and pinned."""
+        await asyncio.to_thread(self._keep_standard, evaluation, window_seconds)
 
     async def keep_result(self, result: bytes | str) -> None:
         """Make sure that a result is in the store and pinned."""
@@ -41,14 +47,14 @@ class Contents:
         """The whole result with this CID, verified."""
         return await asyncio.to_thread(self._get, "the result", cid, MAX_RESULT_BYTES)
 
-    def _keep_standard(self, evaluation: str | Mapping[str, object]) -> None:
+    def _keep_standard(self, evaluation: str | Mapping[str, object], window_seconds: int) -> None:
         cid = cid_of_standard(evaluation)
         if isinstance(evaluation, str):
-            _check_pass_score(self._standard(cid))
+            _check_usable(self._standard(cid), window_seconds)
         else:
             data = _canonical(evaluation)
             # Before it is stored: a refused standard must leave nothing behind.
-            _check_pass_score(_valid(cid, data))
+            _check_usable(_valid(cid, data), window_seconds)
             self.store.put(data)
         # A task may last a year; tools that clean up the store must keep its standard.
         self.store.pin(cid)
@@ -115,10 +121,25 @@ def _valid(cid: str, data: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", document)
 
 
-def _check_pass_score(document: dict[str, Any]) -> None:
-    """Refuse a standard whose pass mark is not the one the market pays from."""
-    if not passes_from(read_standard_document(document), MIN_PASS_SCORE):
+def _check_usable(document: dict[str, Any], window_seconds: int) -> None:
+    """Refuse a standard with another pass mark than the market's, or one that takes too long."""
+    standard = read_standard_document(document)
+    if not passes_from(standard, MIN_PASS_SCORE):
         raise BadContent(
             f"the market pays from a score of {MIN_PASS_SCORE} on, but this standard passes from "
             f"another: set its pass_score to {MIN_PASS_SCORE}"
+        )
+    if fixed_seconds(standard) > MAX_FIXED_SECONDS:
+        raise BadContent(
+            f"the functions and patterns of this standard may take {fixed_seconds(standard):g} s, "
+            f"the most is {MAX_FIXED_SECONDS} s: use fewer parts"
+        )
+    seconds = judging_seconds(standard)
+    # Half: a submission that waits for others to be judged first must fit as well.
+    if 2 * seconds > window_seconds:
+        raise BadContent(
+            f"judging a submission may take {seconds} s ({CASE_SECONDS:g} s per case of a program, "
+            f"{COMPILE_SECONDS:g} s to compile it, {CASE_SECONDS:g} s for all cases of a function "
+            f"together), which is more than half of the window of {window_seconds} s: give each "
+            f"judge a window of at least {2 * seconds} s, or use fewer cases"
         )

@@ -57,6 +57,18 @@ class InsufficientFunds(Conflict):
     code = "insufficient_funds"
 
 
+class AlreadyClaimed(Conflict):
+    """Another process of the judge works on the task."""
+
+    code = "already_claimed"
+
+
+class LostClaim(Conflict):
+    """The claim expired, and another process of the judge has the task now."""
+
+    code = "lost_claim"
+
+
 class KeyConflict(Conflict):
     """The idempotency key was used for another call."""
 

@@ -1,43 +1,52 @@
 """Judges paid tasks: one flow for test cases, models and people.
 
-    JudgeFlow.step    for each submitted task: evaluate, keep the record, give the verdict
-        ReviewNeeded  people must answer a checklist first: a review is opened
-    TaskReviews       the last answer to that review makes the verdict, given like any other
+    JudgeFlow.step    several at once: claim, evaluate, keep the record, give the verdict
+        ReviewNeeded  people must answer a checklist first: a review is opened (`reviewing.py`)
 
 The flow keeps no state that could be lost. A task is judged while it is submitted and its window is
-open, and the market accepts only one verdict: a killed judge starts over, and of two judges the
-first verdict counts.
+open, and the market accepts only one verdict: a killed judge's claims expire and its tasks are
+judged again. Several processes may judge under one name: they share the tasks by claims.
 """
 
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
-from typing import Any, Protocol
+from time import monotonic
+from typing import Protocol
+from uuid import uuid4
 
 from arena.backoff import backoff_seconds
-from arena.errors import ArenaError, Conflict, Forbidden
+from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard_document
-from arena.evaluation.record import keep_record
 from arena.evaluation.resources import Resources, ReviewNeeded, purpose_of_task
-from arena.evaluation.verdict import Submission, Verdict
-from arena.market.call import Action, Call, Receipt
+from arena.market.call import Receipt
 from arena.market.contents import Contents
-from arena.market.errors import KeyConflict, TooLate, WrongRole, WrongState
+from arena.market.errors import AlreadyClaimed
+from arena.market.judge_queue import JudgeQueue, newcomers, to_give_up
 from arena.market.market import Market
+from arena.market.records.claims import CLAIM_SECONDS
 from arena.market.records.reading import MAX_PAGE
+from arena.market.reviewing import TaskReviews
 from arena.market.task import Task, TaskFilter, TaskState
-from arena.reviews.case import NewReview, ReviewCase
-from arena.reviews.records import close_review, get_review
-from arena.reviews.review import Review, ReviewStatus, ReviewSubject, SubjectKind
+from arena.market.verdicts import keep_verdict, read_submitted, verdict_call
+from arena.reviews.review import Review, ReviewStatus
 from arena.reviews.reviews import Reviews
-from arena.store.database import Database, shielded
 
+AT_ONCE = 4
+"""Tasks that one process judges at once, unless it is told another number."""
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
+CLAIMED_WAIT_SECONDS = 1.0
+"""After another process was faster to claim a task."""
+RENEW_SECONDS = CLAIM_SECONDS / 3
+REFRESH_SECONDS = 2.0
+"""How often new submissions are looked for while others are judged."""
+RELEASE_SECONDS = 2.0
+"""How long ending a claim may take; otherwise it expires."""
 
 
 class JudgeMarket(Protocol):
@@ -51,11 +60,19 @@ class JudgeMarket(Protocol):
         """The time that decides about windows, and every task waiting for this judge."""
         ...
 
+    async def claim(self, task: Task, token: str, *, by: str) -> None:
+        """Claim the task, or renew the claim; `AlreadyClaimed` if another process has it."""
+        ...
+
+    async def release(self, task: Task, token: str) -> None:
+        """End the claim."""
+        ...
+
     async def fetch(self, cid: str) -> None:
         """Copy verified content to the judge's store."""
         ...
 
-    async def give(self, task: Task, score: int, reason: str, *, by: str) -> Receipt:
+    async def give(self, task: Task, score: int, reason: str, *, by: str, claim: str) -> Receipt:
         """Give the verdict whose record has the CID `reason`, and publish the record."""
         ...
 
@@ -76,14 +93,27 @@ class _Postponed:
         seconds = backoff_seconds(
             FIRST_WAIT_SECONDS, self.failures[task_id], most_seconds=MAX_WAIT_SECONDS
         )
+        self.wait(task_id, now, seconds)
+
+    def wait(self, task_id: int, now: datetime, seconds: float) -> None:
         self.until[task_id] = now + timedelta(seconds=seconds)
 
     def includes(self, task_id: int, now: datetime) -> bool:
         return task_id in self.until and now < self.until[task_id]
 
 
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """A task that is being judged here."""
+
+    task: Task
+    doing: asyncio.Task[bool]
+    is_evaluated: bool = False
+    """Its verdict is being given: too late to make room for another task."""
+
+
 class JudgeFlow:
-    """Judges the tasks submitted to one judge."""
+    """Judges the tasks submitted to one judge, up to `at_once` of them at a time."""
 
     def __init__(
         self,
@@ -94,6 +124,7 @@ class JudgeFlow:
         *,
         sandbox: str,
         report: Callable[[str], None],
+        at_once: int = AT_ONCE,
     ) -> None:
         self._market = market
         self._judge = judge
@@ -101,44 +132,157 @@ class JudgeFlow:
         self._resources = resources
         self._sandbox = sandbox
         self._report = report
+        self._at_once = at_once
+        self._queue = JudgeQueue(judge)
         self._postponed = _Postponed()
+        self._work: dict[int, _Work] = {}
+        """By task, in the order in which they were begun."""
+        self._now: datetime | None = None
+        self._tasks: Sequence[Task] = ()
+        """Everything submitted to the judge, as of `_now`."""
+        self._refresh_at = 0.0
+
+    @property
+    def claimed_elsewhere(self) -> list[Task]:
+        """The tasks that other processes of this judge work on."""
+        now = self._now
+        return [
+            task
+            for task in self._tasks
+            if now and task.claimed_until and now < task.claimed_until and task.id not in self._work
+        ]
 
     async def step(self) -> int:
-        """Judge waiting tasks and end overdue ones; returns how many were judged."""
+        """Judge until no task is left that can be judged now; returns how many were judged."""
+        judged = 0
+        self._refresh_at = 0.0
+        try:
+            while True:
+                await self._begin_all()
+                if not self._work:
+                    return judged
+                doing = [work.doing for work in self._work.values()]
+                seconds = max(0.0, self._refresh_at - monotonic())
+                await asyncio.wait(doing, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+                judged += self._collect()
+        finally:
+            await self._end(list(self._work.values()))
+
+    async def _begin_all(self) -> None:
+        """Begin as many tasks as there are places for."""
+        if monotonic() >= self._refresh_at:
+            await self._refresh()
+        await self._make_room()
+        while len(self._work) < self._at_once:
+            task = self._queue.choose(self._waiting(), self._in_work())
+            if task is None:
+                return
+            self._queue.begin(task)
+            doing = asyncio.create_task(self._judge_one(task))
+            self._work[task.id] = _Work(task=task, doing=doing)
+
+    async def _refresh(self) -> None:
         for closed in await self._market.close_due():
             self._report(f"task {closed.task_id} is {closed.state}: its time had run out")
         # All, not one page: tasks that wait for people must not hide those that can be judged.
-        now, tasks = await self._market.submitted(self._judge)
+        self._now, self._tasks = await self._market.submitted(self._judge)
+        self._refresh_at = monotonic() + REFRESH_SECONDS
+
+    def _waiting(self) -> list[Task]:
+        now = self._now
+        assert now is not None
+        busy = {task.id for task in self._in_work()}
+        return [
+            task
+            for task in self._tasks
+            if task.judge_at(now) == self._judge
+            and task.id not in busy
+            and not self._postponed.includes(task.id, now)
+        ]
+
+    def _in_work(self) -> list[Task]:
+        return [*self.claimed_elsewhere, *(work.task for work in self._work.values())]
+
+    async def _make_room(self) -> None:
+        """Stop judging what holds a second place of an agent or poster while others wait."""
+        while len(self._work) >= self._at_once and newcomers(self._waiting(), self._in_work()):
+            extra = to_give_up(self._in_work())
+            work = self._work.get(extra.id) if extra else None
+            if work is None or work.is_evaluated:
+                return
+            await self._end([work])
+            self._refresh_at = 0.0  # the list still has it as claimed
+
+    async def _end(self, works: Sequence[_Work]) -> None:
+        """Cancel this work; its tasks are judged later."""
+        for work in works:
+            work.doing.cancel()
+        await asyncio.gather(*(work.doing for work in works), return_exceptions=True)
+        for work in works:
+            self._work.pop(work.task.id, None)
+
+    def _collect(self) -> int:
+        """Remove the finished work; returns how many tasks were judged."""
         judged = 0
-        # Oldest first: it usually has the least time left in its window.
-        for task in sorted(tasks, key=lambda task: task.submitted_at or now):
-            if self._is_ours(task, now) and not self._postponed.includes(task.id, now):
-                judged += await self._judge_one(task, now)
+        for work in [work for work in self._work.values() if work.doing.done()]:
+            del self._work[work.task.id]
+            # Not to be begun again from this list, which still has it as submitted.
+            if work.doing.result():
+                self._tasks = [task for task in self._tasks if task.id != work.task.id]
+                judged += 1
         return judged
 
-    def _is_ours(self, task: Task, now: datetime) -> bool:
-        """Whether it is this judge's turn: the judge's window first, then the fallback's."""
-        assert task.judge_until is not None
-        return self._judge == (task.judge if now < task.judge_until else task.fallback_judge)
-
-    async def _judge_one(self, task: Task, now: datetime) -> bool:
+    async def _judge_one(self, task: Task) -> bool:
         """Judge a task; one that cannot be judged is reported and postponed."""
+        assert self._now is not None
+        now = self._now
         try:
-            if await self._settle(task):
+            if await self._settle_claimed(task):
                 return True
         except (Conflict, Forbidden) as error:
+            if error.code == AlreadyClaimed.code:
+                self._postponed.wait(task.id, now, CLAIMED_WAIT_SECONDS)
+                self._refresh_at = 0.0
+                return False
             self._report(f"task {task.id} was not judged here: {error.message}")
         except ArenaError as error:
             self._report(f"task {task.id} cannot be judged now, will be retried: {error.message}")
         self._postponed.add(task.id, now)
         return False
 
-    async def _settle(self, task: Task) -> bool:
+    async def _settle_claimed(self, task: Task) -> bool:
+        """Settle the task under a claim, which is renewed until then."""
+        token = uuid4().hex
+        await self._market.claim(task, token, by=self._judge)
+        settling = asyncio.create_task(self._settle(task, token))
+        renewing = asyncio.create_task(self._renew(task, token))
+        try:
+            await asyncio.wait({settling, renewing}, return_when=asyncio.FIRST_COMPLETED)
+            # A claim that cannot be renewed is lost: the window has ended, or another process has
+            # the task. Its verdict would be refused.
+            return await (settling if settling.done() else renewing)
+        finally:
+            for part in (settling, renewing):
+                part.cancel()
+            await asyncio.gather(settling, renewing, return_exceptions=True)
+            with suppress(ArenaError, TimeoutError):
+                async with asyncio.timeout(RELEASE_SECONDS):
+                    await self._market.release(task, token)
+
+    async def _renew(self, task: Task, token: str) -> bool:
+        """Renew the claim until it is lost, which raises."""
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            # An unreachable server may be back before the claim expires.
+            with suppress(InfrastructureError):
+                await self._market.claim(task, token, by=self._judge)
+
+    async def _settle(self, task: Task, token: str) -> bool:
         """Give the verdict; False if people must answer first, then a review is opened."""
         assert task.result_hash is not None
         for cid in (task.evaluation_cid, task.result_hash):
             await self._market.fetch(cid)
-        document, submission = await _read(self._contents, task)
+        document, submission = await read_submitted(self._contents, task)
         standard = await asyncio.to_thread(read_standard_document, document)
         try:
             resources = replace(self._resources, purpose=purpose_of_task(task.id))
@@ -150,81 +294,17 @@ class JudgeFlow:
                 waits = f"task {task.id} waits for people: {needed.message}"
                 self._report(f"{waits}; answer with: arena review")
             return False
-        record = await _record(self._contents, task, submission, verdict, sandbox=self._sandbox)
+        self._work[task.id].is_evaluated = True
+        record = await keep_verdict(
+            self._contents, task, submission, verdict, sandbox=self._sandbox
+        )
         # The market has whole scores; rounded down, so that 59.9 does not pay.
         score = math.floor(verdict.score)
-        receipt = await self._market.give(task, score, record, by=self._judge)
+        receipt = await self._market.give(task, score, record, by=self._judge, claim=token)
         self._report(
             f"task {task.id} is {receipt.state}: score {score}, why: arena verify {record}"
         )
         return True
-
-
-class TaskReviews:
-    """Opens reviews of submitted tasks, and gives the verdicts from people's answers."""
-
-    def __init__(
-        self, database: Database, market: Market, *, sandbox: str, reviewers_needed: int
-    ) -> None:
-        self._database = database
-        self._market = market
-        self._sandbox = sandbox
-        self._reviewers_needed = reviewers_needed
-
-    async def new_review(self, team_id: str, task_id: int, *, by: str) -> NewReview:
-        """The review that a task's judge may open."""
-        task = await self._market.ledger.task(team_id, task_id)
-        if task.state is not TaskState.SUBMITTED:
-            raise WrongState(f"task {task_id} is {task.state}: there is nothing to review")
-        if by not in (task.judge, task.fallback_judge):
-            raise WrongRole(f"{by!r} is not the judge of task {task_id}")
-        if self._is_over(task):
-            raise TooLate(_why_over(task))
-        document, submission = await _read(self._market.contents, task)
-        return NewReview(
-            team_id=team_id,
-            subject=ReviewSubject(kind=SubjectKind.TASK, id=str(task_id)),
-            title=f"task {task_id}",
-            prompt=task.description,
-            standard=document,
-            submission=submission,
-            reviewers_needed=self._reviewers_needed,
-            due_at=task.fallback_until,
-        )
-
-    async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
-        """Give the verdict and close the review; both are idempotent."""
-        review = case.review
-        task = await self._market.ledger.task(review.team_id, int(review.subject.id))
-        contents = self._market.contents
-        record = await _record(contents, task, case.submission, verdict, sandbox=self._sandbox)
-        # Making a verdict may take minutes and a payment is final: if an answer was changed
-        # meanwhile, this verdict is dropped and made again from the new answers.
-        now = await get_review(self._database, review.id, None)
-        if (now.status, now.revision) != (review.status, review.revision):
-            return
-        trouble = None
-        try:
-            await self._give(task, math.floor(verdict.score), record, key=f"review {review.id}")
-        except KeyConflict:
-            pass  # already given, by a process that was killed before it closed the review
-        except (WrongState, TooLate):
-            task = await self._market.ledger.task(task.team_id, task.id)
-            if task.state is TaskState.SUBMITTED and not self._is_over(task):
-                return  # the judge's window has just closed: try again as the fallback judge
-            trouble = f"{_why_over(task)}: the answers did not count"
-        await _close(self._database, review, trouble)
-
-    async def _give(self, task: Task, score: int, reason: str, *, key: str) -> None:
-        assert task.judge_until is not None
-        is_late = self._market.ledger.now() >= task.judge_until
-        by = task.fallback_judge if is_late and task.fallback_judge else task.judge
-        call = verdict_call(task, score, reason, by=by)
-        await self._market.act(task.team_id, task.id, call, key=key)
-
-    def _is_over(self, task: Task) -> bool:
-        """Whether the last judge's window is closed."""
-        return task.fallback_until is not None and self._market.ledger.now() >= task.fallback_until
 
 
 class LocalMarket:
@@ -258,9 +338,17 @@ class LocalMarket:
     async def fetch(self, cid: str) -> None:
         """Nothing to do: the judge reads the market's own store."""
 
-    async def give(self, task: Task, score: int, reason: str, *, by: str) -> Receipt:
+    async def claim(self, task: Task, token: str, *, by: str) -> None:
+        """Claim the task, or renew the claim."""
+        await self._market.claims.take(task.team_id, task.id, by=by, token=token)
+
+    async def release(self, task: Task, token: str) -> None:
+        """End the claim."""
+        await self._market.claims.release(task.team_id, task.id, token=token)
+
+    async def give(self, task: Task, score: int, reason: str, *, by: str, claim: str) -> Receipt:
         """Give the verdict."""
-        call = verdict_call(task, score, reason, by=by)
+        call = verdict_call(task, score, reason, by=by, claim=claim)
         return await self._market.act(task.team_id, task.id, call)
 
     async def open_review(self, task: Task, *, by: str) -> Review:
@@ -268,57 +356,3 @@ class LocalMarket:
         return await self._reviews.open(
             await self._task_reviews.new_review(task.team_id, task.id, by=by)
         )
-
-
-def verdict_call(task: Task, score: int, reason: str, *, by: str) -> Call:
-    """A verdict on a task, which names the agent and the result it is about."""
-    return Call(
-        action=Action.JUDGE,
-        by=by,
-        agent=task.agent,
-        score=score,
-        result_hash=task.result_hash,
-        reason_uri=reason,
-    )
-
-
-async def _read(contents: Contents, task: Task) -> tuple[dict[str, Any], Submission]:
-    """The standard's document and the submission of a task."""
-    assert task.result_hash is not None
-    document = await contents.standard(task.evaluation_cid)
-    result = await contents.result(task.result_hash)
-    # Bytes that are not UTF-8 are replaced, so that the rest can be judged.
-    return document, Submission(output=result.decode("utf-8", "replace"))
-
-
-async def _record(
-    contents: Contents, task: Task, submission: Submission, verdict: Verdict, *, sandbox: str
-) -> str:
-    """Store the record with the CIDs that the task has; returns the record's CID."""
-    assert task.result_hash is not None
-    # The judged text differs from the result if bytes were replaced: then it gets its own CID.
-    is_text = submission.output.encode() == await contents.result(task.result_hash)
-    keep = partial(
-        keep_record,
-        contents.store,
-        task.evaluation_cid,
-        submission,
-        verdict,
-        sandbox=sandbox,
-        submission_cid=task.result_hash if is_text else None,
-    )
-    return await asyncio.to_thread(keep)
-
-
-def _why_over(task: Task) -> str:
-    """Why a task can no longer be judged."""
-    if task.judged_at is not None:
-        return f"task {task.id} was judged by {task.judged_by} at {task.judged_at.isoformat()}"
-    assert task.fallback_until is not None
-    return f"the time to judge task {task.id} ended at {task.fallback_until.isoformat()}"
-
-
-@shielded
-async def _close(database: Database, review: Review, trouble: str | None) -> None:
-    async with database.writing() as connection:
-        await close_review(connection, review, trouble=trouble)

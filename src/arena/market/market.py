@@ -17,10 +17,11 @@ from arena.errors import InvalidInput
 from arena.feed import Feed
 from arena.fields import MAX_VERSION_LENGTH
 from arena.market.agents import MarketAgent
-from arena.market.call import Action, Call, Receipt
+from arena.market.call import Action, Call, CallKey, Receipt
 from arena.market.checks import check_agent, check_amount, check_call, check_party, check_text
 from arena.market.contents import Contents, cid_of_result, cid_of_standard
 from arena.market.errors import TooEarly, WrongState
+from arena.market.records.claims import Claims
 from arena.market.records.ledger import Ledger, Signed
 from arena.market.records.reading import MAX_PAGE
 from arena.market.signing import Act, Proof, Statement, commitment_of, read_public_key
@@ -49,6 +50,7 @@ class Market:
 
     def __init__(self, database: Database, content: LocalStore, feed: Feed | None = None) -> None:
         self.ledger = Ledger(database, feed)
+        self.claims = Claims(database)
         self.contents = Contents(content)
 
     async def post_task(self, team_id: str, post: TaskPost) -> Receipt:
@@ -78,7 +80,7 @@ class Market:
         earlier = await self.ledger.preview_task(task, key=key)
         if earlier:
             return earlier
-        await self.contents.keep_standard(evaluation)
+        await self.contents.keep_standard(evaluation, task.shortest_window_seconds)
         return await self.ledger.post_task(task, key=key)
 
     async def act(
@@ -88,7 +90,7 @@ class Market:
         call: Call,
         *,
         proof: Proof | None = None,
-        key: str | None = None,
+        key: str | CallKey | None = None,
     ) -> Receipt:
         """Make a move of the table in `moves.py`, if it is allowed now.
 
@@ -118,13 +120,13 @@ class Market:
             market = await self.ledger.market_id(team_id)
             revealed = commitment_of(market, task_id, agent, result_hash, salt)
         call = Call(action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed)
-        signed, key = await self._signed(team_id, task_id, call, proof), _key(key)
+        signed, checked = await self._signed(team_id, task_id, call, proof), _key(key)
         # Checked first: a party that may not submit must not be able to fill the store either.
-        earlier = await self.ledger.preview(team_id, task_id, call, key=key, signed=signed)
+        earlier = await self.ledger.preview(team_id, task_id, call, key=checked, signed=signed)
         if earlier:
             return earlier
         await self.contents.keep_result(result)
-        return await self.ledger.act(team_id, task_id, call, key=key, signed=signed)
+        return await self.ledger.act(team_id, task_id, call, key=checked, signed=signed)
 
     async def close_due(self, team_id: str) -> Sequence[Receipt]:
         """Close every task whose time has run out; anyone may do this."""
@@ -193,5 +195,8 @@ class Market:
         )
 
 
-def _key(key: str | None) -> str:
-    return uuid4().hex if key is None else check_text("key", key, MAX_KEY_LENGTH)
+def _key(key: str | CallKey | None) -> CallKey:
+    if isinstance(key, CallKey):
+        return key
+    text = uuid4().hex if key is None else check_text("key", key, MAX_KEY_LENGTH)
+    return CallKey(text=text)

@@ -188,6 +188,8 @@ class Task(Terms):
     result_hash: Annotated[str | None, Field(alias="resultHash")] = None
     """The CID of the result, frozen when it was submitted."""
     submitted_at: datetime | None = None
+    claimed_until: datetime | None = None
+    """A process of the judge works on it; unless renewed, another may take it over from then on."""
     score: int | None = None
     """Of the verdict; after a resolution `final_score` decides."""
     judged_by: str | None = None
@@ -230,6 +232,23 @@ class Task(Terms):
     def fallback_until(self) -> datetime | None:
         """When the fallback judge's window closes; the judge's own without a fallback."""
         return _after(self.submitted_at, self.judge_window_seconds + self.fallback_window_seconds)
+
+    @property
+    def shortest_window_seconds(self) -> int:
+        """The time that each judge surely has: the judge's window or the fallback's."""
+        if self.fallback_judge is None:
+            return self.judge_window_seconds
+        return min(self.judge_window_seconds, self.fallback_window_seconds)
+
+    def judge_at(self, at: datetime) -> str | None:
+        """Whose turn it is to judge: the judge's, then the fallback judge's, then nobody's."""
+        if self.judge_until is None or self.fallback_until is None or at >= self.fallback_until:
+            return None
+        return self.judge if at < self.judge_until else self.fallback_judge
+
+    def turn_until(self, judge: str) -> datetime | None:
+        """When this judge's window closes."""
+        return self.judge_until if judge == self.judge else self.fallback_until
 
     @property
     def dispute_until(self) -> datetime | None:

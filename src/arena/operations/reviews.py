@@ -117,7 +117,7 @@ class ReviewOperations(OperationGroup):
         """A review with its submission, its items and the answers to them."""
         return await self.arena.reviews.get(review_id, self.named_team, history=history)
 
-    @post("/api/reviews/{review_id}", tag="reviews", errors=(404, 409), body="ReviewAnswers")
+    @post("/api/reviews/{review_id}", tag="reviews", errors=(403, 404, 409), body="ReviewAnswers")
     async def answer_review(
         self,
         review_id: UUID,
@@ -135,7 +135,8 @@ class ReviewOperations(OperationGroup):
 
         If the verdict cannot be made now, the answers are kept, the review stays `answered` and
         `trouble` says why; it is settled later. After `due_at` answers are refused; if the time
-        ends while the verdict is made, the review is `cancelled` and `trouble` says so.
+        ends while the verdict is made, the review is `cancelled` and `trouble` says so. The parties
+        of a task cannot answer its review.
         """
         await self.arena.reviews.answer(review_id, self.team, reviewer, answers)
         return await self.arena.reviews.get(review_id, self.team)

@@ -17,7 +17,7 @@ from arena.content.cid import parse_cid
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.fields import NameFilter, NonBlank
-from arena.market.call import ANYONE, Action, Call, Receipt, TaskStory
+from arena.market.call import ANYONE, Action, Call, Claim, Receipt, TaskStory
 from arena.market.signing import Act, Proof
 from arena.market.task import MAX_RESULT_BYTES, Cid, Party, Task, TaskFilter, TaskPost, TaskState
 from arena.operations import paging
@@ -42,6 +42,10 @@ Score = Annotated[int, Field(strict=True, ge=0, le=100)]
 ResultHash = Annotated[Cid, Field(alias="resultHash")]
 Uri = Annotated[NonBlank, Field(max_length=2000)]
 ReasonUri = Annotated[Uri, Field(alias="reasonURI")]
+ClaimToken = Annotated[
+    str,
+    Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Random; identifies the process."),
+]
 States = Annotated[
     list[TaskState] | None,
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
@@ -244,6 +248,20 @@ class TaskOperations(MarketOperations, ContentOperations):
         new = await self.arena.task_reviews.new_review(self.team, task_id, by=by)
         return await self.arena.reviews.open(new)
 
+    @move("/api/tasks/{task_id}/claim", id="claim_task", body="TaskClaim")
+    async def claim(self, task_id: TaskId, *, by: Party, token: ClaimToken) -> Claim:
+        """Claim a submitted task as a process of its judge; again with the token: renew the claim.
+
+        Processes that judge under one name share the tasks by claims. A claim expires by itself.
+        """
+        return await self.arena.market.claims.take(self.team, task_id, by=by, token=token)
+
+    @move("/api/tasks/{task_id}/release", id="release_task", body="TaskRelease")
+    async def release(self, task_id: TaskId, *, token: ClaimToken) -> Task:
+        """End a claim before it expires; nothing happens if another process has taken it over."""
+        await self.arena.market.claims.release(self.team, task_id, token=token)
+        return await self.arena.market.ledger.task(self.team, task_id)
+
     @move("/api/tasks/{task_id}/judge", id="judge_task", body="TaskJudge")
     async def judge(
         self,
@@ -258,6 +276,10 @@ class TaskOperations(MarketOperations, ContentOperations):
         reason_uri: Annotated[
             ReasonUri, Field(description="Where the verdict's record is, such as its CID.")
         ],
+        claim: Annotated[
+            ClaimToken | None,
+            Field(description="The claim it was made under; refused if another has the task now."),
+        ] = None,
         key: IdempotencyKey = None,
     ) -> Receipt:
         """Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
@@ -271,6 +293,7 @@ class TaskOperations(MarketOperations, ContentOperations):
             score=score,
             result_hash=result_hash,
             reason_uri=reason_uri,
+            claim=claim,
         )
         return await self._act(task_id, call, key)
 

@@ -35,6 +35,9 @@ Settler = Callable[[ReviewCase, Verdict], Awaitable[None]]
 """Takes the verdict of a review for its run or task: records it and closes the review, in one
 transaction, or does nothing if `close_review` returns that the answers have changed."""
 
+Admission = Callable[[Review, str], Awaitable[None]]
+"""Raises if this reviewer may not answer this review."""
+
 RETRY_SECONDS = 30.0
 """How often a server retries verdicts that could not be made."""
 WATCH_SECONDS = 1.0
@@ -54,12 +57,17 @@ class Reviews:
         *,
         feed: Feed | None = None,
         sealed_for: Callable[[Review], Unsealing] | None = None,
+        admissions: Mapping[SubjectKind, Admission] | None = None,
     ) -> None:
-        """`sealed_for` finds the hidden cases for a review, if teams have their own."""
+        """`sealed_for` finds the hidden cases for a review, if teams have their own.
+
+        `admissions` decide who may answer; without one for its subject, anybody may.
+        """
         self._database = database
         self._resources = resources
         self._settlers = settlers
         self._sealed_for = sealed_for
+        self._admissions = admissions or {}
         self._feed = feed or Feed()
         # Weak: a lock is dropped when no caller settles the review any more.
         self._locks: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
@@ -99,6 +107,9 @@ class Reviews:
         The answers are kept even if the verdict cannot be made: then the review stays `answered`,
         its `trouble` says why, and it is settled later.
         """
+        review = await records.get_review(self._database, review_id, team_id)
+        if admission := self._admissions.get(review.subject.kind):
+            await admission(review, reviewer)
         review = await records.add_answers(self._database, review_id, team_id, reviewer, answers)
         self._notify(review.team_id)
         return await self.settle(review) if review.status is ReviewStatus.ANSWERED else review

@@ -1,6 +1,7 @@
 """Runs a submission against test cases and reports which it passes."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Protocol
 from arena.errors import InvalidInput
 from arena.sandbox.arguments import checked_name
 from arena.sandbox.languages import FUNCTION_LANGUAGES
+from arena.sandbox.limits import TimeBudget
 from arena.sandbox.ports import (
     CaseOutcome,
     CaseResult,
@@ -32,6 +34,8 @@ class CaseOptions:
     """A separate process for every case, so that no state is shared between cases."""
     tolerance: float | None = None
     """The allowed difference between two numbers."""
+    budget: TimeBudget | None = None
+    """The time that all runs of a program may take together; None: no limit but each run's own."""
 
 
 DEFAULTS = CaseOptions()
@@ -58,7 +62,8 @@ async def run_tests(
     inputs = [case.input for case in cases]
     if function_name is None:
         async with _slot(provider):
-            outcome = await run_program(provider, submission, inputs)
+            budget = options.budget or TimeBudget(math.inf)
+            outcome = await run_program(provider, submission, inputs, budget)
     else:
         if submission.language not in FUNCTION_LANGUAGES:
             raise InvalidInput(

@@ -9,6 +9,8 @@ MIB = 1024 * 1024
 SUBMISSIONS_PER_CORE = 4
 """Most submissions take milliseconds; with fewer at once, cores would be idle in between."""
 STDERR_TAIL = 8000
+COMPILE_SECONDS = 60.0
+"""How long the compiler of a program may take."""
 # What the runtimes of the built-in languages print when an allocation fails.
 OUT_OF_MEMORY = re.compile(
     r"^MemoryError\b|heap limit|[Oo]ut of memory|Array buffer allocation failed|bad_alloc"
@@ -54,6 +56,23 @@ class Limits:
     """Threads of a function."""
     workspace_processes: int = 64
     """Processes and threads of a command."""
+
+
+@dataclass(slots=True)
+class TimeBudget:
+    """The time that all runs of a submission may take together."""
+
+    total_seconds: float
+    spent_seconds: float = 0.0
+
+    @property
+    def left_seconds(self) -> float:
+        """What is left of it, never below zero."""
+        return max(0.0, self.total_seconds - self.spent_seconds)
+
+    def spend(self, duration_ms: float, most_seconds: float) -> None:
+        """Count a run; waiting for a core, which lengthens a run, counts up to its own limit."""
+        self.spent_seconds += min(duration_ms / 1000, most_seconds)
 
 
 def ran_out_of_memory(stderr: str) -> bool:

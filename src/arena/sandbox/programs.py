@@ -13,6 +13,7 @@ from pathlib import Path
 from arena.errors import AgentFault, NotFound
 from arena.sandbox.errors import ProtocolViolation, SandboxFailed, ToolchainMissing
 from arena.sandbox.languages import Language, language_named
+from arena.sandbox.limits import COMPILE_SECONDS, Limit, Limits, TimeBudget
 from arena.sandbox.ports import (
     CaseOutcome,
     ExecResult,
@@ -27,7 +28,7 @@ from arena.sandbox.submission import Code
 INPUT, RESULTS = "input.json", "results"
 MAX_SHOWN = 2000
 COMMAND_NOT_FOUND = 127
-COMPILE_SECONDS = 60.0
+RUN_SECONDS = Limits().wall_seconds
 HARNESS = Path(__file__).with_name("harness")
 PYTHON_MODULES = ("encode", "python_calls")
 PYTHON_START = """
@@ -50,18 +51,24 @@ DRIVERS = {
 
 
 async def run_program(
-    provider: SandboxProvider, submission: Code, inputs: Sequence[Sequence[object]]
+    provider: SandboxProvider,
+    submission: Code,
+    inputs: Sequence[Sequence[object]],
+    budget: TimeBudget,
 ) -> FunctionOutcome:
-    """Compile once, then run once per input, each in a separate process."""
+    """Compile once, then run once per input, each in a separate process.
+
+    Once the time of all runs together is spent, the remaining inputs count as over the limit.
+    """
     language = language_named(submission.language)
     sandbox = await provider.create()
     try:
         await _require(sandbox, language)
         await sandbox.write_file(language.file, submission.source)
-        failure = await _compile(sandbox, language)
+        failure = await _compile(sandbox, language, budget)
         if failure is not None:
             return FunctionOutcome(engine=language.name, cases=[failure] * len(inputs))
-        cases = [await _run(sandbox, language, arguments) for arguments in inputs]
+        cases = [await _run(sandbox, language, arguments, budget) for arguments in inputs]
     finally:
         await sandbox.destroy()
     return FunctionOutcome(engine=language.name, cases=cases)
@@ -77,10 +84,14 @@ async def _require(sandbox: Sandbox, language: Language) -> None:
             )
 
 
-async def _compile(sandbox: Sandbox, language: Language) -> CaseOutcome | None:
+async def _compile(sandbox: Sandbox, language: Language, budget: TimeBudget) -> CaseOutcome | None:
     if language.compile is None:
         return None
-    result = await sandbox.exec(language.compile, timeout=COMPILE_SECONDS)
+    if not budget.left_seconds:
+        return _not_reached(budget)
+    seconds = min(COMPILE_SECONDS, budget.left_seconds)
+    result = await sandbox.exec(language.compile, timeout=seconds)
+    budget.spend(result.duration_ms, seconds)
     if result.exit_code == 0 and result.limit is None:
         return None
     shown = (result.stderr or result.stdout).strip()[:MAX_SHOWN]
@@ -88,14 +99,27 @@ async def _compile(sandbox: Sandbox, language: Language) -> CaseOutcome | None:
     return CaseOutcome(error=f"does not compile{reason}: {shown}", limit=result.limit)
 
 
-async def _run(sandbox: Sandbox, language: Language, arguments: Sequence[object]) -> CaseOutcome:
+async def _run(
+    sandbox: Sandbox, language: Language, arguments: Sequence[object], budget: TimeBudget
+) -> CaseOutcome:
+    left = budget.left_seconds
+    if not left:
+        return _not_reached(budget)
     try:
         await sandbox.write_file(INPUT, json.dumps(list(arguments)))
-        result = await sandbox.exec(f"{language.run} < {INPUT}")
+        # None: the provider's own limit, which an administrator may have changed.
+        timeout = left if left < RUN_SECONDS else None
+        result = await sandbox.exec(f"{language.run} < {INPUT}", timeout=timeout)
     except AgentFault as fault:
         # An earlier case may have replaced the input file by a link or a folder.
         return CaseOutcome(error=fault.message)
+    budget.spend(result.duration_ms, RUN_SECONDS)
     return read_output(result)
+
+
+def _not_reached(budget: TimeBudget) -> CaseOutcome:
+    detail = f" (all cases together have {budget.total_seconds:g} s)"
+    return over_limit(Limit.WALL_TIME, detail)
 
 
 def read_output(result: ExecResult) -> CaseOutcome:

@@ -1,6 +1,7 @@
 """The loop of an agent when things go wrong around it: nothing is done twice, nothing is hidden."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from arena import clock
+from arena.cli.executor import CommandExecutor
 from arena.client import AgentLoop, Client, Journal, LoopEvent, LoopOptions
+from arena.content.tree import cid_of
 from arena.errors import InfrastructureError, NotFound
 from arena.market.task import Task
 from market_offers import ADD, posted
@@ -322,3 +325,66 @@ async def test_it_stops_even_if_the_server_does_not_answer(
 async def test_a_server_that_is_unavailable_for_days_does_not_end_the_loop(agent: Client):
     loop = AgentLoop(agent, options=LoopOptions(retry_delay_seconds=0.0))
     await loop._pause(None, "away", 5000)  # type: ignore[arg-type]
+
+
+async def test_output_that_is_plainly_an_error_is_retried_and_never_submitted(
+    reader: Client, agent: Client, tmp_path: Path
+):
+    """F6: the command fails without saying so by its exit code, and does better the third time."""
+    outputs = [
+        '{"resultPreview": "def add"}',
+        'loading\n{"result": "x"}',
+        json.dumps({"result": ADD}),
+    ]
+    for number, output in enumerate(outputs, start=1):
+        (tmp_path / f"output-{number}").write_text(output)
+    program = tmp_path / "solver.sh"
+    program.write_text(f'cd {tmp_path}; echo x >> runs; cat "output-$(wc -l < runs | tr -d " ")"')
+    task_id = await posted(reader, assignment="first")
+    execute = CommandExecutor(["sh", str(program)], tmp_path / "jobs", timeout_seconds=60)
+    loop = AgentLoop(agent, execute=execute, options=QUICK)
+    reasons: list[str] = []
+    loop.on("retrying", lambda event: reasons.append(event.reason or ""))
+    kinds: list[str] = []
+    loop.on("*", lambda event: kinds.append(event.kind))
+    await run_until(loop, lambda: "submitted" in kinds)
+    assert ["resultPreview" in reasons[0], "other lines" in reasons[1], len(reasons)] == [
+        True,
+        True,
+        2,
+    ]
+    assert (await reader.task(task_id)).task.result_hash == cid_of(ADD.encode())
+
+
+async def test_an_outage_is_reported_once(agent: Client, monkeypatch: pytest.MonkeyPatch):
+    calls: list[int] = []
+
+    async def away() -> Any:
+        calls.append(1)
+        raise InfrastructureError("no response")
+
+    monkeypatch.setattr(agent, "market", away)
+    loop = AgentLoop(agent, options=LoopOptions(poll_seconds=0.01))
+    reasons: list[str | None] = []
+    loop.on("trouble", lambda event: reasons.append(event.reason))
+    await run_until(loop, lambda: len(calls) > 2)
+    assert reasons == ["no response"]
+
+
+async def test_a_task_that_needs_a_commitment_is_left_to_the_person_who_applied(
+    reader: Client, agent: Client
+):
+    now = clock.now()
+    task_id = await posted(
+        reader,
+        assignment="first",
+        commit_deadline=now + timedelta(minutes=10),
+        deadline=now + timedelta(hours=1),
+    )
+    await agent.apply(task_id)
+    executed: list[int] = []
+    loop = AgentLoop(agent, execute=lambda task: executed.append(task.id) or ADD, options=QUICK)
+    await loop.step()
+    await loop.step()
+    assert executed == []
+    assert not loop._working

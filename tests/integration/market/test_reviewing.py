@@ -3,24 +3,29 @@
 import re
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import update
+from sqlalchemy import select, update
 
+from arena.amounts import Amount
 from arena.assembly import open_arena
 from arena.errors import Conflict
 from arena.evaluation.resources import Resources
 from arena.evaluation.sealed import SealedFolder, commitment_of, seal, write_private_part
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
-from arena.market.errors import TooLate
-from arena.market.judging import TaskReviews
+from arena.market.call import CallKey
+from arena.market.errors import TooLate, WrongRole
+from arena.market.reviewing import TaskReviews
 from arena.market.task import TaskState
 from arena.reviews.records import add_answers
 from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
 from arena.reviews.reviews import Reviews
 from arena.settings import Settings
+from arena.store.migrations import downgrade, upgrade
+from arena.store.tables.market import MarketCalls as Calls
 from arena.store.tables.reviews import Reviews as Table
 from market_desk import TEAM, Desk
 
@@ -212,4 +217,103 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
         leave(shared.of_team(TEAM))
         done = await house.reviews.settle(answered)
         assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
+    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID
+
+
+@pytest.mark.parametrize(
+    ("reviewer", "role"),
+    [
+        ("solver", "is its agent"),
+        ("ann", "is its poster"),
+        ("abe", "is its arbiter"),
+        ("rival", "has applied for it"),
+        # The same name, written differently.
+        ("Solver", "is its agent"),
+        (" ann ", "is its poster"),
+        ("ａｎｎ", "is its poster"),
+        ("solver@1.0.0", "is its agent"),
+        ("solver:1.0.0", "is its agent"),
+    ],
+)
+async def test_the_parties_of_a_task_cannot_answer_its_review(
+    desk: Desk, settings: Settings, reviewer: str, role: str
+):
+    disputes = {"dispute_window_seconds": 60, "arbiter": "abe", "arbiter_window_seconds": 60}
+    task_id = await desk.post(**disputes)
+    for agent in ("solver", "rival"):
+        await desk.apply(task_id, agent)
+    await desk.assign(task_id)
+    await desk.submit(task_id)
+    answers = [ReviewAnswer(item=0, passed=True)]
+    async with open_arena(settings) as house:
+        review = await house.reviews.open(
+            await house.task_reviews.new_review(TEAM, task_id, by="jim")
+        )
+        with pytest.raises(WrongRole, match=f"{role}; somebody else must answer"):
+            await house.reviews.answer(review.id, TEAM, reviewer, answers)
+        assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.SUBMITTED
+        # Their answer was not recorded, and others may answer, the judge as well.
+        assert (await house.reviews.get(review.id, TEAM)).items[0].answers == ()
+        await house.reviews.answer(review.id, TEAM, "jim", answers)
+    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.JUDGED
+
+
+async def test_the_poster_of_a_self_judged_task_may_answer_as_its_judge(
+    desk: Desk, settings: Settings
+):
+    task_id = await desk.submitted(judge=None, is_self_judged=True)
+    async with open_arena(settings) as house:
+        review = await house.reviews.open(
+            await house.task_reviews.new_review(TEAM, task_id, by="ann")
+        )
+        await house.reviews.answer(review.id, TEAM, "ann", [ReviewAnswer(item=0, passed=True)])
+    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID
+
+
+async def test_a_callers_key_cannot_take_the_place_of_an_internal_one(desk: Desk):
+    """F2: the deposit's key is that of the review's verdict, as 0.1 wrote it."""
+    tasks, reviews = reviewed(desk, Resources())
+    task_id = await desk.submitted()
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    await desk.market.deposit_test_money(TEAM, "mallory", 1, key=f"review {review.id}")
+    done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
+    task = await desk.market.ledger.task(TEAM, task_id)
+    assert (done.status, task.state) == (ReviewStatus.DONE, TaskState.PAID)
+
+
+async def test_a_conflict_of_keys_alone_does_not_close_a_review(desk: Desk):
+    tasks, reviews = reviewed(desk, Resources())
+    task_id = await desk.submitted()
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    key = CallKey(text=f"review {review.id}", is_internal=True)
+    await desk.market.ledger.deposit(TEAM, "mallory", Amount(1), key=key)
+    kept = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
+    assert kept.status is ReviewStatus.ANSWERED
+    assert "was used for another call" in (kept.trouble or "")
+    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.SUBMITTED
+
+
+async def test_a_verdict_that_0_1_gave_under_a_callers_key_is_recognised(desk: Desk):
+    tasks, reviews = reviewed(desk, Resources())
+    task_id, other = await desk.submitted(), await desk.submitted()
+    await reviews.open(await tasks.new_review(TEAM, task_id, by="jim"))
+    (review,) = await reviews.list(TEAM)
+    await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
+    # Anybody could use such a key: this one is not of a review's verdict.
+    await desk.judge(other, 70, key=f"review {uuid4()}")
+
+    async with desk.database.writing() as connection:  # the rows as 0.1 left them, killed midway
+        internal = Calls.internal_key.is_not(None)
+        named = update(Calls).where(internal).values(idempotency_key=Calls.internal_key)
+        await connection.execute(named)
+        row = update(Table).where(Table.id == review.id)
+        await connection.execute(row.values(status=ReviewStatus.ANSWERED, completed_at=None))
+        await connection.run_sync(downgrade, "0006")
+        await connection.run_sync(upgrade)
+        moved = (await connection.execute(select(Calls.task_id).where(internal))).scalars().all()
+    assert moved == [task_id]
+    assert (await reviews.settle_answered()).settled == [review.id]
+    assert (await reviews.get(review.id, TEAM)).review.trouble is None
     assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID

@@ -17,7 +17,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 from arena import clock
 from arena.amounts import CURRENCY, Amount
 from arena.errors import InvalidInput
-from arena.market.call import NewEvent, Receipt
+from arena.market.call import CallKey, NewEvent, Receipt
 from arena.market.errors import InsufficientFunds, KeyConflict
 from arena.market.money import OUTSIDE, NewEntry
 from arena.market.records.rows import to_receipt
@@ -71,17 +71,16 @@ def numbered_insert(
 
 
 async def find_call(
-    connection: AsyncConnection, team_id: str, key: str, digest: str
+    connection: AsyncConnection, team_id: str, key: CallKey, digest: str
 ) -> Receipt | None:
     """The receipt of the earlier call with this key; None if the key is new."""
-    query = select(MarketCalls.__table__).where(
-        MarketCalls.team_id == team_id, MarketCalls.idempotency_key == key
-    )
+    column = MarketCalls.internal_key if key.is_internal else MarketCalls.idempotency_key
+    query = select(MarketCalls.__table__).where(MarketCalls.team_id == team_id, column == key.text)
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None
     if row.digest != digest:
-        raise KeyConflict(f"the key {key!r} was used for another call: use a new one")
+        raise KeyConflict(f"the key {key.text!r} was used for another call: use a new one")
     return to_receipt(row)
 
 
@@ -89,7 +88,7 @@ async def add_call(
     connection: AsyncConnection,
     team_id: str,
     *,
-    key: str,
+    key: CallKey,
     digest: str,
     action: str,
     at: datetime,
@@ -98,7 +97,9 @@ async def add_call(
     """Record a completed call; returns its receipt."""
     task_id, state = (task.id, task.state) if task else (None, None)
     row = {
-        "idempotency_key": key,
+        # An internal call has a random key here: the column must have one.
+        "idempotency_key": uuid4().hex if key.is_internal else key.text,
+        "internal_key": key.text if key.is_internal else None,
         "digest": digest,
         "action": action,
         "task_id": task_id,

@@ -18,6 +18,7 @@ from arena.market.agents import MarketAgent, Reputation
 from arena.market.call import (
     Action,
     Call,
+    CallKey,
     EventKind,
     NewEvent,
     Receipt,
@@ -38,6 +39,7 @@ from arena.market.records.book import (
     post_entry,
     read_book,
 )
+from arena.market.records.claims import check_claim
 from arena.market.records.reading import (
     LedgerReader,
     find_agent,
@@ -83,7 +85,7 @@ class Ledger(LedgerReader):
 
     # Tasks
 
-    async def post_task(self, task: Task, *, key: str) -> Receipt:
+    async def post_task(self, task: Task, *, key: CallKey) -> Receipt:
         """Row 1 of the moves: open a task and lock its reward. The ledger sets its id and time."""
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
@@ -101,7 +103,7 @@ class Ledger(LedgerReader):
         return await self._once(task.team_id, key, _offer_digest(task), Action.POST, write)
 
     @shielded
-    async def preview_task(self, task: Task, *, key: str) -> Receipt | None:
+    async def preview_task(self, task: Task, *, key: CallKey) -> Receipt | None:
         """Raise what `post_task` would raise about the terms; the receipt if it was done before."""
         async with self._database.reading() as connection:
             earlier = await find_call(connection, task.team_id, key, _offer_digest(task))
@@ -110,12 +112,14 @@ class Ledger(LedgerReader):
             return earlier
 
     async def act(
-        self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
+        self, team_id: str, task_id: int, call: Call, *, key: CallKey, signed: Signed | None = None
     ) -> Receipt:
         """Any other row: make the move, if the table of moves allows it now."""
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
             before = await read_task(connection, team_id, task_id)
+            if call.claim is not None:
+                await check_claim(connection, before, call.claim)
             full, step = await _decide(connection, before, call, signed, at)
             if signed:
                 statement, proof = signed
@@ -127,7 +131,7 @@ class Ledger(LedgerReader):
 
     @shielded
     async def preview(
-        self, team_id: str, task_id: int, call: Call, *, key: str, signed: Signed | None = None
+        self, team_id: str, task_id: int, call: Call, *, key: CallKey, signed: Signed | None = None
     ) -> Receipt | None:
         """Raise what `act` would raise now; the receipt if the call was done before."""
         async with self._database.reading() as connection:
@@ -139,18 +143,24 @@ class Ledger(LedgerReader):
 
     # Money
 
-    async def deposit(self, team_id: str, name: str, amount: Amount, *, key: str) -> Receipt:
+    async def deposit(self, team_id: str, name: str, amount: Amount, *, key: CallKey) -> Receipt:
         """From outside into a party's account."""
         entry = transfer(EntryKind.DEPOSIT, OUTSIDE, user(name), amount)
         return await self._move_cash(team_id, name, amount, EventKind.DEPOSITED, entry, key)
 
-    async def withdraw(self, team_id: str, name: str, amount: Amount, *, key: str) -> Receipt:
+    async def withdraw(self, team_id: str, name: str, amount: Amount, *, key: CallKey) -> Receipt:
         """From a party's account to the outside."""
         entry = transfer(EntryKind.WITHDRAWAL, user(name), OUTSIDE, amount)
         return await self._move_cash(team_id, name, amount, EventKind.WITHDRAWN, entry, key)
 
     async def _move_cash(
-        self, team_id: str, name: str, amount: Amount, kind: EventKind, entry: NewEntry, key: str
+        self,
+        team_id: str,
+        name: str,
+        amount: Amount,
+        kind: EventKind,
+        entry: NewEntry,
+        key: CallKey,
     ) -> Receipt:
         async def write(connection: AsyncConnection, at: datetime) -> None:
             await post_entry(connection, team_id, entry, at)
@@ -162,7 +172,7 @@ class Ledger(LedgerReader):
 
     @shielded
     async def _once(
-        self, team_id: str, key: str, digest: str, action: str, write: Write
+        self, team_id: str, key: CallKey, digest: str, action: str, write: Write
     ) -> Receipt:
         """Write under the lock of the book; returns the earlier receipt if the key was used."""
         async with self._database.writing() as connection:
@@ -183,7 +193,7 @@ class Ledger(LedgerReader):
 
     @shielded
     async def register(
-        self, team_id: str, new: MarketAgent, signed: Signed, *, key: str
+        self, team_id: str, new: MarketAgent, signed: Signed, *, key: CallKey
     ) -> MarketAgent:
         """Register an agent, or update its version; no change if nothing differs."""
         statement, proof = signed
@@ -268,8 +278,8 @@ async def _write(
             "applied_at": at,
         }
         await connection.execute(insert(MarketApplications), row)
-    # Only the changed columns, so never the terms.
-    old, new = from_task(before), from_task(task)
+    # Only the changed columns, so never the terms. A move that ends the judging ends its claim.
+    old, new = from_task(before), from_task(replace(task, claimed_until=None))
     changed = {name: value for name, value in new.items() if value != old[name]}
     if changed:
         await connection.execute(

@@ -44,11 +44,17 @@ class MarketCalls(Table):
     """Every completed call by its idempotency key; a repeated call gets the same receipt."""
 
     __tablename__ = "market_calls"
-    __table_args__ = (UniqueConstraint("team_id", "idempotency_key"),)
+    __table_args__ = (
+        UniqueConstraint("team_id", "idempotency_key"),
+        Index("ix_market_calls_internal", "team_id", "internal_key", unique=True),
+    )
 
     team_id: Mapped[str] = column(String(100), primary_key=True)
     id: Mapped[int] = column(Id, primary_key=True, autoincrement=False)
     idempotency_key: Mapped[str] = column(String(200))
+    """The caller's key, or a random one."""
+    internal_key: Mapped[str | None] = column(String(200))
+    """The key of a call that Arena itself makes: no caller's key can equal it."""
     digest: Mapped[str] = column(String(64))
     """Of the request; the same key with another digest is refused."""
     action: Mapped[str] = column(String(30))
@@ -103,6 +109,9 @@ class MarketTasks(Table):
     commitment: Mapped[str | None] = column(String(64))
     result_hash: Mapped[str | None] = column(String(128))
     submitted_at: Mapped[datetime | None]
+    claim_token: Mapped[str | None] = column(String(64))
+    """Of the judge's process that works on it; its verdict is refused once another has it."""
+    claimed_until: Mapped[datetime | None]
     score: Mapped[int | None]
     judged_by: Mapped[str | None] = column(PARTY)
     judged_at: Mapped[datetime | None]
