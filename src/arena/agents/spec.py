@@ -28,6 +28,9 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 REFERENCE = re.compile(r"\$\{([^}]*)\}")
 """`${NAME}`: the value of an environment variable, filled in when the agent is connected."""
 
+PROMPT = "{prompt}"
+"""Stands for the prompt in an argument of a command."""
+
 _CALLABLE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _SECRET_HEADER = re.compile(r"authorization|cookie|token|secret|password|api[-_]?key", re.I)
@@ -44,7 +47,15 @@ def _check_command(command: str) -> str:
         raise ValueError("names no program; write for example: python3 my_agent.py")
     if "\0" in command:
         raise ValueError("must not contain NUL")
+    if PROMPT in words[0]:
+        raise ValueError("must name a program first; {prompt} can be one of its arguments")
     return command
+
+
+def _check_path(path: str) -> str:
+    if not path.strip() or "\0" in path:
+        raise ValueError("must be a path, for example .venv/bin/python or src")
+    return path
 
 
 def _check_callable(reference: str) -> str:
@@ -111,10 +122,33 @@ class CommandSpec:
 
     type: Literal["command"] = "command"
     command: Annotated[str, AfterValidator(_check_command)]
-    """Split into words as a shell would, but run without one; `{python}` is this interpreter."""
+    """Split into words as a shell would, but run without one; `{python}` is this interpreter.
+
+    `{prompt}` in an argument is replaced by the prompt.
+    """
+    input: Literal["json", "text", "none"] | None = None
+    """What stdin gets. Default: the question as JSON; nothing if an argument has the prompt."""
     persistent: bool = False
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the program gets too; their values are secrets."""
+
+    @property
+    def has_prompt(self) -> bool:
+        """Whether the prompt is passed as an argument."""
+        return PROMPT in self.command
+
+    @property
+    def stdin(self) -> Literal["json", "text", "none"]:
+        """What stdin gets."""
+        return self.input or ("none" if self.has_prompt else "json")
+
+    def __post_init__(self) -> None:
+        if self.persistent and self.has_prompt:
+            raise ValueError("must not have {prompt}: a persistent program reads its questions")
+        if self.persistent and self.stdin != "json":
+            raise ValueError("must not have 'input': a persistent program reads lines of JSON")
+        if self.stdin == "none" and not self.has_prompt:
+            raise ValueError("must have {prompt} in its command if 'input' is none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +160,10 @@ class PythonSpec:
     type: Literal["python"] = "python"
     callable: Annotated[str, AfterValidator(_check_callable)]
     """`module:function`; the module is searched next to the agent's file first."""
+    python: Annotated[str, AfterValidator(_check_path)] | None = None
+    """Its interpreter: a path relative to the agent's file, or a program in PATH."""
+    path: tuple[Annotated[str, AfterValidator(_check_path)], ...] = ()
+    """More folders with modules, relative to the agent's file, searched after that file's own."""
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the function gets too; their values are secrets."""
 

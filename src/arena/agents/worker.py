@@ -1,7 +1,8 @@
-"""Runs a Python function for Arena in its own process: `python -P worker.py module:function`.
+"""Runs a Python function for Arena in its own process: `python worker.py module:function [path…]`.
 
-This file stands alone and imports little, because it is started often. It reads a JSON string (the
-prompt) per line and writes a line per answer; the first byte says what it is:
+This file stands alone: it may run in any Python from 3.9 on, without Arena. It imports little,
+because it is started often. It reads a JSON string (the prompt) per line and writes a line per
+answer; the first byte says what it is:
 
     +           the function is loaded, ready for questions (once, at the start)
     =JSON       the answer: text, or an object with `output` and perhaps `usage`
@@ -26,8 +27,8 @@ MAX_OUTPUT_CHARACTERS = 1024 * 1024
 """Arena keeps at most this many bytes; one more shows that the output was longer."""
 
 
-def main(reference: str) -> None:
-    """Serve questions until stdin ends."""
+def main(reference: str, paths: "list[str]") -> None:
+    """Serve questions until stdin ends; `paths` are more folders with modules."""
     source = os.fdopen(os.dup(0), "rb")
     target = os.dup(1)
     # What the function prints goes to stderr, and its child processes cannot reach the pipes:
@@ -37,6 +38,7 @@ def main(reference: str) -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     try:
+        search(paths)
         function = find(reference)
     except BaseException as error:  # importing a module can raise anything
         send(target, b"-", describe(error))
@@ -46,9 +48,16 @@ def main(reference: str) -> None:
         send(target, *reply(function, json.loads(line)))
 
 
+def search(paths: "list[str]") -> None:
+    """Search the working folder first, then `paths`, and never the folder of this file."""
+    # It has a `secrets.py` and a `http.py`. Not `python -P`, which is new in 3.11.
+    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow
+    rest = sys.path[1:] if sys.path[:1] == [own] else sys.path
+    sys.path[:] = [os.getcwd(), *paths, *rest]  # noqa: PTH109
+
+
 def find(reference: str) -> Callable[[str], object]:
     """The function called `module:function`."""
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - pathlib doubles the time to start
     module, _, name = reference.partition(":")
     found: object = import_module(module)
     for part in name.split("."):
@@ -129,4 +138,4 @@ def describe(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])
