@@ -37,6 +37,15 @@ _SECRET_HEADER = re.compile(r"authorization|cookie|token|secret|password|api[-_]
 # Arena sets these itself; a second one would make the request invalid.
 _OWN_HEADERS = {"content-length", "host", "transfer-encoding", "connection", "accept-encoding"}
 
+_OWN_OPTIONS = {
+    "model": "it is a key of the connector",
+    "messages": "the prompt and 'system' become the messages",
+    "stream": "Arena reads whole answers",
+    "stream_options": "Arena reads whole answers",
+    "n": "Arena asks once for each trial",
+}
+"""What the OpenAI connector sets itself, and why it is not an option."""
+
 
 def _check_command(command: str) -> str:
     try:
@@ -100,6 +109,13 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
                 f" and write ${{NAME}} here"
             )
     return headers
+
+
+def _check_options(options: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    for name, instead in _OWN_OPTIONS.items():
+        if name in options:
+            raise ValueError(f"must not have {name!r}: {instead}")
+    return options
 
 
 def _check_pointer(pointer: str) -> str:
@@ -198,6 +214,17 @@ class HttpSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a model costs."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    input_usd_per_million: Annotated[float, Field(ge=0, le=1e6)]
+    """Dollars per million input tokens."""
+    output_usd_per_million: Annotated[float, Field(ge=0, le=1e6)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAISpec:
     """A model behind an OpenAI-compatible chat endpoint."""
 
@@ -209,8 +236,23 @@ class OpenAISpec:
     system: str | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    options: Annotated[dict[str, JsonValue], AfterValidator(_check_options)] = field(
+        default_factory=dict[str, JsonValue]
+    )
+    """Sent as they are in the body of every request: tools, response_format, reasoning_effort."""
+    headers: Headers = field(default_factory=dict[str, str])
+    """Sent with every request; `${NAME}` is replaced by the environment variable NAME."""
+    price: Price | None = None
+    """What the model costs; without it the price list knows it by the name `model`, or not."""
     api_key_env: VariableName | None = None
     """The variable that holds the key; without it no key is sent (a local server)."""
+
+    def __post_init__(self) -> None:
+        for name in ("temperature", "max_tokens"):
+            if name in self.options and getattr(self, name) is not None:
+                raise ValueError(f"must have {name!r} once: as a key, or among the options")
+        if self.api_key_env and "authorization" in {name.lower() for name in self.headers}:
+            raise ValueError("must have 'api_key_env' or a header 'Authorization', not both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ because it is started often. It reads a JSON string (the prompt) per line and wr
 answer; the first byte says what it is:
 
     +           the function is loaded, ready for questions (once, at the start)
-    =JSON       the answer: text, or an object with `output` and perhaps `usage`
+    =JSON       the answer: text, or an object with `output` (`usage`, `steps`, `truncated`)
     ?JSON       the function returned something else: its type
     !JSON       the function raised: what and where
     -JSON       there is no such module or function: why (then the process ends)
@@ -78,7 +78,12 @@ def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object
     if isinstance(value, str):
         return b"=", cut(value)
     if has_output(value):
-        return b"=", {"output": cut(value["output"]), "usage": value.get("usage")}
+        answer = {"output": cut(value["output"]), "usage": value.get("usage")}
+        if "steps" in value:
+            answer["steps"] = json_or_type(value["steps"])
+        if value.get("truncated") is True:
+            answer["truncated"] = True
+        return b"=", answer
     return b"?", type(value).__name__
 
 
@@ -90,6 +95,15 @@ def is_awaitable(value: object) -> "TypeGuard[Awaitable[object]]":
 def has_output(value: object) -> "TypeGuard[dict[str, object]]":
     """Whether the function returned its answer in a dict."""
     return isinstance(value, dict) and "output" in value
+
+
+def json_or_type(value: object) -> object:
+    """`value` if it is JSON, else its type: an answer does not fail because of its steps."""
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return type(value).__name__
+    return value
 
 
 def cut(output: object) -> object:

@@ -9,6 +9,7 @@ from arena.agents.connector import AgentBusy, Answer, Connector, Question
 from arena.agents.connectors import connect
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentUnavailable, InfrastructureError
+from arena.models.step import kept_steps
 from arena.models.throttle import Entry, Throttle, WaitTooLong
 from arena.models.turns import Turns
 from arena.models.usage import priced
@@ -141,8 +142,12 @@ async def ask(connector: Connector, question: Question) -> Answer:
     if not output.strip():
         raise AgentSaidNothing
     usage = answer.usage
-    if usage.model and usage.cost_usd is None:
+    if usage.model and usage.cost_usd is None and not answer.is_priced:
         usage = await asyncio.to_thread(priced, usage)  # the price list takes 0.5 s to load
+    if answer.steps:
+        steps, problem = kept_steps(answer.steps)
+        problem = problem or answer.steps_problem
+        return replace(answer, output=output, usage=usage, steps=steps, steps_problem=problem)
     if output is answer.output and usage is answer.usage:
         return answer
     return replace(answer, output=output, usage=usage)
