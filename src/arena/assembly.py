@@ -175,7 +175,11 @@ class Arena:
         from arena.runs.verdicts import Recorder
 
         settings = self.settings
-        retries = Retries(count=settings.retries, delay_seconds=settings.retry_delay_seconds)
+        retries = Retries(
+            count=settings.retries,
+            delay_seconds=settings.retry_delay_seconds,
+            max_wait_seconds=settings.max_wait_seconds,
+        )
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=self.database,

@@ -91,6 +91,8 @@ class Settings(BaseModel):
     """Retries of a test after an infrastructure error."""
     retry_delay_seconds: float = Field(default=0.5, ge=0, le=60)
     """Delay before the first retry; it doubles with each retry."""
+    max_wait_seconds: float = Field(default=600, ge=0, le=86_400)
+    """How long a run waits for an agent that throttles (Retry-After)."""
     reviewers_needed: int = Field(default=1, ge=1, le=MAX_REVIEWERS)
     """Reviewers required per item of a checklist."""
     weights: dict[str, Decimal] = Field(default={})

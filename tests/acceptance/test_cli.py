@@ -300,3 +300,28 @@ def test_a_program_gets_the_question_that_the_guide_shows(shell, tmp_path: Path)
         run_id, *rest = question["id"].split(":")
         assert UUID(run_id).version == 4
         assert rest == [test_id, "1"]
+
+
+def test_a_cut_answer_and_the_tools_an_agent_called_are_shown(shell, tmp_path: Path):
+    agents, tests = tmp_path / "agents", tmp_path / "tests"
+    body = """
+        steps = [{"tool": "look<up>", "arguments": {"word": prompt}, "result": 7}]
+        return {"output": "SAY WORD1", "steps": steps, "truncated": True}
+    """
+    write_agent(agents, "doer", body)
+    write_tests(tests / "mine.yaml", count=1, agents=["doer"])
+    done = shell.arena("run", "doer", "--agents", str(agents), "--tests", str(tests))
+    assert "the answer was cut; called look<up>" in " ".join(done.stdout.split())
+    run_id = re.search(r"run ([0-9a-f-]{36})", done.stdout)[1]
+    (result,) = shell.json("runs", "show", run_id)["results"]
+    assert result["actual_output"] == {"output": "SAY WORD1", "truncated": True}
+    step = {"tool": "look<up>", "arguments": {"word": "say word1"}, "result": 7, "time": None}
+    assert result["steps"] == [step]
+    assert shell.arena("report", run_id, "--html", str(tmp_path / "report")).returncode == 0
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "The answer was cut" in page
+    assert "look&lt;up&gt;" in page
+    done = shell.arena("agents", "check", "doer", "--agents", str(agents))
+    assert "asked: Hello! What can you do?" in done.stdout
+    assert "(the answer was cut)" in done.stdout
+    assert "look<up>" in done.stdout

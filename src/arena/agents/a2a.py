@@ -20,9 +20,11 @@ from a2a.types import (
     Artifact,
     CancelTaskRequest,
     GetTaskRequest,
+    ListTasksRequest,
     Message,
     Part,
     Role,
+    SendMessageConfiguration,
     SendMessageRequest,
     StreamResponse,
     Task,
@@ -52,7 +54,9 @@ from arena.models.usage import Usage, usage_from
 
 CANCEL_SECONDS = 2.0
 """How long an agent may take to confirm that its task is cancelled."""
-_POLL_SECONDS = (0.1, 0.2, 0.5, 1.0)
+_POLL_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_LISTED_TASKS = 100
+"""How many of an agent's newest tasks are searched for one whose id it has not sent yet."""
 # A stream wraps every few characters in an event of some hundred bytes.
 _MAX_STREAM_BYTES = 32 * MAX_OUTPUT_BYTES
 
@@ -62,13 +66,9 @@ _FAILED = {
     TaskState.TASK_STATE_REJECTED: "was rejected",
     TaskState.TASK_STATE_CANCELED: "was cancelled by the agent",
 }
-_FINAL = {
-    *_FAILED,
-    TaskState.TASK_STATE_COMPLETED,
-    # Nobody answers its counter-question, so there will be no more output.
-    TaskState.TASK_STATE_INPUT_REQUIRED,
-    TaskState.TASK_STATE_AUTH_REQUIRED,
-}
+_FINAL = {*_FAILED, TaskState.TASK_STATE_COMPLETED}
+_WAITING = {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
+"""Not final, but nobody answers its counter-question, so there will be no more output."""
 
 
 class Transcript:
@@ -87,6 +87,11 @@ class Transcript:
     def is_final(self) -> bool:
         """Whether the answer is complete."""
         return self._state in _FINAL if self.task_id else bool(self._message)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the task waits for somebody to answer it."""
+        return self._state in _WAITING
 
     @property
     def failure(self) -> str | None:
@@ -196,14 +201,18 @@ class A2AAgent:
             follow_redirects=False,
         )
         self._client: Client | None = None
+        self._is_streaming = False
         self._resolving = asyncio.Lock()
 
     async def answer(self, question: Question) -> Answer:
         """Send the question and collect the agent's output until its task has ended."""
-        transcript = Transcript()
+        transcript, message_id = Transcript(), str(uuid4())
+        message = Message(
+            message_id=message_id, role=Role.ROLE_USER, parts=[Part(text=question.prompt)]
+        )
         try:
             async with asyncio.timeout(question.timeout_seconds):
-                await self._converse(question, transcript)
+                await self._converse(message, transcript)
         except TimeoutError:
             raise AgentTimedOut(timed_out(question)) from None
         except TooLong:
@@ -214,30 +223,32 @@ class A2AAgent:
             raise self._fault(error) from None
         finally:
             if not transcript.is_final:
-                await self._cancel(transcript.task_id)
+                await self._cancel(transcript.task_id, message_id)
         return _answer(transcript)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._http.aclose()
 
-    async def _converse(self, question: Question, transcript: Transcript) -> None:
+    async def _converse(self, message: Message, transcript: Transcript) -> None:
         client = await self._resolve()
-        message = Message(
-            message_id=str(uuid4()), role=Role.ROLE_USER, parts=[Part(text=question.prompt)]
-        )
-        events = client.send_message(SendMessageRequest(message=message))
+        # Without a stream the agent is asked to return at once: only then is its task's id known,
+        # and the task can be cancelled.
+        configuration = SendMessageConfiguration(return_immediately=not self._is_streaming)
+        request = SendMessageRequest(message=message, configuration=configuration)
+        events = client.send_message(request)
         async with contextlib.aclosing(cast(AsyncGenerator[StreamResponse], events)):
             async for event in events:
                 transcript.add(event)
-                if transcript.is_final or transcript.size > MAX_OUTPUT_BYTES:
+                is_over = transcript.is_final or transcript.is_stuck
+                if is_over or transcript.size > MAX_OUTPUT_BYTES:
                     return
         await self._poll(client, transcript)
 
     async def _poll(self, client: Client, transcript: Transcript) -> None:
         """Poll the task: some agents return at once with a running task."""
         pauses = iter(_POLL_SECONDS)
-        while transcript.task_id and not transcript.is_final:
+        while transcript.task_id and not (transcript.is_final or transcript.is_stuck):
             await asyncio.sleep(next(pauses, _POLL_SECONDS[-1]))
             transcript.add_task(await client.get_task(GetTaskRequest(id=transcript.task_id)))
 
@@ -256,6 +267,7 @@ class A2AAgent:
                     ],
                     accepted_output_modes=["text/plain"],
                 )
+                self._is_streaming = card.capabilities.streaming
                 try:
                     self._client = ClientFactory(config).create(card)
                 except ValueError as error:
@@ -266,13 +278,15 @@ class A2AAgent:
                     ) from None
             return self._client
 
-    async def _cancel(self, task_id: str | None) -> None:
+    async def _cancel(self, task_id: str | None, message_id: str) -> None:
         """Ask the agent to cancel its task; it may ignore that."""
-        if task_id is None or self._client is None:
+        client = self._client
+        if client is None:
             return
         with contextlib.suppress(A2AError, httpx.HTTPError, TooLong, TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
-                await self._client.cancel_task(CancelTaskRequest(id=task_id))
+                for each in [task_id] if task_id else await _tasks_of(client, message_id):
+                    await client.cancel_task(CancelTaskRequest(id=each))
 
     def _fault(self, error: Exception) -> ArenaError:
         cause = error.__cause__ if isinstance(error, A2AClientError) else error
@@ -289,6 +303,21 @@ class A2AAgent:
         if isinstance(error, AgentCardResolutionError):
             return AgentUnavailable(f"the agent has no usable card: {reason}", retryable=False)
         return AgentCrashed(f"the agent answered with an error: {reason}")
+
+
+async def _tasks_of(client: Client, message_id: str) -> list[str]:
+    """The tasks of a message to an agent that has not sent their ids, found among its newest."""
+    try:
+        found = await client.list_tasks(
+            ListTasksRequest(page_size=_LISTED_TASKS, history_length=_LISTED_TASKS)
+        )
+    except NotImplementedError:  # version 0.3 of the protocol has no list
+        return []
+    return [
+        task.id
+        for task in found.tasks
+        if any(message.message_id == message_id for message in task.history)
+    ]
 
 
 class _Headers(httpx.Auth):
@@ -340,6 +369,10 @@ def _answer(transcript: Transcript) -> Answer:
         raise AgentUnavailable(
             f"the agent requires a login; add a header: {shortened(transcript.message)}",
             retryable=False,
+        )
+    if transcript.is_stuck:
+        raise AgentCrashed(
+            f"the agent asks back instead of answering: {shortened(transcript.message)}"
         )
     if transcript.failure is not None:
         reason = f": {shortened(transcript.message)}" if transcript.message else ""

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from arena.agents.spec import ConnectorSpec
 from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH, STRICT
+from arena.models.step import Step
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
 DEFAULT_VERSION = "1.0.0"
@@ -108,11 +109,17 @@ class AgentChecked:
 
     agent_id: str
     version: str
+    prompt: str = ""
+    """What was asked; empty from a server of 0.1."""
     answered: bool
     output: str | None
     reason: str | None
     """Why there was no answer."""
     duration_seconds: float
+    truncated: bool = False
+    """Whether the output is not all that the agent wrote."""
+    steps: list[Step] | None = None
+    """The tools that the agent called; null if it reported none."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     model: str | None = None

@@ -20,7 +20,7 @@ from arena.agents.agent import (
     AgentLimits,
 )
 from arena.agents.connectors import connector_types
-from arena.agents.spec import SPECS, UsagePointers
+from arena.agents.spec import SPECS, Price, UsagePointers
 from arena.documents.problem import FileProblem, GivenUp, KeyPath, Place, ProblemList, read_content
 from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Node, YamlReader
@@ -115,6 +115,8 @@ def _known_keys(at: KeyPath) -> Iterable[str]:
             kind = AgentLimits
         case ("connector", str(), "usage"):
             kind = UsagePointers
+        case ("connector", str(), "price"):
+            kind = Price
         case ("connector", str(name)):
             kind = SPECS[name]
         case _:

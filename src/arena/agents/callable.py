@@ -4,6 +4,7 @@ In processes, because only then does a timeout end the work, and a crash does no
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -33,21 +34,31 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     """The connector for `{type: python}`."""
     spec = agent.connector
     assert isinstance(spec, PythonSpec)
-    return PythonCallable(
-        spec.callable,
-        directory=agent.directory,
-        environment=program_environment(spec.env, secrets),
+    folder = agent.directory
+    python = spec.python or sys.executable
+    if "/" in python:
+        python = str(folder / Path(python).expanduser())
+    program = Program(
+        # The worker needs no package, so that the interpreter may be one without Arena.
+        words=[python, str(_WORKER), spec.callable, *(str(folder / path) for path in spec.path)],
+        directory=folder,
+        environment=_module_path(secrets) | program_environment(spec.env, secrets),
     )
+    return PythonCallable(spec.callable, program)
+
+
+def _module_path(secrets: Secrets) -> dict[str, str]:
+    """The user's PYTHONPATH. Made absolute: the worker runs in the folder of the agent's file."""
+    entries = secrets.environ.get("PYTHONPATH", "").split(os.pathsep)
+    absolute = [str(Path(entry).absolute()) for entry in entries if entry]
+    return {"PYTHONPATH": os.pathsep.join(absolute)} if absolute else {}
 
 
 class PythonCallable:
     """Calls a function in worker processes, which are reused."""
 
-    def __init__(self, reference: str, *, directory: Path, environment: dict[str, str]) -> None:
+    def __init__(self, reference: str, program: Program) -> None:
         self._reference = reference
-        # -P: do not import from the worker's own folder, which has a `secrets.py` and a `http.py`.
-        words = [sys.executable, "-P", str(_WORKER), reference]
-        program = Program(words=words, directory=directory, environment=environment)
         self._pool = LinePool(program, max_line_bytes=_MAX_LINE_BYTES, greet=self._greet)
 
     async def answer(self, question: Question) -> Answer:

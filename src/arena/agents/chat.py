@@ -1,16 +1,23 @@
 """The OpenAI connector: a bare model behind any OpenAI-compatible chat endpoint."""
 
 import asyncio
+from dataclasses import replace
 
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Answer, Connector, Question, answer_from_text
 from arena.agents.http import fault_of_status
 from arena.agents.secrets import Secrets
 from arena.agents.spec import OpenAISpec
-from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
+from arena.errors import (
+    AgentCrashed,
+    AgentSaidNothing,
+    AgentTimedOut,
+    AgentUnavailable,
+    ArenaError,
+)
 from arena.models.client import ModelClient
-from arena.models.completion import ModelFault, ModelTimedOut, Refused, Unreachable
-from arena.models.usage import priced
+from arena.models.completion import Completion, ModelFault, ModelTimedOut, Refused, Unreachable
+from arena.models.usage import Usage, priced
 
 
 def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
@@ -27,7 +34,10 @@ class ChatModel:
         self._spec = spec
         self._secrets = secrets
         key = secrets.value(spec.api_key_env) if spec.api_key_env else None
-        self._client = ModelClient(spec.base_url, api_key=key, max_connections=max_connections)
+        headers = {name: secrets.fill(value) for name, value in spec.headers.items()}
+        self._client = ModelClient(
+            spec.base_url, api_key=key, headers=headers, max_connections=max_connections
+        )
 
     async def answer(self, question: Question) -> Answer:
         """Ask the model."""
@@ -37,16 +47,42 @@ class ChatModel:
             )
         except ModelFault as fault:
             raise self._fault(fault, question) from None
-        # A refusal counts as an answer.
-        text = completion.text or completion.refusal or ""
+        is_cut = completion.finish_reason == "length"
+        try:
+            answer = answer_from_text(
+                # A refusal counts as an answer.
+                completion.text or completion.refusal or "",
+                usage=await self._usage(completion),
+                truncated=is_cut,
+                steps=completion.steps,
+            )
+        except AgentSaidNothing:
+            if not is_cut:
+                raise
+            message = "the model reached its token limit before it answered (finish_reason: length)"
+            raise AgentSaidNothing(message) from None
+        return replace(answer, is_priced=True)
+
+    async def _usage(self, completion: Completion) -> Usage:
+        """The usage with its cost: by the configured price, or by the configured model.
+
+        Not by the model that the server reports: a proxy or a local server may report any name.
+        """
+        usage, price = completion.usage, self._spec.price
+        if price is not None:
+            if usage.input_tokens is None or usage.output_tokens is None:
+                return usage
+            dollars = usage.input_tokens * price.input_usd_per_million
+            dollars += usage.output_tokens * price.output_usd_per_million
+            return replace(usage, cost_usd=dollars / 1_000_000)
         # In a thread: the price list takes half a second to load.
-        usage = await asyncio.to_thread(
+        known = await asyncio.to_thread(
             priced,
-            completion.usage,
+            replace(usage, model=self._spec.model),
             base_url=self._spec.base_url,
             cached_tokens=completion.cached_tokens,
         )
-        return answer_from_text(text, usage=usage)
+        return replace(usage, cost_usd=known.cost_usd)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -62,7 +98,7 @@ class ChatModel:
             chat["temperature"] = spec.temperature
         if spec.max_tokens is not None:
             chat["max_tokens"] = spec.max_tokens
-        return chat
+        return chat | spec.options
 
     def _fault(self, fault: ModelFault, question: Question) -> ArenaError:
         match fault:

@@ -7,6 +7,8 @@ import asyncio
 import json
 import shlex
 import sys
+from dataclasses import replace
+from typing import Literal
 
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import (
@@ -21,8 +23,11 @@ from arena.agents.connector import (
 from arena.agents.line_pool import LinePool
 from arena.agents.process import Process, Program, describe_end
 from arena.agents.secrets import Secrets, program_environment
-from arena.agents.spec import CommandSpec
+from arena.agents.spec import PROMPT, CommandSpec
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
+
+MAX_ARGUMENT_BYTES = 128 * 1024 - 1
+"""Linux starts no program with a longer argument."""
 
 
 def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
@@ -32,25 +37,27 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
     words = [sys.executable if word == "{python}" else word for word in shlex.split(spec.command)]
     environment = program_environment(spec.env, secrets)
     program = Program(words=words, directory=agent.directory, environment=environment)
-    return PersistentCommand(program) if spec.persistent else Command(program)
+    return PersistentCommand(program) if spec.persistent else Command(program, spec.stdin)
 
 
 class Command:
     """Starts the program for every question, and kills its whole process group after it."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, stdin: Literal["json", "text", "none"] = "json") -> None:
         self._program = program
+        self._stdin = stdin
+        self._has_prompt = any(PROMPT in word for word in program.words)
         self._running: set[Process] = set()
         self._is_closed = False
 
     async def answer(self, question: Question) -> Answer:
-        """Ask a new process: the question on stdin, the answer on stdout."""
+        """Ask a new process: the question on stdin or as an argument, the answer on stdout."""
         output = _Output()
-        process = output.process = Process(self._program, output.add)
+        process = output.process = Process(self._program_for(question), output.add)
         self._running.add(process)
         try:
             async with asyncio.timeout(question.timeout_seconds):
-                process.write(question_line(question))
+                process.write(self._input(question))
                 process.finish_input()
                 code = await asyncio.shield(process.ended)
         except TimeoutError:
@@ -68,6 +75,28 @@ class Command:
         """End every process that is still running."""
         self._is_closed = True
         await asyncio.gather(*(process.end() for process in self._running))
+
+    def _program_for(self, question: Question) -> Program:
+        """The program with the prompt in its arguments."""
+        if not self._has_prompt:
+            return self._program
+        if "\0" in question.prompt:
+            message = "the prompt has a NUL, which no argument can have; use 'input: text'"
+            raise AgentUnavailable(message, retryable=False)
+        words = [word.replace(PROMPT, question.prompt) for word in self._program.words]
+        longest = max(len(word.encode(errors="surrogateescape")) for word in words)
+        if longest > MAX_ARGUMENT_BYTES:
+            raise AgentUnavailable(
+                f"the prompt is too long for an argument ({longest:,} bytes, at most"
+                f" {MAX_ARGUMENT_BYTES:,}); leave {PROMPT} out and use 'input: text'",
+                retryable=False,
+            )
+        return replace(self._program, words=words)
+
+    def _input(self, question: Question) -> bytes:
+        if self._stdin == "text":
+            return question.prompt.encode(errors="replace")
+        return question_line(question) if self._stdin == "json" else b""
 
 
 class _Output:

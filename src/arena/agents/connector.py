@@ -1,10 +1,11 @@
 """The interface to an agent: one question in, one answer out."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeGuard
 
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentUnavailable
+from arena.models.step import BadSteps, Step, calls_text, read_steps
 from arena.models.usage import Usage, usage_from
 from arena.text import storable
 
@@ -29,7 +30,13 @@ class Answer:
     output: str
     usage: Usage = field(default_factory=Usage)
     truncated: bool = False
-    """True if the agent's output was longer than Arena keeps."""
+    """True if it is not all of the agent's output: longer than Arena keeps, or cut by its model."""
+    steps: tuple[Step, ...] = ()
+    """The tools that the agent called, in order."""
+    steps_problem: str | None = None
+    """Why `steps` are not what the agent reported."""
+    is_priced: bool = False
+    """True if the cost is final: no price is looked up by the name of the model."""
 
 
 class Connector(Protocol):
@@ -76,9 +83,22 @@ def answer_from_bytes(raw: bytes, *, truncated: bool = False) -> Answer:
 
 def answer_from_value(value: object) -> Answer:
     """The answer in a decoded value: text, or a mapping that has `output`."""
-    if has_output(value):
-        return answer_from_text(_text(value["output"]), usage=usage_from(value.get("usage")))
-    return answer_from_text(_text(value))
+    if not has_output(value):
+        return answer_from_text(_text(value))
+    steps, problem = (), None
+    if "steps" in value:
+        try:
+            steps = read_steps(value["steps"])
+        except BadSteps as error:
+            # Not a failure: agents of other systems have keys of this name and another meaning.
+            problem = str(error)
+    answer = answer_from_text(
+        _text(value["output"]),
+        usage=usage_from(value.get("usage")),
+        truncated=value.get("truncated") is True,
+        steps=steps,
+    )
+    return replace(answer, steps_problem=problem) if problem else answer
 
 
 def has_output(value: object) -> TypeGuard[dict[str, object]]:
@@ -86,15 +106,23 @@ def has_output(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict) and "output" in value
 
 
-def answer_from_text(text: str, *, usage: Usage | None = None, truncated: bool = False) -> Answer:
-    """The answer `text`, cut at the limit; an empty one is `AgentSaidNothing`."""
+def answer_from_text(
+    text: str,
+    *,
+    usage: Usage | None = None,
+    truncated: bool = False,
+    steps: tuple[Step, ...] = (),
+) -> Answer:
+    """The answer `text`, cut at the limit, or the tool calls; neither is `AgentSaidNothing`."""
     output = storable(text)
+    if steps and (not output or output.isspace()):
+        output = storable(calls_text(steps))
     # Counting characters first avoids encoding every answer just to measure it.
     if 4 * len(output) > MAX_OUTPUT_BYTES and len(raw := output.encode()) > MAX_OUTPUT_BYTES:
         output, truncated = raw[:MAX_OUTPUT_BYTES].decode(errors="ignore"), True
     if not output or output.isspace():
         raise AgentSaidNothing
-    return Answer(output=output, usage=usage or Usage(), truncated=truncated)
+    return Answer(output=output, usage=usage or Usage(), truncated=truncated, steps=steps)
 
 
 def _json(text: str) -> object:

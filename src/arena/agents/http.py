@@ -171,10 +171,11 @@ def fault_of_status(status: int, *, excerpt: str, retry_after: str | None = None
     """
     detail = f": {shortened(excerpt)}" if excerpt.strip() else ""
     if status in _BUSY:
+        message = f"the agent answered with status {status}{detail}"
         seconds = seconds_to_wait(retry_after)
-        return AgentBusy(
-            f"the agent answered with status {status}{detail}", retry_after_seconds=seconds
-        )
+        if status == 429 or seconds is not None:
+            return AgentBusy(message, retry_after_seconds=seconds)
+        return AgentUnavailable(message)
     if status in _REMEDIES:
         message = f"the agent answered with status {status}; {_REMEDIES[status]}{detail}"
         return AgentUnavailable(message, retryable=False)

@@ -209,9 +209,11 @@ def _unstartable(program: Program, error: OSError) -> AgentUnavailable:
         case FileNotFoundError() if not directory.is_dir():
             message = f"the folder {directory} of the agent does not exist"
         case FileNotFoundError():
-            message = f"{name!r} was not found; install it, or give its full path in 'command'"
+            message = f"{name!r} was not found; install it, or give its full path"
         case PermissionError():
             message = f"{name!r} may not be executed; try: chmod +x {name}"
+        case OSError(errno=errno.E2BIG):
+            message = f"the arguments of {name!r} are too long; pass the prompt on stdin"
         case _:
             message = f"{name!r} cannot be started: {(error.strerror or str(error)).lower()}"
             # A shortage of memory, processes or descriptors may pass; a broken program does not.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from arena.agents.connector import Answer, Connector, Question
 from arena.agents.spec import REFERENCE
 from arena.errors import AgentUnavailable, ArenaError
+from arena.models.step import BadSteps, calls_text, with_text
 from arena.text import REDACTED
 
 MIN_SECRET_LENGTH = 4
@@ -80,7 +81,18 @@ class Redacted:
             error.__cause__ = error.__context__ = None
             raise
         output = self._secrets.redact(answer.output, is_cut=answer.truncated)
+        if answer.steps:
+            return self._with_steps(answer, output)
         return answer if output is answer.output else replace(answer, output=output)
+
+    def _with_steps(self, answer: Answer, output: str) -> Answer:
+        try:
+            steps = tuple(with_text(step, self._secrets.redact) for step in answer.steps)
+        except BadSteps as error:
+            return replace(answer, output=output, steps=(), steps_problem=str(error))
+        if steps != answer.steps and answer.output == calls_text(answer.steps):
+            output = calls_text(steps)  # in JSON a secret may be written in another way
+        return replace(answer, output=output, steps=steps)
 
     async def close(self) -> None:
         """Close the connector."""

@@ -28,11 +28,23 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 REFERENCE = re.compile(r"\$\{([^}]*)\}")
 """`${NAME}`: the value of an environment variable, filled in when the agent is connected."""
 
+PROMPT = "{prompt}"
+"""Stands for the prompt in an argument of a command."""
+
 _CALLABLE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _SECRET_HEADER = re.compile(r"authorization|cookie|token|secret|password|api[-_]?key", re.I)
 # Arena sets these itself; a second one would make the request invalid.
 _OWN_HEADERS = {"content-length", "host", "transfer-encoding", "connection", "accept-encoding"}
+
+_OWN_OPTIONS = {
+    "model": "it is a key of the connector",
+    "messages": "the prompt and 'system' become the messages",
+    "stream": "Arena reads whole answers",
+    "stream_options": "Arena reads whole answers",
+    "n": "Arena asks once for each trial",
+}
+"""What the OpenAI connector sets itself, and why it is not an option."""
 
 
 def _check_command(command: str) -> str:
@@ -44,7 +56,15 @@ def _check_command(command: str) -> str:
         raise ValueError("names no program; write for example: python3 my_agent.py")
     if "\0" in command:
         raise ValueError("must not contain NUL")
+    if PROMPT in words[0]:
+        raise ValueError("must name a program first; {prompt} can be one of its arguments")
     return command
+
+
+def _check_path(path: str) -> str:
+    if not path.strip() or "\0" in path:
+        raise ValueError("must be a path, for example .venv/bin/python or src")
+    return path
 
 
 def _check_callable(reference: str) -> str:
@@ -91,6 +111,13 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     return headers
 
 
+def _check_options(options: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    for name, instead in _OWN_OPTIONS.items():
+        if name in options:
+            raise ValueError(f"must not have {name!r}: {instead}")
+    return options
+
+
 def _check_pointer(pointer: str) -> str:
     if not pointer.strip("/."):
         raise ValueError("must be a path such as /choices/0/text or choices.0.text")
@@ -111,10 +138,33 @@ class CommandSpec:
 
     type: Literal["command"] = "command"
     command: Annotated[str, AfterValidator(_check_command)]
-    """Split into words as a shell would, but run without one; `{python}` is this interpreter."""
+    """Split into words as a shell would, but run without one; `{python}` is this interpreter.
+
+    `{prompt}` in an argument is replaced by the prompt.
+    """
+    input: Literal["json", "text", "none"] | None = None
+    """What stdin gets. Default: the question as JSON; nothing if an argument has the prompt."""
     persistent: bool = False
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the program gets too; their values are secrets."""
+
+    @property
+    def has_prompt(self) -> bool:
+        """Whether the prompt is passed as an argument."""
+        return PROMPT in self.command
+
+    @property
+    def stdin(self) -> Literal["json", "text", "none"]:
+        """What stdin gets."""
+        return self.input or ("none" if self.has_prompt else "json")
+
+    def __post_init__(self) -> None:
+        if self.persistent and self.has_prompt:
+            raise ValueError("must not have {prompt}: a persistent program reads its questions")
+        if self.persistent and self.stdin != "json":
+            raise ValueError("must not have 'input': a persistent program reads lines of JSON")
+        if self.stdin == "none" and not self.has_prompt:
+            raise ValueError("must have {prompt} in its command if 'input' is none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +176,10 @@ class PythonSpec:
     type: Literal["python"] = "python"
     callable: Annotated[str, AfterValidator(_check_callable)]
     """`module:function`; the module is searched next to the agent's file first."""
+    python: Annotated[str, AfterValidator(_check_path)] | None = None
+    """Its interpreter: a path relative to the agent's file, or a program in PATH."""
+    path: tuple[Annotated[str, AfterValidator(_check_path)], ...] = ()
+    """More folders with modules, relative to the agent's file, searched after that file's own."""
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the function gets too; their values are secrets."""
 
@@ -160,6 +214,17 @@ class HttpSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a model costs."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    input_usd_per_million: Annotated[float, Field(ge=0, le=1e6)]
+    """Dollars per million input tokens."""
+    output_usd_per_million: Annotated[float, Field(ge=0, le=1e6)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAISpec:
     """A model behind an OpenAI-compatible chat endpoint."""
 
@@ -171,8 +236,23 @@ class OpenAISpec:
     system: str | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    options: Annotated[dict[str, JsonValue], AfterValidator(_check_options)] = field(
+        default_factory=dict[str, JsonValue]
+    )
+    """Sent as they are in the body of every request: tools, response_format, reasoning_effort."""
+    headers: Headers = field(default_factory=dict[str, str])
+    """Sent with every request; `${NAME}` is replaced by the environment variable NAME."""
+    price: Price | None = None
+    """What the model costs; without it the price list knows it by the name `model`, or not."""
     api_key_env: VariableName | None = None
     """The variable that holds the key; without it no key is sent (a local server)."""
+
+    def __post_init__(self) -> None:
+        for name in ("temperature", "max_tokens"):
+            if name in self.options and getattr(self, name) is not None:
+                raise ValueError(f"must have {name!r} once: as a key, or among the options")
+        if self.api_key_env and "authorization" in {name.lower() for name in self.headers}:
+            raise ValueError("must have 'api_key_env' or a header 'Authorization', not both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

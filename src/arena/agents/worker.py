@@ -1,10 +1,11 @@
-"""Runs a Python function for Arena in its own process: `python -P worker.py module:function`.
+"""Runs a Python function for Arena in its own process: `python worker.py module:function [path…]`.
 
-This file stands alone and imports little, because it is started often. It reads a JSON string (the
-prompt) per line and writes a line per answer; the first byte says what it is:
+This file stands alone: it may run in any Python from 3.9 on, without Arena. It imports little,
+because it is started often. It reads a JSON string (the prompt) per line and writes a line per
+answer; the first byte says what it is:
 
     +           the function is loaded, ready for questions (once, at the start)
-    =JSON       the answer: text, or an object with `output` and perhaps `usage`
+    =JSON       the answer: text, or an object with `output` (`usage`, `steps`, `truncated`)
     ?JSON       the function returned something else: its type
     !JSON       the function raised: what and where
     -JSON       there is no such module or function: why (then the process ends)
@@ -26,8 +27,8 @@ MAX_OUTPUT_CHARACTERS = 1024 * 1024
 """Arena keeps at most this many bytes; one more shows that the output was longer."""
 
 
-def main(reference: str) -> None:
-    """Serve questions until stdin ends."""
+def main(reference: str, paths: "list[str]") -> None:
+    """Serve questions until stdin ends; `paths` are more folders with modules."""
     source = os.fdopen(os.dup(0), "rb")
     target = os.dup(1)
     # What the function prints goes to stderr, and its child processes cannot reach the pipes:
@@ -37,6 +38,7 @@ def main(reference: str) -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     try:
+        search(paths)
         function = find(reference)
     except BaseException as error:  # importing a module can raise anything
         send(target, b"-", describe(error))
@@ -46,9 +48,16 @@ def main(reference: str) -> None:
         send(target, *reply(function, json.loads(line)))
 
 
+def search(paths: "list[str]") -> None:
+    """Search the working folder first, then `paths`, and never the folder of this file."""
+    # It has a `secrets.py` and a `http.py`. Not `python -P`, which is new in 3.11.
+    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow
+    rest = sys.path[1:] if sys.path[:1] == [own] else sys.path
+    sys.path[:] = [os.getcwd(), *paths, *rest]  # noqa: PTH109
+
+
 def find(reference: str) -> Callable[[str], object]:
     """The function called `module:function`."""
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109 - pathlib doubles the time to start
     module, _, name = reference.partition(":")
     found: object = import_module(module)
     for part in name.split("."):
@@ -69,7 +78,12 @@ def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object
     if isinstance(value, str):
         return b"=", cut(value)
     if has_output(value):
-        return b"=", {"output": cut(value["output"]), "usage": value.get("usage")}
+        answer = {"output": cut(value["output"]), "usage": value.get("usage")}
+        if "steps" in value:
+            answer["steps"] = json_or_type(value["steps"])
+        if value.get("truncated") is True:
+            answer["truncated"] = True
+        return b"=", answer
     return b"?", type(value).__name__
 
 
@@ -81,6 +95,15 @@ def is_awaitable(value: object) -> "TypeGuard[Awaitable[object]]":
 def has_output(value: object) -> "TypeGuard[dict[str, object]]":
     """Whether the function returned its answer in a dict."""
     return isinstance(value, dict) and "output" in value
+
+
+def json_or_type(value: object) -> object:
+    """`value` if it is JSON, else its type: an answer does not fail because of its steps."""
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return type(value).__name__
+    return value
 
 
 def cut(output: object) -> object:
@@ -129,4 +152,4 @@ def describe(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

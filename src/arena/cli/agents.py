@@ -3,12 +3,14 @@
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of
 from arena.cli.options import AgentName, AgentsPath, Json, commands
 from arena.cli.tables import print_table, print_values
 from arena.fields import split_agent
+from arena.models.step import calls_text
 from arena.operations.agents import AgentOperations
 from arena.text import UNKNOWN, seconds_text
 
@@ -85,6 +87,12 @@ def check(
         screen = output.console()
         verb = "answered" if checked.answered else "did not answer"
         took = seconds_text(checked.duration_seconds)
+        if checked.prompt:
+            screen.print(Text.assemble(("asked: ", "dim"), output.plain(checked.prompt)))
         screen.print(f"{checked.agent_id} {checked.version} {verb} in {took}:", style="bold")
         screen.print(output.plain(checked.output if checked.answered else checked.reason))
+        if checked.truncated:
+            screen.print("(the answer was cut)", style="yellow")
+        for step in checked.steps or ():
+            screen.print(output.plain(f"called {calls_text([step])}"), style="dim")
     raise typer.Exit(0 if checked.answered else 3)

@@ -24,6 +24,7 @@ STYLES = {
     "timeout": "red",
     "error": "red",
     "cancelled": "yellow",
+    "interrupted": "yellow",
     "running": "cyan",
     "awaiting_review": "magenta",
     "awaiting": "magenta",

@@ -1,5 +1,6 @@
 """Prints a run."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import indent
 from uuid import UUID
@@ -16,6 +17,7 @@ from arena.text import percent_text, seconds_text
 
 FEW = 40
 """Results printed at most, unless as JSON."""
+FEW_TOOLS = 5
 
 
 async def print_run(
@@ -111,15 +113,27 @@ def _cells(result: Result, columns: tuple[str, ...]) -> list[Text | str]:
         "verdict": output.status(verdict),
         "points": f"{result.points_earned:g}/{result.points_possible:g}",
         "took": seconds_text(result.duration_seconds),
-        "why": output.plain(result.failure_reason),
+        "why": output.plain("; ".join(_remarks(result))),
     }
     return [cells[column] for column in columns]
+
+
+def _remarks(result: Result) -> Iterator[str]:
+    """Why it failed, and what else a reader of the verdict should know."""
+    if result.is_cut:
+        yield "the answer was cut"
+    if result.failure_reason:
+        yield result.failure_reason
+    if result.steps:
+        yield f"called {', '.join(step.tool for step in result.steps[:FEW_TOOLS])}" + (
+            ", …" if len(result.steps) > FEW_TOOLS else ""
+        )
 
 
 def summary(run: Run) -> Text:
     """One paragraph: who, how well, at what cost."""
     line = Text.assemble(
-        (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(run.status), "  "
+        (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(state(run)), "  "
     )
     line.append(f"{run.passed_tests} of {run.total_tests} passed")
     if run.score_percent is not None:
@@ -137,4 +151,11 @@ def summary(run: Run) -> Text:
         line.append(f"\n{items} to be judged by people: arena review --run {run.id}", "magenta")
     if run.status == "failed":
         line.append(f"\nfix the cause, then: arena runs resume {run.id}")
+    if run.is_interrupted:
+        line.append(f"\ncontinue with: arena runs resume {run.id}")
     return line
+
+
+def state(run: Run) -> str:
+    """The state of a run in a word; one that nobody executes any more is not running."""
+    return "interrupted" if run.is_interrupted else run.status

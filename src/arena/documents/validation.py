@@ -19,6 +19,7 @@ MESSAGES = {
     "string_unicode": NOT_UNICODE,
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
+    "literal_error": "must be {expected}",
     "bool_type": "must be true or false, is {type}",
     "int_type": "must be a whole number, is {type}",
     "int_from_float": "must be a whole number, is {input}",

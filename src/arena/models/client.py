@@ -31,12 +31,20 @@ MIN_SECRET_LENGTH = 8
 class ModelClient:
     """Sends chats to one endpoint. It belongs to one event loop, and its owner closes it."""
 
-    def __init__(self, base_url: str, *, api_key: str | None, max_connections: int) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str | None,
+        headers: Mapping[str, str] | None = None,
+        max_connections: int,
+    ) -> None:
         self.base_url = base_url.rstrip("/")
         self._key = (api_key or "").strip()
         self._is_secret = len(self._key) >= MIN_SECRET_LENGTH
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        self._connections = ConnectionPool(headers, max_connections=max_connections)
+        own = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        sent = {**(headers or {}), **own}
+        self._connections = ConnectionPool(sent, max_connections=max_connections)
 
     async def complete(self, chat: Mapping[str, object], *, timeout_seconds: float) -> Completion:
         """Send the body `chat` once, without retries; raises a `ModelFault`."""

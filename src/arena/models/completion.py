@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from arena.models.step import Step, steps_of_tool_calls
 from arena.models.usage import Usage, usage_from
 
 
@@ -67,6 +68,8 @@ class Completion:
     """Its explanation, if it declined to answer."""
     finish_reason: str | None = None
     has_tool_calls: bool = False
+    steps: tuple[Step, ...] = ()
+    """The tool calls."""
     choices: int = 1
     """How many answers there were; this is the first."""
     usage: Usage
@@ -89,12 +92,16 @@ def read_completion(body: bytes, *, model: str) -> Completion:
     choice = _mapping(listed[0])
     message = _mapping(choice.get("message"))
     reported = _mapping(answer.get("usage"))
+    calls = message.get("tool_calls")
+    if message.get("function_call"):  # what endpoints sent before there were several calls
+        calls = [{"function": message["function_call"]}]
     cached = _mapping(reported.get("prompt_tokens_details")).get("cached_tokens")
     return Completion(
         text=_text(message.get("content")),
         refusal=_text(message.get("refusal")),
         finish_reason=_text(choice.get("finish_reason")),
-        has_tool_calls=bool(message.get("tool_calls") or message.get("function_call")),
+        has_tool_calls=bool(calls),
+        steps=steps_of_tool_calls(calls) if calls else (),
         choices=len(listed),
         usage=usage_from(
             {

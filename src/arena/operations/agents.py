@@ -72,10 +72,13 @@ class AgentOperations(OperationGroup):
         return AgentChecked(
             agent_id=agent.id,
             version=agent.version,
+            prompt=prompt,
             answered=answer is not None,
             output=answer.output if answer else None,
             reason=reason,
             duration_seconds=round(time.monotonic() - started, 6),
+            truncated=answer is not None and answer.truncated,
+            steps=list(answer.steps) or None if answer else None,
             **(asdict(answer.usage) if answer else {}),
         )
 

@@ -254,10 +254,15 @@ def _new_result(
 ) -> Result:
     """The result of an item; `judged` has the fields that a verdict decides."""
     test, answer = item.test, reply.outcome
-    usage, output = Usage(), None
+    usage, output, steps = Usage(), None, None
     if not isinstance(answer, AgentFault):
         usage = answer.usage
-        output = {"output": answer.output, **({"truncated": True} if answer.truncated else {})}
+        steps = list(answer.steps) if answer.steps else None
+        output: dict[str, Any] | None = {"output": answer.output}
+        if answer.truncated:
+            output["truncated"] = True
+        if answer.steps_problem:
+            output["steps_problem"] = storable(answer.steps_problem)
     return Result(
         id=uuid4(),
         sequence=0,
@@ -267,6 +272,7 @@ def _new_result(
         status=status,
         points_possible=test.points,
         actual_output=output,
+        steps=steps,
         duration_seconds=round(reply.duration_seconds, 6),
         attempts=reply.attempts,
         input_tokens=usage.input_tokens,

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from arena.errors import Conflict
 from arena.evaluation.verdict import Finding
+from arena.models.step import Step
 from arena.scoring.history import ExecutionStatus
 
 Outcome = Literal["passed", "failed", "awaiting"]
@@ -79,6 +80,8 @@ class Run:
     agent_version: str
     team_id: str
     status: RunStatus
+    is_interrupted: bool = False
+    """Whether nobody executes it although it is `running`: its process has ended. Resume it."""
     total_tests: int
     completed_tests: int
     passed_tests: int
@@ -143,13 +146,21 @@ class Result:
     pass_all_k: float | None = None
     verdict_cid: str | None = None
     """The record of a graded verdict; null if this result holds all of it."""
+    steps: list[Step] | None = None
+    """The tools that the agent called, in order; null if it reported none."""
     created_at: datetime
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the answer is not all of the agent's output."""
+        return bool((self.actual_output or {}).get("truncated"))
 
     @property
     def size(self) -> int:
         """Its approximate size in memory, in characters."""
         output = self.actual_output or {}
-        return 500 + len(str(output.get("output", ""))) + len(self.failure_reason or "")
+        size = 500 + len(str(output.get("output", ""))) + len(self.failure_reason or "")
+        return size + len(str(self.steps)) if self.steps else size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

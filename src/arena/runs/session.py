@@ -8,7 +8,9 @@ from arena.agents.agent import AgentDefinition, AgentLimits
 from arena.agents.connector import AgentBusy, Answer, Connector, Question
 from arena.agents.connectors import connect
 from arena.backoff import backoff_seconds
-from arena.errors import AgentFault, AgentSaidNothing, InfrastructureError
+from arena.errors import AgentFault, AgentSaidNothing, AgentUnavailable, InfrastructureError
+from arena.models.step import kept_steps
+from arena.models.throttle import Entry, Throttle, WaitTooLong
 from arena.models.turns import Turns
 from arena.models.usage import priced
 from arena.text import storable
@@ -30,16 +32,17 @@ class Retries:
 
     count: int = 2
     delay_seconds: float = 0.5
+    max_wait_seconds: float = 600.0
+    """How long an agent that throttles is waited for; that does not count as a retry."""
 
-    def delay(self, attempt: int, error: InfrastructureError) -> float:
-        """The wait after an attempt: doubling, plus the Retry-After of a busy agent."""
+    def delay(self, failures: int) -> float:
+        """The wait after some failures, doubling with each."""
         first = self.delay_seconds
-        wait = backoff_seconds(first, attempt, most_seconds=MAX_DELAY_SECONDS, jitter=True)
-        if isinstance(error, AgentBusy) and error.retry_after_seconds is not None:
-            # Added, not the larger of the two: items that all got the same Retry-After must not
-            # retry all together, and none before its time.
-            wait += min(error.retry_after_seconds, MAX_DELAY_SECONDS)
-        return wait
+        return backoff_seconds(first, failures, most_seconds=MAX_DELAY_SECONDS, jitter=True)
+
+    def new_throttle(self) -> Throttle:
+        """The back-off from an agent that throttles."""
+        return Throttle(first_seconds=self.delay_seconds, max_wait_seconds=self.max_wait_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +57,62 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSession:
-    """An open connection to an agent; its rate limit is shared by all sessions with it."""
+    """An open connection to an agent; its limits are shared by all sessions with it."""
 
     connector: Connector
     limiter: Turns
+    throttle: Throttle
     retries: Retries = field(default_factory=Retries)
 
     async def ask(self, question: Question) -> Reply:
         """Ask until the agent has answered or failed; `NotExecuted` if it is unreachable."""
-        attempt = 1
+        attempts, failures = 0, 0
         while True:
+            attempts += 1
             try:
                 async with self.limiter.turn():
-                    started = time.monotonic()
-                    try:
-                        outcome: Answer | AgentFault = await ask(self.connector, question)
-                    except AgentFault as fault:
-                        outcome = fault
-                    return Reply(outcome, time.monotonic() - started, attempt)
+                    return await self._ask_once(question, attempts)
+            except Throttled:
+                continue  # the throttle makes it wait for its next turn
             except InfrastructureError as error:
-                if not error.retryable or attempt > self.retries.count:
-                    raise NotExecuted(attempt, error) from error
-                wait = self.retries.delay(attempt, error)
+                failures += 1
+                if not error.retryable or failures > self.retries.count:
+                    raise NotExecuted(attempts, error) from error
             # Outside the turn, so that another question can be asked meanwhile.
-            await asyncio.sleep(wait)
-            attempt += 1
+            await asyncio.sleep(self.retries.delay(failures))
+
+    async def _ask_once(self, question: Question, attempts: int) -> Reply:
+        """Ask once, during a turn; `Throttled` if the agent asked to be asked later."""
+        entry = await self.throttle.enter()
+        started = time.monotonic()
+        try:
+            outcome: Answer | AgentFault = await ask(self.connector, question)
+        except AgentFault as fault:
+            outcome = fault
+        except AgentBusy as busy:
+            self._pause(entry, busy)
+            raise Throttled from busy
+        finally:
+            self.throttle.leave(entry)
+        return Reply(outcome, time.monotonic() - started, attempts)
+
+    def _pause(self, entry: Entry, busy: AgentBusy) -> None:
+        """Pause all questions to the agent; an error if it would be for too long."""
+        try:
+            seconds = self.throttle.refused(entry, busy.retry_after_seconds)
+        except WaitTooLong as error:
+            asks = f"the agent throttles and asks for a pause of {error.pause_seconds:,.0f} s"
+            if error.waited_seconds:
+                asks += f" after pauses of {error.waited_seconds:,.0f} s"
+            limit = f"more than {self.retries.max_wait_seconds:g} s (ARENA_MAX_WAIT_SECONDS)"
+            message = f"{asks}, {limit}: {busy.message}"
+            raise AgentUnavailable(message, retryable=False) from busy
+        # Also the limiter, so that a pause does not count as part of its minute.
+        self.limiter.pause(seconds)
+
+
+class Throttled(Exception):
+    """The agent refused the question for now."""
 
 
 class AgentSessions:
@@ -87,13 +121,18 @@ class AgentSessions:
     def __init__(self, retries: Retries) -> None:
         self._retries = retries
         self._limiters: dict[tuple[str, AgentLimits], Turns] = {}
+        self._throttles: dict[str, Throttle] = {}
 
     def open(self, agent: AgentDefinition) -> AgentSession:
         """A session with this agent; the caller closes its connector."""
-        limits = agent.limits
+        limits, retries = agent.limits, self._retries
         turns = Turns(max_concurrency=limits.max_concurrency, per_minute=limits.per_minute)
-        limiter = self._limiters.setdefault((agent.reference, limits), turns)
-        return AgentSession(connector=connect(agent), limiter=limiter, retries=self._retries)
+        return AgentSession(
+            connector=connect(agent),
+            limiter=self._limiters.setdefault((agent.reference, limits), turns),
+            throttle=self._throttles.setdefault(agent.reference, retries.new_throttle()),
+            retries=retries,
+        )
 
 
 async def ask(connector: Connector, question: Question) -> Answer:
@@ -103,8 +142,12 @@ async def ask(connector: Connector, question: Question) -> Answer:
     if not output.strip():
         raise AgentSaidNothing
     usage = answer.usage
-    if usage.model and usage.cost_usd is None:
+    if usage.model and usage.cost_usd is None and not answer.is_priced:
         usage = await asyncio.to_thread(priced, usage)  # the price list takes 0.5 s to load
+    if answer.steps:
+        steps, problem = kept_steps(answer.steps)
+        problem = problem or answer.steps_problem
+        return replace(answer, output=output, usage=usage, steps=steps, steps_problem=problem)
     if output is answer.output and usage is answer.usage:
         return answer
     return replace(answer, output=output, usage=usage)

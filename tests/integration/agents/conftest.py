@@ -39,6 +39,7 @@ class Bench:
         spec = CommandSpec(
             command=str(options.pop("command", "{python} program.py")),
             persistent=bool(options.pop("persistent", False)),
+            input=options.pop("input", None),  # type: ignore[arg-type]
             env=tuple(options.pop("env", ())),  # type: ignore[arg-type]
         )
         return self.connect(spec, **options)
@@ -48,6 +49,8 @@ class Bench:
         self.write("module.py", source)
         spec = PythonSpec(
             callable=str(options.pop("callable", "module:answer")),
+            python=options.pop("python", None),  # type: ignore[arg-type]
+            path=tuple(options.pop("path", ())),  # type: ignore[arg-type]
             env=tuple(options.pop("env", ())),  # type: ignore[arg-type]
         )
         return self.connect(spec, **options)

@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import os
+import venv
 
 import pytest
 
@@ -266,3 +267,52 @@ async def test_a_function_that_writes_into_the_answer_pipe_has_crashed(bench, as
     )
     with pytest.raises(AgentCrashed, match="wrote into the pipe"):
         await ask(connector)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with a virtual environment that has a package of its own, and a src layout."""
+    folder = tmp_path / "project"
+    venv.create(folder / ".venv", symlinks=True, with_pip=False)
+    (site,) = (folder / ".venv").glob("lib/python3*/site-packages")
+    (site / "only_there.py").write_text("WHERE = 'the virtual environment'")
+    (folder / "src").mkdir()
+    (folder / "src" / "my_project.py").write_text("NAME = 'the project'")
+    return folder
+
+
+async def test_python_names_the_interpreter_which_needs_no_arena(bench, ask, project):
+    connector = bench.function(
+        """
+        import importlib.util, sys
+        import only_there
+        def answer(prompt):
+            return f"{only_there.WHERE} {sys.prefix} {importlib.util.find_spec('arena')}"
+        """,
+        python="project/.venv/bin/python",
+    )
+    output = (await ask(connector)).output
+    assert output == f"the virtual environment {project / '.venv'} None"
+
+
+async def test_path_adds_folders_relative_to_the_file(bench, ask, project):
+    connector = bench.function(
+        "import my_project\ndef answer(prompt): return my_project.NAME", path=["project/src"]
+    )
+    assert (await ask(connector)).output == "the project"
+
+
+async def test_the_users_python_path_is_seen(bench, ask, project, monkeypatch):
+    monkeypatch.chdir(project)
+    connector = bench.function(
+        "import my_project\ndef answer(prompt): return my_project.NAME",
+        environ={**os.environ, "PYTHONPATH": "nowhere:src"},  # relative to where Arena runs
+    )
+    assert (await ask(connector)).output == "the project"
+
+
+async def test_a_missing_interpreter_is_reported(bench, ask):
+    connector = bench.function("", python=".venv/bin/python")
+    with pytest.raises(AgentUnavailable, match=r"\.venv/bin/python' was not found") as caught:
+        await ask(connector)
+    assert not caught.value.retryable

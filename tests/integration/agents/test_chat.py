@@ -1,13 +1,16 @@
 import asyncio
+import json
 import logging
 import time
 
 import pytest
 
-from arena.agents.connector import MAX_OUTPUT_BYTES, AgentBusy
-from arena.agents.spec import OpenAISpec
+from arena.agents.connector import MAX_OUTPUT_BYTES, AgentBusy, Question
+from arena.agents.spec import OpenAISpec, Price
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.step import Step
 from arena.models.usage import Usage
+from arena.runs.session import ask as ask_agent
 
 SECRET = "sk-s3cr3t-value"
 
@@ -79,10 +82,89 @@ async def test_the_key_is_sent_and_never_logged(chat, server, ask, caplog):
     assert SECRET not in caplog.text
 
 
-async def test_an_unknown_model_costs_an_unknown_amount(chat, server, ask):
-    server.say(completion(model="my-own-model"))
+async def test_the_cost_follows_the_configured_model_not_the_reported_one(chat, server, ask):
+    server.say(completion(model="gpt-4"))
     usage = (await ask(chat())).usage
-    assert usage == Usage(input_tokens=1000, output_tokens=100, model="my-own-model")
+    assert (usage.model, usage.cost_usd) == ("gpt-4", 0.00021)
+
+
+async def test_an_unknown_model_costs_an_unknown_amount_whatever_the_server_reports(bench, server):
+    server.say(completion(model="gpt-4"))
+    connector = bench.connect(OpenAISpec(base_url=f"{server.url}/v1", model="my-own-model"))
+    # As a run asks: it looks up the prices of agents that report only a model.
+    answer = await ask_agent(connector, Question(id="q", prompt="Hi", timeout_seconds=20))
+    assert answer.usage == Usage(input_tokens=1000, output_tokens=100, model="gpt-4")
+
+
+async def test_a_configured_price_wins(chat, server, ask):
+    server.say(completion())
+    price = Price(input_usd_per_million=2.0, output_usd_per_million=30.0)
+    assert (await ask(chat(price=price))).usage.cost_usd == 0.005
+
+
+async def test_options_and_headers_are_sent_as_they_are(chat, server, ask):
+    server.say(completion())
+    options = {"reasoning_effort": "low", "max_completion_tokens": 9, "tools": [{"type": "x"}]}
+    headers = {"X-Team": "qa", "X-Api-Key": "${MY_KEY}"}
+    await ask(chat(options=options, headers=headers))
+    [request] = server.requests
+    assert request.json.items() >= options.items()
+    assert request.headers["x-team"] == "qa"
+    assert request.headers["x-api-key"] == SECRET
+
+
+def with_calls(*calls: object, **message: object) -> dict[str, object]:
+    whole = {"role": "assistant", "content": None, "tool_calls": list(calls)} | message
+    return completion(choices=[{"index": 0, "finish_reason": "tool_calls", "message": whole}])
+
+
+def call(name: str, arguments: str) -> dict[str, object]:
+    return {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+async def test_an_answer_of_tool_calls_alone_is_an_answer(chat, server, ask):
+    server.say(with_calls(call("weather", '{"city": "Zürich"}'), call("time", "")))
+    answer = await ask(chat())
+    assert answer.steps == (
+        Step(tool="weather", arguments={"city": "Zürich"}),
+        Step(tool="time", arguments=""),
+    )
+    assert answer.output == (
+        '[{"tool": "weather", "arguments": {"city": "Zürich"}}, {"tool": "time", "arguments": ""}]'
+    )
+
+
+async def test_text_beside_tool_calls_is_the_output(chat, server, ask):
+    server.say(with_calls(call("f", "{}"), content="Let me look."))
+    answer = await ask(chat())
+    assert answer.output == "Let me look."
+    assert answer.steps == (Step(tool="f", arguments={}),)
+
+
+async def test_the_older_function_call_is_a_step_too(chat, server, ask):
+    server.say(with_calls(tool_calls=None, function_call={"name": "f", "arguments": "[1]"}))
+    assert (await ask(chat())).steps == (Step(tool="f", arguments=[1]),)
+
+
+async def test_a_secret_in_a_tool_call_is_redacted(bench, server, ask):
+    secret = 'quo"ted\\secret'
+    spec = OpenAISpec(base_url=server.url, model="m", headers={"X": "${K}"})
+    connector = bench.connect(spec, environ={"K": secret})
+    server.say(with_calls(call("f", json.dumps({secret: [secret]}))))
+    answer = await ask(connector)
+    assert answer.steps == (Step(tool="f", arguments={"[redacted]": ["[redacted]"]}),)
+    assert answer.output == '[{"tool": "f", "arguments": {"[redacted]": ["[redacted]"]}}]'
+
+
+async def test_an_answer_cut_by_its_token_limit_is_marked(chat, server, ask):
+    message = {"role": "assistant", "content": "The answer is"}
+    server.say(completion(choices=[{"finish_reason": "length", "message": message}]))
+    answer = await ask(chat())
+    assert (answer.output, answer.truncated) == ("The answer is", True)
+    message["content"] = ""
+    server.say(completion(choices=[{"finish_reason": "length", "message": message}]))
+    with pytest.raises(AgentSaidNothing, match="token limit before it answered"):
+        await ask(chat())
 
 
 async def test_a_server_that_counts_no_tokens_leaves_them_unknown(chat, server, ask):

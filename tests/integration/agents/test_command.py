@@ -266,3 +266,46 @@ async def test_no_descriptors_are_left_behind(bench, ask):
     for _ in range(5):
         await ask(connector)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+async def test_the_prompt_can_be_plain_text_on_stdin(bench, ask):
+    connector = bench.command("import sys; print(repr(sys.stdin.read()))", input="text")
+    assert (await ask(connector, 'a "b"\n{c}')).output == repr('a "b"\n{c}')
+
+
+@pytest.mark.parametrize("prompt", ["two words", "$(id); `id` \"'*\n{prompt}", "-v", "ü🙂"])
+async def test_the_prompt_can_be_one_argument_and_stdin_is_then_empty(bench, ask, prompt):
+    connector = bench.command(
+        "import json, sys; print(json.dumps([sys.argv[1:], sys.stdin.read()]))",
+        command="{python} program.py --ask={prompt} -- {prompt} last",
+    )
+    output = json.loads((await ask(connector, prompt)).output)
+    assert output == [[f"--ask={prompt}", "--", prompt, "last"], ""]
+
+
+async def test_an_argument_and_stdin_can_be_used_together(bench, ask):
+    connector = bench.command(
+        "import json, sys; print(json.loads(sys.stdin.read())['prompt'] + sys.argv[1])",
+        command="{python} program.py {prompt}",
+        input="json",
+    )
+    assert (await ask(connector, "twice ")).output == "twice twice"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [("a\0b", "has a NUL"), ("ü" * 65_536, r"too long for an argument \(131,072 bytes")],
+)
+async def test_a_prompt_that_no_argument_can_hold_is_refused(bench, ask, prompt, reason):
+    connector = bench.command("", command="{python} program.py {prompt}")
+    with pytest.raises(AgentUnavailable, match=reason) as caught:
+        await ask(connector, prompt)
+    assert not caught.value.retryable
+
+
+async def test_arguments_that_are_too_long_together_are_reported(bench, ask):
+    many = " ".join(["{prompt}"] * 100)
+    connector = bench.command("", command=f"{{python}} program.py {many}")
+    with pytest.raises(AgentUnavailable, match="too long; pass the prompt on stdin") as caught:
+        await ask(connector, "x" * 100_000)
+    assert not caught.value.retryable

@@ -1,5 +1,6 @@
 """A command that gets a signal to stop ends the processes it started."""
 
+import json
 import os
 import signal
 import subprocess
@@ -51,3 +52,19 @@ def test_a_run_that_is_stopped_leaves_no_agent_behind_and_can_continue(
     assert "interrupted; continue with: arena runs resume" in stderr
     assert "Traceback" not in stderr
     assert not is_running(int(pid.read_text()))
+    listed = arena(home, "runs", "list")
+    assert "interrupted" in listed
+    assert "running" not in listed
+    (run,) = json.loads(arena(home, "runs", "list", "--json"))["runs"]
+    assert (run["status"], run["is_interrupted"]) == ("running", True)
+    assert f"continue with: arena runs resume {run['id']}" in arena(home, "runs", "show", run["id"])
+
+
+def arena(home: Path, *words: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "arena", *words],
+        env={**os.environ, "ARENA_HOME": str(home), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout

@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from contextlib import aclosing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -15,6 +15,7 @@ from sqlalchemy import DateTime, bindparam, text
 from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
+from arena.models.step import Step
 from arena.runs import executor
 from arena.runs.owner import Owner
 from arena.runs.records import reader
@@ -511,3 +512,49 @@ async def test_a_page_of_long_answers_is_short_and_no_result_is_skipped(
         for recorded in event.results
     ]
     assert watched == seen
+
+
+async def test_the_steps_of_an_agent_are_stored_with_its_result(house: Arena, settings: Settings):
+    use(
+        settings,
+        "doer",
+        """
+        if prompt.endswith("1"):
+            steps = [
+                {"tool": "look", "arguments": {"a": [1, "\\0"]}, "result": None},
+                {"tool": "write", "result": "ok", "time": "2026-01-31T12:00:00Z"},
+            ]
+            return {"output": "", "steps": steps}
+        if prompt.endswith("2"):
+            return {"output": prompt.upper(), "steps": [{"name": "of another system"}]}
+        if prompt.endswith("3"):
+            return {"output": prompt.upper(), "steps": [object()], "truncated": True}
+        return {"output": prompt.upper(), "truncated": "no"}
+        """,
+    )
+    write_tests(settings.home / "benchmarks" / "doer.yaml", count=4, agents=["doer"])
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "doer")
+    page = await house.runs.results(run.id)
+    called, foreign, cut, plain = sorted(page.results, key=lambda result: result.test_id)
+    noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    assert called.steps == [
+        Step(tool="look", arguments={"a": [1, "�"]}),
+        Step(tool="write", result="ok", time=noon),
+    ]
+    assert called.status == "completed"
+    assert json.loads((called.actual_output or {})["output"])[1] == {
+        "tool": "write",
+        "arguments": None,
+    }
+    # Steps that Arena cannot read are reported, but do not fail an answer.
+    assert (foreign.passed, foreign.steps) == (True, None)
+    problem = "steps[0].tool must be the name of a tool"
+    assert foreign.actual_output == {"output": "SAY WORD2", "steps_problem": problem}
+    assert cut.actual_output == {
+        "output": "SAY WORD3",
+        "truncated": True,
+        "steps_problem": "steps must be a list",
+    }
+    assert plain.actual_output == {"output": "SAY WORD4"}

@@ -158,6 +158,28 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
         (with_connector("{type: 3}"), "unknown type 3; known: a2a, command"),
         (with_connector('{type: command, command: "a \'b"}'), "No closing quotation"),
         (with_connector("{type: command, command: ''}"), "names no program"),
+        (
+            with_connector("{type: command, command: '{prompt} x'}"),
+            "my-agent.yaml:2:37: connector.command: must name a program first",
+        ),
+        (
+            with_connector("{type: command, command: 'x {prompt}', persistent: true}"),
+            "my-agent.yaml:2:12: connector: must not have {prompt}: a persistent program reads",
+        ),
+        (
+            with_connector("{type: command, command: x, input: text, persistent: true}"),
+            "connector: must not have 'input': a persistent program reads lines of JSON",
+        ),
+        (
+            with_connector("{type: command, command: x, input: none}"),
+            "connector: must have {prompt} in its command if 'input' is none",
+        ),
+        (
+            with_connector("{type: command, command: x, input: xml}"),
+            "my-agent.yaml:2:47: connector.input: must be 'json', 'text' or 'none'",
+        ),
+        (with_connector("{type: python, callable: 'm:f', python: ''}"), "must be a path"),
+        (with_connector("{type: python, callable: 'm:f', path: ['']}"), "must be a path"),
         (with_connector("{type: python, callable: f}"), "must be module:function"),
         (with_connector("{type: http, url: 'ftp://h'}"), "begins with http:// or https://"),
         (
@@ -176,6 +198,34 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
         ),
         (with_connector("{type: http, url: 'http://h', headers: {X: \"a\\nb\"}}"), "one line"),
         (with_connector("{type: http, url: 'http://h', headers: {X: '${A B}'}}"), "not the name"),
+        (
+            with_connector(
+                "{type: openai, base_url: 'http://h', model: m, options: {stream: yes}}"
+            ),
+            "connector.options: must not have 'n': Arena asks once for each trial",
+        ),
+        (
+            with_connector(
+                "{type: openai, base_url: 'http://h', model: m, max_tokens: 9,"
+                " options: {max_tokens: 8}}"
+            ),
+            "connector: must have 'max_tokens' once",
+        ),
+        (
+            with_connector(
+                "{type: openai, base_url: 'http://h', model: m, api_key_env: K,"
+                " headers: {authorization: '${K}'}}"
+            ),
+            "connector: must have 'api_key_env' or a header 'Authorization', not both",
+        ),
+        (
+            with_connector(
+                "{type: openai, base_url: 'http://h', model: m,"
+                " price: {input_usd_per_milion: 1, output_usd_per_million: 1,"
+                " input_usd_per_million: 1}}"
+            ),
+            "connector.price: unknown key 'input_usd_per_milion'; did you mean 'input_usd_per_mil",
+        ),
         (with_connector("{type: command, command: x, env: [KEY=abc]}"), "must be the name of an"),
         (with_connector("{type: http, url: 'http://h', answer: /}"), "must be a path such as"),
     ],

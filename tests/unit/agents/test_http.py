@@ -17,7 +17,8 @@ from arena.models.connections import seconds_to_wait
         ("3", 3.0),
         ("0.5", 0.5),
         ("-4", 0.0),
-        ("999999", 3600.0),  # capped at an hour
+        ("999999", 999999.0),  # whoever waits has a limit
+        ("inf", 366 * 86_400.0),
         ("nan", None),
         ("soon", None),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),  # a date that has passed
@@ -37,7 +38,7 @@ def test_retry_after_may_be_a_date():
     ("status", "kind", "retryable"),
     [
         (429, AgentBusy, True),
-        (503, AgentBusy, True),
+        (503, AgentUnavailable, True),
         (401, AgentUnavailable, False),
         (404, AgentUnavailable, False),
         (302, AgentUnavailable, False),

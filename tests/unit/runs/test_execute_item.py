@@ -20,7 +20,12 @@ AT_ONCE = Retries(count=2, delay_seconds=0.0)
 
 
 async def execute(connector: "Scripted") -> Result:
-    session = AgentSession(connector=connector, limiter=Turns(max_concurrency=4), retries=AT_ONCE)
+    session = AgentSession(
+        connector=connector,
+        limiter=Turns(max_concurrency=4),
+        throttle=AT_ONCE.new_throttle(),
+        retries=AT_ONCE,
+    )
     return await execute_item(session, RUN, ITEM, NO_RESOURCES)
 
 
@@ -105,12 +110,14 @@ async def test_a_permanent_fault_is_not_retried():
 
 def test_the_delay_between_retries_doubles_up_to_a_limit():
     retries = Retries(delay_seconds=1.0)
-    down = AgentUnavailable()
-    waits = [retries.delay(attempt, down) for attempt in (1, 2, 3, 20)]
+    waits = [retries.delay(failures) for failures in (1, 2, 3, 20)]
     for wait, expected in zip(waits, (1, 2, 4, 30), strict=True):
         assert 0.5 * expected <= wait <= expected
 
 
-def test_a_busy_agent_may_request_a_longer_delay():
-    busy = AgentBusy("later", retry_after_seconds=7.0)
-    assert Retries(delay_seconds=1.0).delay(1, busy) >= 7
+async def test_throttling_does_not_use_up_the_retries():
+    busy = [AgentBusy("later", retry_after_seconds=0.001)] * 9
+    down = [AgentUnavailable("down")] * 2
+    connector = Scripted(*busy, *down, *busy, Answer(output="yes"))
+    result = await execute(connector)
+    assert (result.passed, result.attempts) == (True, 21)

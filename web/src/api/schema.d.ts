@@ -1387,6 +1387,12 @@ export interface components {
             agent_id: string;
             /** Version */
             version: string;
+            /**
+             * Prompt
+             * @description What was asked; empty from a server of 0.1.
+             * @default
+             */
+            prompt: string;
             /** Answered */
             answered: boolean;
             /** Output */
@@ -1398,6 +1404,17 @@ export interface components {
             reason: string | null;
             /** Duration Seconds */
             duration_seconds: number;
+            /**
+             * Truncated
+             * @description Whether the output is not all that the agent wrote.
+             * @default false
+             */
+            truncated: boolean;
+            /**
+             * Steps
+             * @description The tools that the agent called; null if it reported none.
+             */
+            steps: components["schemas"]["Step"][] | null;
             /** Input Tokens */
             input_tokens: number | null;
             /** Output Tokens */
@@ -2982,6 +2999,11 @@ export interface components {
              */
             verdict_cid: string | null;
             /**
+             * Steps
+             * @description The tools that the agent called, in order; null if it reported none.
+             */
+            steps: components["schemas"]["Step"][] | null;
+            /**
              * Created At
              * Format: date-time
              */
@@ -3344,6 +3366,12 @@ export interface components {
             /** Team Id */
             team_id: string;
             status: components["schemas"]["RunStatus"];
+            /**
+             * Is Interrupted
+             * @description Whether nobody executes it although it is `running`: its process has ended. Resume it.
+             * @default false
+             */
+            is_interrupted: boolean;
             /** Total Tests */
             total_tests: number;
             /** Completed Tests */
@@ -3659,6 +3687,32 @@ export interface components {
              * @description Whether the test has not changed since that run.
              */
             is_current: boolean;
+        };
+        /**
+         * Step
+         * @description One tool call of an agent.
+         */
+        Step: {
+            /**
+             * Tool
+             * @description The name of the tool.
+             */
+            tool: string;
+            /**
+             * Arguments
+             * @description What the tool was called with: a JSON value, usually an object.
+             */
+            arguments: unknown;
+            /**
+             * Result
+             * @description What the tool returned: a JSON value; null if unknown.
+             */
+            result: unknown;
+            /**
+             * Time
+             * @description When the tool was called; null if unknown.
+             */
+            time: string | null;
         };
         /**
          * SubjectKind

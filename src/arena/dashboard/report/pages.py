@@ -31,6 +31,10 @@ DATA = "report.json"
 MOST_CHARACTERS = 4_000
 """Per prompt or answer; the data file next to the page has all of it."""
 
+MOST_STEPS = 50
+STEP_CHARACTERS = 400
+"""Per argument or result of a step."""
+
 REASON_CHARACTERS = 160
 
 OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
@@ -171,12 +175,36 @@ def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
         _block("Answer", answer)
         if answer is not None
         else element("p", "The agent returned no output."),
+        element("p", "The answer was cut: this is not all of it.") if result.is_cut else None,
+        _steps(result),
         _block("Expected", json.dumps(test.expected, indent=2, ensure_ascii=False))
         if test
         else None,
         element("p", _figures(result), class_="quiet"),
         class_="inside",
     )
+
+
+def _steps(result: Result) -> Html | None:
+    if not result.steps:
+        return None
+    lines: list[Html] = []
+    for step in result.steps[:MOST_STEPS]:
+        call = json.dumps(step.arguments, ensure_ascii=False)
+        returned = json.dumps(step.result, ensure_ascii=False)
+        after = joined(" → ", untrusted(_cut(returned, STEP_CHARACTERS)))
+        lines.append(
+            element(
+                "li",
+                element("b", untrusted(_cut(step.tool, STEP_CHARACTERS))),
+                " ",
+                untrusted(_cut(call, STEP_CHARACTERS)),
+                after if step.result is not None else None,
+            )
+        )
+    rest = len(result.steps) - MOST_STEPS
+    more = element("p", f"and {rest:,} more steps", class_="quiet") if rest > 0 else None
+    return joined(element("h3", "Steps"), element("ol", *lines), more)
 
 
 def _findings(result: Result) -> Html | None:

@@ -9,6 +9,7 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
 from arena.catalog.test import Test
+from arena.models.step import as_json
 from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import cost_columns, findings_json
@@ -150,4 +151,6 @@ def _result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, ob
     result = executed.result
     row: dict[str, object] = {name: getattr(result, name) for name in RESULT_COLUMNS}
     row["findings"] = findings_json(result.findings)
+    if result.steps:
+        row["steps"] = [as_json(step) for step in result.steps]
     return row | {"run_id": run_id, "sequence": sequence} | cost_columns(executed)

@@ -11,6 +11,7 @@ from arena import clock
 from arena.catalog.test import Test
 from arena.errors import NotFound
 from arena.evaluation.verdict import Finding
+from arena.models.step import stored_step
 from arena.runs.item import Executed
 from arena.runs.run import Result, Run, RunStatus
 from arena.scoring.components import cost_contribution
@@ -55,7 +56,15 @@ async def frozen_test(connection: AsyncConnection, run_id: UUID, test_id: str) -
 
 def to_run(row: Row[Any]) -> Run:
     """The run in a row."""
-    return value_from(Run, row, status=RunStatus(row.status), duration_seconds=_wall_time(row))
+    # Released by an executor that was stopped, or expired because it died.
+    has_executor = row.lease_token is not None and row.lease_expires_at > clock.now()
+    return value_from(
+        Run,
+        row,
+        status=RunStatus(row.status),
+        is_interrupted=row.status == RunStatus.RUNNING and not has_executor,
+        duration_seconds=_wall_time(row),
+    )
 
 
 def _wall_time(row: Row[Any]) -> float:
@@ -70,7 +79,9 @@ def _wall_time(row: Row[Any]) -> float:
 def to_result(row: Row[Any]) -> Result:
     """The result in a row."""
     findings = [Finding(**finding) for finding in row.findings]
-    return value_from(Result, row, status=ExecutionStatus(row.status), findings=findings)
+    steps = [stored_step(step) for step in row.steps] if row.steps else None
+    status = ExecutionStatus(row.status)
+    return value_from(Result, row, status=status, findings=findings, steps=steps)
 
 
 def findings_json(findings: Sequence[Finding]) -> list[dict[str, object]]:

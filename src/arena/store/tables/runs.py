@@ -124,6 +124,8 @@ class Results(Table):
     created_at: Mapped[datetime]
     verdict_cid: Mapped[str | None] = column(String(100))
     """The record of the verdict; None if this row holds all of it."""
+    steps: Mapped[list[Any] | None] = column(AnyJson)
+    """The tools that the agent called; None if it reported none."""
 
 
 class RunErrors(Table):
