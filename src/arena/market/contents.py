@@ -1,8 +1,8 @@
 """The content of tasks: standards and results, verified and pinned."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 from arena.content.canonical import canonical, read_json
 from arena.content.cid import parse_cid
@@ -11,12 +11,19 @@ from arena.content.store import LocalStore
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.evaluation.reading import read_standard_document
+from arena.evaluation.request_limits import read_request, refuse_large
 from arena.evaluation.standard import passes_from
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.errors import BadContent
 from arena.market.task import MAX_RESULT_BYTES
+from arena.pools.threads import WRITES
+from arena.pools.workers import TooMuchWork, heavy
 
 MAX_STANDARD_BYTES = 1024 * 1024
+SMALL_BYTES = 40_000
+"""Reading a larger standard takes long enough for a worker process."""
+
+T = TypeVar("T")
 
 
 class Contents:
@@ -27,28 +34,36 @@ class Contents:
 
     async def keep_standard(self, evaluation: str | Mapping[str, object]) -> None:
         """Make sure that a standard is in the store, valid and pinned."""
-        await asyncio.to_thread(self._keep_standard, evaluation)
+        cid, data = await asyncio.to_thread(self._written, evaluation)
+        await _by_size(_check_offered, cid, data)
+        await WRITES.run(self._keep_standard, cid, None if isinstance(evaluation, str) else data)
 
     async def keep_result(self, result: bytes | str) -> None:
         """Make sure that a result is in the store and pinned."""
-        await asyncio.to_thread(self._keep_result, result)
+        await WRITES.run(self._keep_result, result)
 
     async def standard(self, cid: str) -> dict[str, Any]:
         """The standard with this CID as a document, verified and valid."""
-        return await asyncio.to_thread(self._standard, cid)
+        data = await asyncio.to_thread(self._stored, cid)
+        return await _by_size(_valid, cid, data)
 
     async def result(self, cid: str) -> bytes:
         """The whole result with this CID, verified."""
         return await asyncio.to_thread(self._get, "the result", cid, MAX_RESULT_BYTES)
 
-    def _keep_standard(self, evaluation: str | Mapping[str, object]) -> None:
-        cid = cid_of_standard(evaluation)
+    def _written(self, evaluation: str | Mapping[str, object]) -> tuple[str, bytes]:
+        """The CID and the bytes of a standard, which need not be stored yet."""
         if isinstance(evaluation, str):
-            _check_pass_score(self._standard(cid))
-        else:
-            data = _canonical(evaluation)
-            # Before it is stored: a refused standard must leave nothing behind.
-            _check_pass_score(_valid(cid, data))
+            cid = cid_of_standard(evaluation)
+            return cid, self._stored(cid)
+        data = _canonical(evaluation)
+        return cid_of(data), data
+
+    def _stored(self, cid: str) -> bytes:
+        return self._get("the evaluation standard", cid, MAX_STANDARD_BYTES)
+
+    def _keep_standard(self, cid: str, data: bytes | None) -> None:
+        if data is not None:
             self.store.put(data)
         # A task may last a year; tools that clean up the store must keep its standard.
         self.store.pin(cid)
@@ -59,9 +74,6 @@ class Contents:
         else:
             self._get("the result", result, MAX_RESULT_BYTES)
             self.store.pin(str(parse_cid(result)))
-
-    def _standard(self, cid: str) -> dict[str, Any]:
-        return _valid(cid, self._get("the evaluation standard", cid, MAX_STANDARD_BYTES))
 
     def _get(self, what: str, cid: str, max_bytes: int) -> bytes:
         try:
@@ -97,12 +109,38 @@ def _canonical_cid(what: str, cid: str) -> str:
 
 def _canonical(evaluation: Mapping[str, object]) -> bytes:
     try:
+        refuse_large("it", evaluation)
         data = canonical(dict(evaluation))
     except InvalidInput as error:
         raise BadContent(f"the evaluation standard: {error}") from None
     if len(data) > MAX_STANDARD_BYTES:
         raise BadContent(f"the evaluation standard has more than {MAX_STANDARD_BYTES} bytes")
     return data
+
+
+async def _by_size(check: Callable[[str, bytes], T], cid: str, data: bytes) -> T:
+    """Check a standard in a thread; a large one in a worker process."""
+    if len(data) <= SMALL_BYTES:
+        return await asyncio.to_thread(check, cid, data)
+    try:
+        return await heavy(check, cid, data)
+    except TooMuchWork as error:
+        raise BadContent(f"the evaluation standard {cid}: reading it {error}") from None
+
+
+def _check_offered(cid: str, data: bytes) -> None:
+    """Refuse a standard that no task may have, before it is stored."""
+    try:
+        document = read_json(data)
+        refuse_large("it", document)
+        standard = read_request(document)
+    except InvalidInput as error:
+        raise BadContent(f"the evaluation standard {cid}: {error}") from None
+    if not passes_from(standard, MIN_PASS_SCORE):
+        raise BadContent(
+            f"the market pays from a score of {MIN_PASS_SCORE} on, but this standard passes from "
+            f"another: set its pass_score to {MIN_PASS_SCORE}"
+        )
 
 
 def _valid(cid: str, data: bytes) -> dict[str, Any]:
@@ -113,12 +151,3 @@ def _valid(cid: str, data: bytes) -> dict[str, Any]:
     except InvalidInput as error:
         raise BadContent(f"the evaluation standard {cid}: {error}") from None
     return cast("dict[str, Any]", document)
-
-
-def _check_pass_score(document: dict[str, Any]) -> None:
-    """Refuse a standard whose pass mark is not the one the market pays from."""
-    if not passes_from(read_standard_document(document), MIN_PASS_SCORE):
-        raise BadContent(
-            f"the market pays from a score of {MIN_PASS_SCORE} on, but this standard passes from "
-            f"another: set its pass_score to {MIN_PASS_SCORE}"
-        )

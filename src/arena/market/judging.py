@@ -9,19 +9,17 @@ open, and the market accepts only one verdict: a killed judge starts over, and o
 first verdict counts.
 """
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Protocol
 
 from arena.backoff import backoff_seconds
 from arena.errors import ArenaError, Conflict, Forbidden
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.reading import read_standard_document
-from arena.evaluation.record import keep_record
+from arena.evaluation.reading import read_document
+from arena.evaluation.record import store_record
 from arena.evaluation.resources import Resources, ReviewNeeded
 from arena.evaluation.verdict import Submission, Verdict
 from arena.market.call import Action, Call, Receipt
@@ -35,6 +33,7 @@ from arena.reviews.records import close_review, get_review
 from arena.reviews.review import Review, ReviewStatus, ReviewSubject, SubjectKind
 from arena.reviews.reviews import Reviews
 from arena.store.database import Database, shielded
+from arena.team import working_for
 
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
@@ -124,7 +123,9 @@ class JudgeFlow:
     async def _judge_one(self, task: Task, now: datetime) -> bool:
         """Judge a task; one that cannot be judged is reported and postponed."""
         try:
-            if await self._settle(task):
+            with working_for(task.team_id):
+                is_judged = await self._settle(task)
+            if is_judged:
                 return True
         except (Conflict, Forbidden) as error:
             self._report(f"task {task.id} was not judged here: {error.message}")
@@ -139,7 +140,7 @@ class JudgeFlow:
         for cid in (task.evaluation_cid, task.result_hash):
             await self._market.fetch(cid)
         document, submission = await _read(self._contents, task)
-        standard = await asyncio.to_thread(read_standard_document, document)
+        standard = await read_document(document)
         try:
             verdict = await evaluate(standard, submission, self._resources)
         except ReviewNeeded as needed:
@@ -297,8 +298,7 @@ async def _record(
     assert task.result_hash is not None
     # The judged text differs from the result if bytes were replaced: then it gets its own CID.
     is_text = submission.output.encode() == await contents.result(task.result_hash)
-    keep = partial(
-        keep_record,
+    return await store_record(
         contents.store,
         task.evaluation_cid,
         submission,
@@ -306,7 +306,6 @@ async def _record(
         sandbox=sandbox,
         submission_cid=task.result_hash if is_text else None,
     )
-    return await asyncio.to_thread(keep)
 
 
 def _why_over(task: Task) -> str:

@@ -38,6 +38,9 @@ class MapValue:
     entries: Sequence[tuple[object, object]]
 
 
+MAX_EXACT = 2**53
+"""Every integer up to it is a float."""
+
 Pair = tuple[object, object]
 
 
@@ -105,7 +108,18 @@ def _same_number(left: float, right: float, tolerance: float | None) -> bool:
         return True
     if tolerance is None or _infinite(left) or _infinite(right):
         return False
+    if _is_exact(left) and _is_exact(right):
+        # Rounding changes a difference by one part in 2**53 at most: it decides unless the two are
+        # that close, and takes a tenth of the time.
+        difference = abs(left - right)
+        if isfinite(difference) and abs(difference - tolerance) > tolerance * 1e-12:
+            return difference < tolerance
     return abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance)
+
+
+def _is_exact(value: float) -> bool:
+    """Whether arithmetic with floats takes the value as it is."""
+    return isinstance(value, float) or abs(value) <= MAX_EXACT
 
 
 def _infinite(value: float) -> bool:
