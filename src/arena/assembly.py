@@ -4,13 +4,15 @@ A command that lists runs must not pay for the sandbox, the judge or the market:
 them takes longer than the command itself. So the imports are in the properties below.
 """
 
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from arena.settings import Settings
+from arena.pools.threads import share_threads
+from arena.settings import MIB, Settings
 
 if TYPE_CHECKING:
     from arena.agents.registry import Registry
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from arena.reviews.reviews import Reviews, Settler
     from arena.runs.executor import RunExecutor
     from arena.runs.records.reader import RunReader
+    from arena.runs.session import AgentSessions
     from arena.runs.watcher import RunWatcher
     from arena.sandbox.ports import SandboxProvider
     from arena.scoring.scores import Scores
@@ -39,16 +42,26 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
     """The rooms, closed when the block ends."""
-    if settings.languages:
-        # Imported here, like every room: most processes do not need it.
-        from arena.sandbox.languages import add_languages
-
-        add_languages(settings.languages)
+    share_threads()
     async with AsyncExitStack() as closing:
+        closing.callback(_close_workers)
+        if settings.languages:
+            # Imported here, like every room: most processes do not need it.
+            from arena.pools.workers import prepare_workers
+            from arena.sandbox.languages import add_languages
+
+            add_languages(settings.languages)
+            prepare_workers(add_languages, settings.languages)
         arena = Arena(settings, closing)
         if settings.weights:
             await arena.scores.open()
         yield arena
+
+
+def _close_workers() -> None:
+    # If nothing has imported it, there are no workers.
+    if workers := sys.modules.get("arena.pools.workers"):
+        workers.close_workers()
 
 
 class Arena:
@@ -103,7 +116,12 @@ class Arena:
         """Content by CID."""
         from arena.content.store import LocalStore
 
-        return LocalStore(self.settings.content_folder)
+        settings = self.settings
+        return LocalStore(
+            settings.content_folder,
+            quota_bytes=settings.content_quota_bytes,
+            min_free_bytes=settings.content_min_free_mib * MIB,
+        )
 
     @cached_property
     def sandbox(self) -> "SandboxProvider":
@@ -165,27 +183,35 @@ class Arena:
         return RunWatcher(self.runs, self.feed)
 
     @cached_property
+    def sessions(self) -> "AgentSessions":
+        """Sessions with agents, for runs and checks: they share each agent's limits."""
+        from arena.runs.session import AgentSessions, Retries
+
+        settings = self.settings
+        return AgentSessions(
+            Retries(
+                count=settings.retries,
+                delay_seconds=settings.retry_delay_seconds,
+                max_wait_seconds=settings.max_wait_seconds,
+            )
+        )
+
+    @cached_property
     def executor(self) -> "RunExecutor":
         """Executes benchmark runs."""
         from arena.evaluation.resources import RUN
         from arena.runs.engine import Engine
         from arena.runs.executor import RunExecutor
         from arena.runs.owner import Owner
-        from arena.runs.session import AgentSessions, Retries
         from arena.runs.verdicts import Recorder
 
         settings = self.settings
-        retries = Retries(
-            count=settings.retries,
-            delay_seconds=settings.retry_delay_seconds,
-            max_wait_seconds=settings.max_wait_seconds,
-        )
         owner = Owner(settings.home / "executors")
         engine = Engine(
             database=self.database,
             feed=self.feed,
             token=owner.token,
-            sessions=AgentSessions(retries),
+            sessions=self.sessions,
             resources=replace(self.resources, purpose=RUN),
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,

@@ -12,7 +12,9 @@
     │   ├── AgentTimedOut
     │   └── AgentSaidNothing
     └── InfrastructureError       neither of them; may be retried       exit 3, HTTP 503
-        └── AgentUnavailable
+        ├── AgentUnavailable
+        ├── LimitReached          a team has used up its share            HTTP 429
+        └── StorageFull                                                   HTTP 507
 
 The class docstring is the default message. `code` is stable: programs may rely on it.
 """
@@ -111,6 +113,18 @@ class AgentUnavailable(InfrastructureError):
     """The agent cannot be reached."""
 
     code = "agent_unavailable"
+
+
+class LimitReached(InfrastructureError):
+    """The team has used up its share for now."""
+
+    code = "limit_reached"
+
+
+class StorageFull(InfrastructureError):
+    """There is no space left to store this."""
+
+    code = "storage_full"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

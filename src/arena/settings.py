@@ -26,6 +26,10 @@ log = logging.getLogger(__name__)
 
 HOME_NAME = ".arena"
 MIN_TOKEN_LENGTH = 16
+MIB = 1024**2
+# With tokens, several teams share a server: each has a share that is generous, but not endless.
+CALLS_PER_HOUR = 1000
+QUOTA_MIB = 10 * 1024
 COMPONENTS = ("benchmark", "user_rating", "success_rate", "cost_efficiency")
 EXAMPLE_WEIGHTS = '{"benchmark": 0.5, "user_rating": 0.2}'
 """Adds up to 1 with the defaults of the other components."""
@@ -83,6 +87,10 @@ class Settings(BaseModel):
     """Retries of a vote after an error or an invalid answer."""
     judge_cache_entries: int = Field(default=10_000, ge=0)
     """Size of the answer cache, so that the same request is not paid for twice."""
+    judge_calls_per_request: int = Field(default=100, ge=1)
+    """Calls that one evaluation on request may need; more are refused before the first one."""
+    judge_calls_per_hour: int | None = Field(default=None, ge=0)
+    """Calls per team; 0: no limit. Default: 1,000 with tokens, no limit without."""
     judge_allowed_models: tuple[str, ...] = ()
     """Other models that a standard may request; `*` for any."""
     judge_allowed_urls: tuple[str, ...] = ()
@@ -95,6 +103,10 @@ class Settings(BaseModel):
     """How long a run waits for an agent that throttles (Retry-After)."""
     reviewers_needed: int = Field(default=1, ge=1, le=MAX_REVIEWERS)
     """Reviewers required per item of a checklist."""
+    content_quota_mib: int | None = Field(default=None, ge=0)
+    """Content that a team may store; 0: no limit. Default: 10 GiB with tokens, no limit without."""
+    content_min_free_mib: int = Field(default=256, ge=0)
+    """Free space on the disk below which no content is stored."""
     weights: dict[str, Decimal] = Field(default={})
     """Weights of the score components; must add up to 1. Omitted ones keep their default."""
     log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
@@ -190,6 +202,22 @@ class Settings(BaseModel):
         """Which team a token stands for."""
         entries = (entry.get_secret_value().partition(":") for entry in self.tokens)
         return {token: team for team, _, token in entries}
+
+    @property
+    def judge_budget(self) -> int | None:
+        """Calls of judge models per team and hour; None: no limit."""
+        calls = self.judge_calls_per_hour
+        if calls is None and self.tokens:
+            calls = CALLS_PER_HOUR
+        return calls or None
+
+    @property
+    def content_quota_bytes(self) -> int | None:
+        """Content that a team may store; None: no limit."""
+        mib = self.content_quota_mib
+        if mib is None and self.tokens:
+            mib = QUOTA_MIB
+        return mib * MIB if mib else None
 
     @property
     def content_folder(self) -> Path:

@@ -19,7 +19,9 @@ from arena.errors import (
     Forbidden,
     InfrastructureError,
     InvalidInput,
+    LimitReached,
     NotFound,
+    StorageFull,
     Unauthorized,
 )
 from arena.operations.request import Misfit, misfits
@@ -37,6 +39,8 @@ STATUS: tuple[tuple[type[ArenaError], int], ...] = (
     (Forbidden, 403),
     (CallerError, 400),
     (AgentFault, 502),
+    (LimitReached, 429),
+    (StorageFull, 507),
     (InfrastructureError, 503),
 )
 """The first matching class decides."""
@@ -48,6 +52,8 @@ EXAMPLES = {
     409: "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
     413: "the body is larger than 8 MiB",
     422: "body.trials: Input should be greater than or equal to 1",
+    429: "team 'mine' has used its 1,000 judge calls of an hour; the next is free in 12 min",
+    507: "the disk has less than 256 MiB left: nothing more is stored",
     503: "the database does not respond: connection refused",
 }
 

@@ -16,6 +16,7 @@ from arena.api.access import authorize, named_team
 from arena.api.problems import responses
 from arena.operations.operation import Events, InProcess, Operation, Parameter
 from arena.operations.operations import Operations
+from arena.team import working_for
 
 JSON = "application/json"
 BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
@@ -72,7 +73,10 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
     async def endpoint(**values: Any) -> Response:
         operations: Operations = values.pop("operations_")
         arguments = _arguments(operation, values)
-        return _respond(operation, arguments, await operation.function(operations, **arguments))
+        # Not for the events of a stream: they only read what was written.
+        with working_for(operations.token_team or operations.team):
+            result = await operation.function(operations, **arguments)
+        return _respond(operation, arguments, result)
 
     parameters = [
         inspect.Parameter(

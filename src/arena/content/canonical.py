@@ -7,7 +7,7 @@ two values with two CIDs, as are 0.0 and -0.0.
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NoReturn, cast
 
 from arena.content.errors import NotCanonical
@@ -23,13 +23,8 @@ Steps = tuple[str | int, ...]
 
 def canonical(value: object) -> bytes:
     """The value as canonical JSON; InvalidInput with the path if JSON cannot express it."""
-    for at, found in _within(value):
-        problem = _problem(found)
-        if problem is None and len(at) > MAX_DEPTH:
-            problem = f"is nested more than {MAX_DEPTH} deep"
-        if problem:
-            path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
-            raise InvalidInput(f"{path.removeprefix('.') or 'the value'} {problem}")
+    if _has_problem(value):
+        _refuse(value)
     try:
         text = json.dumps(
             value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -55,6 +50,40 @@ def read_canonical(data: bytes) -> object:
     if canonical(value) != data:
         raise NotCanonical("JSON, but not canonical: keys out of order, spaces, or escapes")
     return value
+
+
+def _has_problem(value: object) -> bool:
+    """Whether `_refuse` would; without the paths, which take most of its time and memory."""
+    if _problem(value):
+        return True
+    inside = [iter(_inner(value))]
+    while inside:
+        for found in inside[-1]:
+            if len(inside) > MAX_DEPTH or _problem(found):
+                return True
+            if inner := _inner(found):
+                inside.append(iter(inner))
+                break
+        else:
+            inside.pop()
+    return False
+
+
+def _inner(value: object) -> Collection[object]:
+    if isinstance(value, dict):
+        return cast("dict[object, object]", value).values()
+    return cast("list[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def _refuse(value: object) -> None:
+    """Raise for the first value that JSON cannot express, with its path."""
+    for at, found in _within(value):
+        problem = _problem(found)
+        if problem is None and len(at) > MAX_DEPTH:
+            problem = f"is nested more than {MAX_DEPTH} deep"
+        if problem:
+            path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+            raise InvalidInput(f"{path.removeprefix('.') or 'the value'} {problem}")
 
 
 def _within(value: object) -> Iterator[tuple[Steps, object]]:

@@ -1,6 +1,6 @@
 """The errors of content, by whose fault they are."""
 
-from arena.errors import InfrastructureError, InvalidInput, NotFound
+from arena.errors import InfrastructureError, InvalidInput, NotFound, StorageFull
 
 
 class ContentMissing(NotFound):
@@ -13,6 +13,16 @@ class ContentTooLarge(InvalidInput):
     """The content is larger than is allowed here."""
 
     code = "content_too_large"
+
+
+class QuotaReached(StorageFull):
+    """The team has stored as much content as it may."""
+
+    code = "quota_reached"
+
+    def __init__(self, message: str | None = None) -> None:
+        # Content is never deleted: only the operator can raise the quota.
+        super().__init__(message, retryable=False)
 
 
 class ContentMalformed(InvalidInput):

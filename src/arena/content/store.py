@@ -3,6 +3,7 @@
     blocks/<two letters>/<CID>     the bytes of a block, never changed
     partial/                       files being written, renamed once they are complete
     pins/<CID>                     marks content that must be kept
+    quota/<hash of a team>         how many bytes the team has stored, if teams have a quota
 
 A block is checked against its CID on every read, so content that was lost or changed on the disk is
 an error, never a result. Calls block: on an event loop use `asyncio.to_thread`. Any number of
@@ -10,6 +11,7 @@ threads and processes may use one folder. Arena never deletes content; pins tell
 to keep.
 """
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,8 +19,9 @@ from pathlib import Path
 from arena import clock
 from arena.content.cid import Cid, parse_cid
 from arena.content.errors import ContentCorrupt, ContentMissing, ContentTooLarge
+from arena.content.quota import Quota
 from arena.content.tree import V1, Block, Profile, cut, walk
-from arena.errors import InfrastructureError
+from arena.errors import InfrastructureError, StorageFull
 from arena.files import sync_folder, write_atomically
 
 MAX_BYTES = 64 * 1024**2
@@ -31,8 +34,18 @@ ABANDONED_SECONDS = 3600
 class LocalStore:
     """A folder of content."""
 
-    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        max_bytes: int = MAX_BYTES,
+        *,
+        quota_bytes: int | None = None,
+        min_free_bytes: int = 0,
+    ) -> None:
+        """`quota_bytes` per team; with less than `min_free_bytes` on the disk nothing is stored."""
         self.folder = folder
+        self._min_free_bytes = min_free_bytes
+        self._quota = Quota(folder / "quota", quota_bytes) if quota_bytes else None
         self.max_bytes = max_bytes
         """The largest content that is stored or returned."""
         self._blocks, self._partial = folder / "blocks", folder / "partial"
@@ -79,6 +92,9 @@ class LocalStore:
             # Compared, not only looked for: storing the right bytes repairs a damaged block.
             if path.read_bytes() == block:
                 return
+        if self._quota is not None:
+            with _disk():
+                self._quota.charge(len(block))
         self._write(path, block)
 
     def _sweep(self) -> None:
@@ -110,11 +126,21 @@ class LocalStore:
             raise ContentCorrupt(f"{self._path(cid)} was damaged: it does not match {cid}")
         return block
 
+    def _refuse_if_full(self, count: int) -> None:
+        """Keep the rest of the disk free: the database needs it to answer at all."""
+        if not self._min_free_bytes:
+            return
+        disk = os.statvfs(self.folder)
+        if disk.f_bavail * disk.f_frsize < self._min_free_bytes + count:
+            left = self._min_free_bytes // 1024**2
+            raise StorageFull(f"the disk has less than {left} MiB left: nothing more is stored")
+
     def _write(self, path: Path, data: bytes) -> None:
         """Write the whole file or nothing, even if the power fails."""
         with _disk():
             for folder in (self._partial, path.parent):
                 _make(folder, self.folder)
+            self._refuse_if_full(len(data))
             write_atomically(path, data, mode=0o600, partial_folder=self._partial)
 
 

@@ -1,5 +1,6 @@
 """Test cases: the submission's code runs in the sandbox, its values are compared outside."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,8 +10,9 @@ from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.fields import InvalidStandard, read
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.standard import Case, TestCases
-from arena.evaluation.text import excerpt
+from arena.evaluation.text import EXCERPT_CHARACTERS, excerpt
 from arena.evaluation.verdict import Finding, Opening, Submission, Verdict
+from arena.pools.workers import TooMuchWork, by_effort
 from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
 from arena.sandbox.languages import check_language
 from arena.sandbox.limits import TimeBudget
@@ -18,6 +20,9 @@ from arena.sandbox.ports import CaseResult, SandboxProvider
 from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
 
+CASE_EFFORT = 10
+"""The fields of a case, each checked."""
+FINDINGS_AT_ONCE = 200
 RUNNABLE = "the code can be run"
 """The only criterion of a submission whose code could not be run at all."""
 
@@ -36,9 +41,10 @@ async def judge_cases(
     """
     if sandbox is None:
         raise NotJudged("test cases need a sandbox, and none is set up", retryable=False)
+    hidden = [opening.case for opening in openings]
     try:
-        whole = with_hidden_cases(standard, [opening.case for opening in openings])
-    except InvalidStandard as error:
+        whole = await by_effort(CASE_EFFORT * len(hidden), with_hidden_cases, standard, hidden)
+    except (InvalidStandard, TooMuchWork) as error:
         raise NotJudged(f"the hidden cases cannot be used: {error}", retryable=False) from None
     if submission.language:
         # Outside the try below: an unknown language is the caller's error, not the submission's.
@@ -62,7 +68,7 @@ async def judge_cases(
         score=score,
         passed=score >= standard.pass_score,
         reasoning=_summary(results, public),
-        findings=tuple(_finding(i, result, public) for i, result in enumerate(results)),
+        findings=await _findings(results, public),
         engine=", ".join(engines),
         openings=tuple(openings),
     )
@@ -124,6 +130,15 @@ async def _run(
     return [results[place] for place in range(len(standard.cases))]
 
 
+async def _findings(results: Sequence[CaseResult], public: int) -> tuple[Finding, ...]:
+    findings: list[Finding] = []
+    for place, result in enumerate(results):
+        if place % FINDINGS_AT_ONCE == FINDINGS_AT_ONCE - 1:
+            await asyncio.sleep(0)  # others are waiting for the event loop
+        findings.append(_finding(place, result, public))
+    return tuple(findings)
+
+
 def _finding(place: int, result: CaseResult, public: int) -> Finding:
     name = f"case {place + 1}" if place < public else f"case {place + 1} (sealed)"
     name += f": {result.desc}" if result.desc else ""
@@ -155,8 +170,14 @@ def _text(value: object) -> str:
 
     A function may return half of a surrogate pair, which cannot be sent or stored.
     """
+    text = ""
     try:
-        return storable(excerpt(json.dumps(value, ensure_ascii=False, default=_as_json)))
+        # Piece by piece: of a million values only the first few are shown.
+        for piece in ENCODER.iterencode(value):
+            text += piece
+            if len(text) > EXCERPT_CHARACTERS:
+                break
+        return storable(excerpt(text))
     except RecursionError:
         return "a value nested too deep to show"
 
@@ -170,3 +191,6 @@ def _as_json(value: object) -> object:
             return {"Map": value.entries}
         case _:
             return str(value)
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, default=_as_json)

@@ -3,9 +3,11 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from arena.errors import InvalidInput
+from arena.evaluation.pattern import NotQuick, only_quick
 from arena.evaluation.resources import NO_RESOURCES, NotJudged, Resources, ReviewNeeded
 from arena.evaluation.sealed import seal_name, unopened
 from arena.evaluation.standard import (
@@ -23,12 +25,17 @@ from arena.evaluation.text import excerpt
 from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Finding, ItemAnswer, Opening, Submission, Verdict
+from arena.pools.effort import effort
+from arena.pools.threads import CHECKS
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort, heavy
 
 PartJudge = Callable[[Leaf, PartPath], Awaitable[Verdict]]
 """Judges one part of a standard, given its path."""
 
-LONG_CHARACTERS = 100_000
-"""A longer answer is checked in a thread by every validator: folding it alone takes a while."""
+MAX_EFFORT = 100_000
+"""Characters that are checked at once; a longer answer is checked in a worker process."""
+CHECKABLE = "the answer can be checked"
+"""The only criterion of an answer whose check takes too long."""
 
 
 async def evaluate(
@@ -134,15 +141,30 @@ def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
 
 async def validate(standard: Validator, submission: Submission) -> Verdict:
     """The verdict of a plain validator: 100 or 0."""
-    if standard.is_slow or len(submission.output) > LONG_CHARACTERS:
-        # In a thread: a pattern may search for seconds, which would block the event loop.
-        findings = await asyncio.to_thread(standard.check, submission.output)
-    else:
-        findings = standard.check(submission.output)
+    findings = await _findings(standard, submission.output)
     passed = all(finding.passed for finding in findings)
     reasoning = "; ".join(finding.reason for finding in findings if finding.passed is passed)
     score = 100.0 if passed else 0.0
     return Verdict(score=score, passed=passed, reasoning=reasoning, findings=findings)
+
+
+async def _findings(standard: Validator, text: str) -> tuple[Finding, ...]:
+    """What the validator finds; the event loop does only what takes a moment."""
+    if standard.effort(text) <= MAX_EFFORT:
+        if not standard.is_slow:
+            return standard.check(text)
+        with suppress(NotQuick):
+            return await CHECKS.run(_quick_findings, standard, text)
+    try:
+        return await heavy(standard.check, text)
+    except TooMuchWork as error:
+        reason = f"checking the answer {error}"
+        return (Finding(criterion=CHECKABLE, passed=False, reason=reason),)
+
+
+def _quick_findings(standard: Validator, text: str) -> tuple[Finding, ...]:
+    with only_quick():
+        return standard.check(text)
 
 
 def judge_checklist(standard: Checklist, answers: Sequence[ItemAnswer]) -> Verdict:
@@ -185,6 +207,7 @@ async def _unsealed(standard: TestCases, resources: Resources) -> Sequence[Openi
             "its folder team-NAME there), or give it with --sealed",
             retryable=False,
         )
-    if mismatch := unopened(standard.sealed, found):
+    amount = effort([dict(opening.case) for opening in found], limit=SMALL_EFFORT)
+    if mismatch := await by_effort(amount, unopened, standard.sealed, found):
         raise NotJudged(f"the private part {name} does not open {mismatch}", retryable=False)
     return found

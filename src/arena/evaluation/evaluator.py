@@ -3,23 +3,25 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from arena.content.canonical import canonical, read_json
+from arena.content.canonical import read_json
 from arena.content.errors import NotCanonical
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.judge.config import panel_of
+from arena.evaluation.judge.config import panel_of, refuse_many_calls
 from arena.evaluation.judge.figures import Judge, JudgeList, figures_in
 from arena.evaluation.judge.prompt import PROMPT_VERSION
-from arena.evaluation.reading import read_standard_document
-from arena.evaluation.record import keep_record
+from arena.evaluation.reading import read_document
+from arena.evaluation.record import store_record
+from arena.evaluation.request_limits import judge_prompts, read_request, refuse_large
 from arena.evaluation.resources import Resources, Unsealing
-from arena.evaluation.sealed import read_private_part
+from arena.evaluation.sealed import read_private_document
 from arena.evaluation.standard import PartPath, Standard, checklists
 from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict, Verification
 from arena.evaluation.verify import verify
+from arena.pools.effort import effort
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort
 from arena.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,22 +57,22 @@ class Evaluator:
         document: Any = standard
         if isinstance(document, str):
             document = await asyncio.to_thread(self._read_document, document)
-        # In a thread: reading thousands of cases, or compiling patterns, takes a while.
-        read = await asyncio.to_thread(read_standard_document, document)
+        refuse_large("the standard", document, sealed)
+        read = await read_document(document, read_request)
+        refuse_many_calls(self._settings, judge_prompts(read))
         resources = replace(self._resources, answers=_answers_by_part(read, answers))
         if fresh:
             resources = replace(resources, purpose=None)
         if sealed is not None:
-            resources = replace(
-                resources, unseal=_unseal_with(read_private_part(canonical(dict(sealed))))
-            )
+            resources = replace(resources, unseal=_unseal_with(await _openings(sealed)))
         elif not may_unseal:
             resources = replace(resources, unseal=_refuse_to_unseal)
         verdict = await evaluate(read, submission, resources)
         if not record:
             return verdict
-        keep = partial(keep_record, sandbox=self._settings.sandbox)
-        cid = await asyncio.to_thread(keep, self._content, standard, submission, verdict)
+        cid = await store_record(
+            self._content, standard, submission, verdict, sandbox=self._settings.sandbox
+        )
         return replace(verdict, record_cid=cid)
 
     async def verify(self, cid: str) -> Verification:
@@ -99,6 +101,16 @@ class Evaluator:
             return read_json(data)
         except NotCanonical as error:
             raise InvalidInput(f"{cid} is not a standard: {error.message}") from error
+
+
+async def _openings(sealed: Mapping[str, Any]) -> Sequence[Opening]:
+    """The openings in a private part."""
+    try:
+        return await by_effort(
+            effort(sealed, limit=SMALL_EFFORT), read_private_document, dict(sealed)
+        )
+    except TooMuchWork as error:
+        raise InvalidInput(f"the private part cannot be used: reading it {error}") from None
 
 
 def _unseal_with(openings: Sequence[Opening]) -> Unsealing:

@@ -47,6 +47,10 @@ class InvalidStandard(InvalidInput):
             "; ".join(f"{dotted(f.path) or 'the standard'}: {f.message}" for f in self.faults)
         )
 
+    def __reduce__(self) -> tuple[type["InvalidStandard"], tuple[Sequence[Fault]]]:
+        # A worker process may raise it: an exception is pickled by its arguments.
+        return InvalidStandard, (self.faults,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:

@@ -8,12 +8,19 @@ import functools
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
-from arena.evaluation.pattern import TooSlow, pattern_fault, search
+from arena.evaluation.pattern import (
+    TooSlow,
+    pattern_fault,
+    refuse_if_only_quick,
+    search,
+    time_limit,
+    too_slow,
+)
 from arena.evaluation.text import excerpt
 
 SCHEMA_SECONDS = 5.0
@@ -98,9 +105,11 @@ def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | No
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
+    if _has_unlimited_search(schema):
+        refuse_if_only_quick()
     # An empty registry: a $ref to a web address is never fetched.
     validator = _validator_class()(schema, registry=Registry())
-    before = _deadline.set(time.thread_time() + SCHEMA_SECONDS)
+    before = _deadline.set(time.thread_time() + time_limit(SCHEMA_SECONDS))
     try:
         error = best_match(validator.iter_errors(value))
     except Unresolvable as missing:
@@ -116,6 +125,24 @@ def first_misfit(schema: Mapping[str, object] | bool, value: object) -> str | No
     return f"{excerpt(error.message)} (at {excerpt(error.json_path)})" if error else None
 
 
+def _has_unlimited_search(schema: Mapping[str, object] | bool) -> bool:
+    """Whether the library may search for a pattern itself, without a limit and with the GIL."""
+    seen: set[int] = set()  # a schema from YAML may hold one part in many places
+    keys: set[str] = set()
+    pending: list[Any] = [schema]
+    while pending:
+        part = pending.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, Mapping):
+            keys |= part.keys()
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)
+    return {"patternProperties", "unevaluatedProperties"} <= keys
+
+
 @functools.cache
 def _validator_class() -> Any:
     """The 2020-12 validator with a time limit on every keyword."""
@@ -123,6 +150,7 @@ def _validator_class() -> Any:
     from jsonschema.validators import extend
 
     own = {
+        "additionalProperties": _additional_properties,
         "pattern": _pattern,
         "patternProperties": _pattern_properties,
         "uniqueItems": _unique_items,
@@ -135,11 +163,15 @@ def _timed(check: Check) -> Check:
     """The check, which stops when the time for the whole answer is used up."""
 
     def timed(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-        if time.thread_time() > _deadline.get(float("inf")):
-            raise TooSlow(f"checking the answer took longer than {SCHEMA_SECONDS:g} s")
+        _check_time()
         yield from check(validator, wanted, value, schema) or ()
 
     return timed
+
+
+def _check_time() -> None:
+    if time.thread_time() > _deadline.get(float("inf")):
+        raise too_slow(f"checking the answer took longer than {SCHEMA_SECONDS:g} s")
 
 
 def _pattern(_validator: Any, wanted: str, value: object, _schema: Any) -> Iterator[Any]:
@@ -158,6 +190,38 @@ def _pattern_properties(
                 yield from validator.descend(member, subschema, path=key, schema_path=wanted)
 
 
+def _additional_properties(
+    validator: Any, wanted: Any, value: object, schema: dict[str, Any]
+) -> Iterator[Any]:
+    # The library searches for the patterns of the other properties without a time limit.
+    if not isinstance(value, dict):
+        return
+    patterns: dict[str, Any] | None = schema.get("patternProperties")
+    extras: list[str] = []
+    for key, member in cast(dict[str, object], value).items():
+        _check_time()
+        if key in schema.get("properties", {}):
+            continue
+        if any(search(pattern, key, case_sensitive=True) for pattern in patterns or ()):
+            continue
+        if isinstance(wanted, dict):
+            yield from validator.descend(member, wanted, path=key)
+        elif not wanted:
+            extras.append(key)
+    if extras:
+        yield _misfit(_additional_message(sorted(extras), patterns))
+
+
+def _additional_message(extras: list[str], patterns: dict[str, Any] | None) -> str:
+    """In the words of the library, which records hold."""
+    keys, is_one = ", ".join(map(repr, extras)), len(extras) == 1
+    if patterns is None:
+        verb = "was" if is_one else "were"
+        return f"Additional properties are not allowed ({keys} {verb} unexpected)"
+    known = ", ".join(map(repr, sorted(patterns)))
+    return f"{keys} {'does' if is_one else 'do'} not match any of the regexes: {known}"
+
+
 def _unique_items(_validator: Any, wanted: bool, value: object, _schema: Any) -> Iterator[Any]:
     # The library compares every item with every other: minutes for a long answer.
     if wanted and isinstance(value, list):
@@ -166,16 +230,20 @@ def _unique_items(_validator: Any, wanted: bool, value: object, _schema: Any) ->
             yield _misfit("the list has the same item twice")
 
 
-def _identity(value: object) -> Hashable:
-    """A key that is equal for equal JSON values: 1 equals 1.0, but not true."""
-    if isinstance(value, bool):
-        return "boolean", value
+def _identity(value: object) -> str:
+    """A text that is equal for equal JSON values: 1 equals 1.0, but not true.
+
+    Not the values themselves: one can choose numbers that all have the same hash.
+    """
+    _check_time()
     if isinstance(value, list):
-        return tuple(_identity(item) for item in cast(list[object], value))
+        return f"[{','.join(_identity(item) for item in cast(list[object], value))}]"
     if isinstance(value, dict):
-        members = cast(dict[str, object], value).items()
-        return frozenset((key, _identity(member)) for key, member in members)
-    return cast(Hashable, value)
+        members = sorted(cast(dict[str, object], value).items())
+        return f"{{{','.join(f'{key!r}:{_identity(member)}' for key, member in members)}}}"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return repr(value)
 
 
 def _misfit(message: str) -> Any:

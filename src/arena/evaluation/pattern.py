@@ -1,9 +1,15 @@
 """Regular expressions with bounded cost: checked when read, with a timeout when searching."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import regex
 
 PATTERN_SECONDS = 2.0
 """How long one regular expression may search one answer."""
+QUICK_SECONDS = 0.05
+"""Longer work is not finished in a thread of this process: others need it too."""
 MAX_PATTERN_CHARACTERS = 10_000
 MAX_REPEATS = 100_000
 """How large a pattern may become when its counted repeats are expanded: compiling the 23
@@ -14,8 +20,41 @@ CALL = regex.compile(r"\(\?(?:R|\d|[+-]\d|&|P>)")
 CHARACTER_CLASS = regex.compile(r"\[\^?\]?(?:\\.|[^\]\\])*+\]", flags=regex.DOTALL)
 
 
+_is_quick: ContextVar[bool] = ContextVar("is_quick", default=False)
+
+
 class TooSlow(Exception):
     """A regular expression took longer than its limit."""
+
+
+class NotQuick(Exception):
+    """A check takes longer than `QUICK_SECONDS`: a worker process has to do it."""
+
+
+@contextmanager
+def only_quick() -> Generator[None]:
+    """Until the block ends, raise `NotQuick` for what takes longer."""
+    token = _is_quick.set(True)
+    try:
+        yield
+    finally:
+        _is_quick.reset(token)
+
+
+def refuse_if_only_quick() -> None:
+    """Raise `NotQuick` for what cannot be interrupted."""
+    if _is_quick.get():
+        raise NotQuick
+
+
+def time_limit(seconds: float) -> float:
+    """The limit that holds now for what may take `seconds`."""
+    return min(seconds, QUICK_SECONDS) if _is_quick.get() else seconds
+
+
+def too_slow(message: str) -> Exception:
+    """The error for what took longer than its `time_limit`."""
+    return NotQuick() if _is_quick.get() else TooSlow(message)
 
 
 def pattern_fault(pattern: str) -> str | None:
@@ -38,10 +77,12 @@ def search(pattern: str, text: str, *, case_sensitive: bool) -> "regex.Match[str
     flags = 0 if case_sensitive else regex.IGNORECASE
     try:
         # `concurrent` releases the GIL, so that the event loop keeps running.
-        return regex.search(pattern, text, flags=flags, timeout=PATTERN_SECONDS, concurrent=True)
+        seconds = time_limit(PATTERN_SECONDS)
+        return regex.search(pattern, text, flags=flags, timeout=seconds, concurrent=True)
     except (TimeoutError, MemoryError) as late:
-        message = f"the pattern {pattern!r} took longer than {PATTERN_SECONDS:g} s on this answer"
-        raise TooSlow(message) from late
+        raise too_slow(
+            f"the pattern {pattern!r} took longer than {PATTERN_SECONDS:g} s on this answer"
+        ) from late
 
 
 def _costly_part(pattern: str) -> str | None:

@@ -1,11 +1,13 @@
 """Reads a standard, from a test's keys or from a JSON document.
 
 `read_standard` and `read_standard_document` are the entry points. Both report all faults at once,
-each with its path, so that the catalog can point to the line in the file.
+each with its path, so that the catalog can point to the line in the file. `read_document` is for
+event loops.
 """
 
+import asyncio
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
@@ -13,10 +15,12 @@ from pydantic import StrictBool
 
 from arena.documents.problem import KeyPath
 from arena.documents.validation import Fault, type_name
-from arena.errors import nearest
+from arena.errors import InvalidInput, nearest
 from arena.evaluation.fields import Body, InvalidStandard, Text, read
 from arena.evaluation.standard import VALIDATIONS, Part, Standard, is_graded
 from arena.evaluation.verdict import MIN_PASS_SCORE
+from arena.pools.effort import effort
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, heavy
 
 MAX_DEPTH = 8
 """How deep composites may nest."""
@@ -67,6 +71,19 @@ def read_standard_document(document: object) -> Standard:
         reader.fault(f"a standard is an object with a 'type', not {type_name(document)}")
         return reader.result(None)
     return reader.result(reader.document(cast(Mapping[object, object], document)))
+
+
+async def read_document(
+    document: object, read: Callable[[object], Standard] = read_standard_document
+) -> Standard:
+    """The standard of a document; a large one is read in a worker process."""
+    if effort(document, limit=SMALL_EFFORT) <= SMALL_EFFORT:
+        # In a thread: compiling a pattern may take longer than the rest of a request.
+        return await asyncio.to_thread(read, document)
+    try:
+        return await heavy(read, document)
+    except TooMuchWork as error:
+        raise InvalidInput(f"the standard cannot be used: reading it {error}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -20,10 +21,15 @@ from arena.content.errors import NotCanonical
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
 from arena.evaluation.verdict import MadeWith, Submission, Verdict
+from arena.pools.effort import effort
+from arena.pools.threads import WRITES
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, heavy
 from arena.text import to_unicode, utf8
 
 KIND = "arena.verdict/1"
 MAX_RECORD_BYTES = 64 * 1024**2
+FINDING_EFFORT = 10
+"""The fields of a finding, each checked and written."""
 
 
 class NotARecord(InvalidInput):
@@ -66,7 +72,7 @@ def keep_record(
 
     The standard is a document, or the CID of a stored one; so is the submission. Content can have
     several CIDs, and a record should use the one that others know. Writes to disk: on an event loop
-    call it in a thread.
+    use `store_record`.
     """
     if not isinstance(standard, str):
         standard = store.put(canonical(dict(standard)))
@@ -84,6 +90,35 @@ def keep_record(
         ),
     )
     return store.put(write_record(record))
+
+
+async def store_record(
+    store: LocalStore,
+    standard: Mapping[str, object] | str,
+    submission: Submission,
+    verdict: Verdict,
+    *,
+    sandbox: str = "",
+    submission_cid: str | None = None,
+) -> str:
+    """`keep_record` in a thread, or, for a long verdict or standard, in a worker process."""
+    keep = partial(
+        keep_record,
+        store,
+        standard,
+        submission,
+        verdict,
+        sandbox=sandbox,
+        submission_cid=submission_cid,
+    )
+    count = sum(map(len, (verdict.findings, verdict.openings, verdict.parts)))
+    amount = FINDING_EFFORT * count + effort(standard, submission.output, limit=SMALL_EFFORT)
+    if amount <= SMALL_EFFORT:
+        return await WRITES.run(keep)
+    try:
+        return await heavy(keep)
+    except TooMuchWork as error:
+        raise InvalidInput(f"the record cannot be written: making it {error}") from None
 
 
 def write_record(record: Record) -> bytes:

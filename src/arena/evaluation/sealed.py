@@ -142,6 +142,11 @@ def read_private_part(data: bytes) -> tuple[Opening, ...]:
     return tuple(Opening(salt=one.salt, case=one.case) for one in part.cases)
 
 
+def read_private_document(document: Document) -> tuple[Opening, ...]:
+    """The openings in a private part that is already parsed."""
+    return read_private_part(canonical(document))
+
+
 class SealedFolder:
     """The private parts on this machine, each in a file named by its commitments."""
 

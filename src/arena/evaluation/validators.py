@@ -6,7 +6,6 @@ YAML or JSON file.
 
 import json
 import math
-import unicodedata
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping
@@ -18,13 +17,17 @@ import regex
 from pydantic import Field, StrictBool
 
 from arena.documents.validation import type_name
+from arena.errors import InvalidInput
 from arena.evaluation.fields import Body, Json, Number, Text, Tolerance, checked
 from arena.evaluation.json_schema import first_misfit, schema_fault
 from arena.evaluation.pattern import TooSlow, pattern_fault, search
-from arena.evaluation.text import excerpt, find_keyword, fold
+from arena.evaluation.text import excerpt, find_keyword, fold, nfkc
 from arena.evaluation.verdict import Finding
 from arena.sandbox.markdown import fenced_blocks
 from arena.text import storable
+
+UNICODE_EFFORT = 5
+"""Normalising takes longer than comparing; for ASCII nothing is to be done."""
 
 Findings = tuple[Finding, ...]
 Words = Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -35,11 +38,15 @@ class Validator(Body):
     """Checks only the text of an answer, and gives 100 or 0."""
 
     is_slow: ClassVar[bool] = False
-    """Whether a check may take seconds and must run in a thread."""
+    """Whether a check of a short text may take seconds, so that the event loop must not do it."""
 
     @abstractmethod
     def check(self, text: str) -> Findings:
         """The findings in the text; the answer passes if all of them do."""
+
+    def effort(self, text: str) -> int:
+        """About how many characters a check looks at."""
+        return len(text) if text.isascii() else UNICODE_EFFORT * len(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +75,12 @@ class Keywords(Validator):
     contains: Words
     case_sensitive: StrictBool = False
     whole_word: StrictBool = False
+
+    def effort(self, text: str) -> int:
+        """The text once for each word; a search for a whole word may compare all of it anywhere."""
+        times = sum(map(len, self.contains)) if self.whole_word else len(self.contains)
+        # Python's own search looks at many characters at once.
+        return Validator.effort(self, text) + len(text) * times // 16
 
     def found(self, text: str) -> dict[str, str | None]:
         """An excerpt around each keyword; None if it does not occur."""
@@ -133,7 +146,7 @@ class Pattern(Validator):
 
     def check(self, text: str) -> Findings:
         """One finding: the pattern matches, does not match, or took too long."""
-        normal = unicodedata.normalize("NFKC", text)
+        normal = nfkc(text)
         criterion = f"matches /{self.pattern}/"
         try:
             found = search(self.pattern, normal, case_sensitive=self.case_sensitive)
@@ -165,6 +178,8 @@ class JsonSchema(Validator):
         criterion = "fits the JSON Schema"
         try:
             value: object = json.loads(_unfenced(text), parse_constant=_refuse_constant)
+        except InvalidInput as error:
+            return (_finding(criterion, False, error.message),)
         except (ValueError, RecursionError) as error:
             return (_finding(criterion, False, f"the answer is not JSON: {error}"),)
         misfit = first_misfit(self.schema, value)
@@ -229,10 +244,7 @@ class LastNumber(Validator):
 def _plain_digits(text: str) -> str:
     """The text with full-width digits and signs as plain ones."""
     parts = NOT_DIGITS.split(text)
-    return "".join(
-        part if place % 2 else unicodedata.normalize("NFKC", part)
-        for place, part in enumerate(parts)
-    )
+    return "".join(part if place % 2 else nfkc(part) for place, part in enumerate(parts))
 
 
 def quoted(text: str) -> str:

@@ -1,8 +1,9 @@
 """The content of tasks: standards and results, verified and pinned."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from arena.content.canonical import canonical, read_json
 from arena.content.cid import parse_cid
@@ -11,16 +12,23 @@ from arena.content.store import LocalStore
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
 from arena.evaluation.reading import read_standard_document
-from arena.evaluation.standard import passes_from
+from arena.evaluation.request_limits import read_request, refuse_large
+from arena.evaluation.standard import Standard, passes_from
 from arena.evaluation.time_limit import CASE_SECONDS, fixed_seconds, judging_seconds
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.market.errors import BadContent
 from arena.market.task import MAX_RESULT_BYTES
+from arena.pools.threads import WRITES
+from arena.pools.workers import TooMuchWork, heavy
 from arena.sandbox.limits import COMPILE_SECONDS
 
 MAX_STANDARD_BYTES = 1024 * 1024
 MAX_FIXED_SECONDS = 600
 """What the functions and patterns of one standard may take; each has its own limit."""
+SMALL_BYTES = 40_000
+"""Reading a larger standard takes long enough for a worker process."""
+
+T = TypeVar("T")
 
 
 class Contents:
@@ -33,28 +41,36 @@ class Contents:
         self, evaluation: str | Mapping[str, object], window_seconds: int
     ) -> None:
         """Make sure that a standard is in the store, usable within the window, and pinned."""
-        await asyncio.to_thread(self._keep_standard, evaluation, window_seconds)
+        cid, data = await asyncio.to_thread(self._written, evaluation)
+        await _by_size(partial(_check_offered, window_seconds), cid, data)
+        await WRITES.run(self._keep_standard, cid, None if isinstance(evaluation, str) else data)
 
     async def keep_result(self, result: bytes | str) -> None:
         """Make sure that a result is in the store and pinned."""
-        await asyncio.to_thread(self._keep_result, result)
+        await WRITES.run(self._keep_result, result)
 
     async def standard(self, cid: str) -> dict[str, Any]:
         """The standard with this CID as a document, verified and valid."""
-        return await asyncio.to_thread(self._standard, cid)
+        data = await asyncio.to_thread(self._stored, cid)
+        return await _by_size(_valid, cid, data)
 
     async def result(self, cid: str) -> bytes:
         """The whole result with this CID, verified."""
         return await asyncio.to_thread(self._get, "the result", cid, MAX_RESULT_BYTES)
 
-    def _keep_standard(self, evaluation: str | Mapping[str, object], window_seconds: int) -> None:
-        cid = cid_of_standard(evaluation)
+    def _written(self, evaluation: str | Mapping[str, object]) -> tuple[str, bytes]:
+        """The CID and the bytes of a standard, which need not be stored yet."""
         if isinstance(evaluation, str):
-            _check_usable(self._standard(cid), window_seconds)
-        else:
-            data = _canonical(evaluation)
-            # Before it is stored: a refused standard must leave nothing behind.
-            _check_usable(_valid(cid, data), window_seconds)
+            cid = cid_of_standard(evaluation)
+            return cid, self._stored(cid)
+        data = _canonical(evaluation)
+        return cid_of(data), data
+
+    def _stored(self, cid: str) -> bytes:
+        return self._get("the evaluation standard", cid, MAX_STANDARD_BYTES)
+
+    def _keep_standard(self, cid: str, data: bytes | None) -> None:
+        if data is not None:
             self.store.put(data)
         # A task may last a year; tools that clean up the store must keep its standard.
         self.store.pin(cid)
@@ -65,9 +81,6 @@ class Contents:
         else:
             self._get("the result", result, MAX_RESULT_BYTES)
             self.store.pin(str(parse_cid(result)))
-
-    def _standard(self, cid: str) -> dict[str, Any]:
-        return _valid(cid, self._get("the evaluation standard", cid, MAX_STANDARD_BYTES))
 
     def _get(self, what: str, cid: str, max_bytes: int) -> bytes:
         try:
@@ -103,6 +116,7 @@ def _canonical_cid(what: str, cid: str) -> str:
 
 def _canonical(evaluation: Mapping[str, object]) -> bytes:
     try:
+        refuse_large("it", evaluation)
         data = canonical(dict(evaluation))
     except InvalidInput as error:
         raise BadContent(f"the evaluation standard: {error}") from None
@@ -111,24 +125,34 @@ def _canonical(evaluation: Mapping[str, object]) -> bytes:
     return data
 
 
-def _valid(cid: str, data: bytes) -> dict[str, Any]:
+async def _by_size(check: Callable[[str, bytes], T], cid: str, data: bytes) -> T:
+    """Check a standard in a thread; a large one in a worker process."""
+    if len(data) <= SMALL_BYTES:
+        return await asyncio.to_thread(check, cid, data)
     try:
-        # Strict: of a duplicate key, different parsers would take different values.
+        return await heavy(check, cid, data)
+    except TooMuchWork as error:
+        raise BadContent(f"the evaluation standard {cid}: reading it {error}") from None
+
+
+def _check_offered(window_seconds: int, cid: str, data: bytes) -> None:
+    """Refuse a standard that no task may have, before it is stored."""
+    try:
         document = read_json(data)
-        read_standard_document(document)
+        refuse_large("it", document)
+        standard = read_request(document)
     except InvalidInput as error:
         raise BadContent(f"the evaluation standard {cid}: {error}") from None
-    return cast("dict[str, Any]", document)
-
-
-def _check_usable(document: dict[str, Any], window_seconds: int) -> None:
-    """Refuse a standard with another pass mark than the market's, or one that takes too long."""
-    standard = read_standard_document(document)
     if not passes_from(standard, MIN_PASS_SCORE):
         raise BadContent(
             f"the market pays from a score of {MIN_PASS_SCORE} on, but this standard passes from "
             f"another: set its pass_score to {MIN_PASS_SCORE}"
         )
+    _check_time(standard, window_seconds)
+
+
+def _check_time(standard: Standard, window_seconds: int) -> None:
+    """Refuse a standard that cannot be judged within the window."""
     if fixed_seconds(standard) > MAX_FIXED_SECONDS:
         raise BadContent(
             f"the functions and patterns of this standard may take {fixed_seconds(standard):g} s, "
@@ -143,3 +167,13 @@ def _check_usable(document: dict[str, Any], window_seconds: int) -> None:
             f"together), which is more than half of the window of {window_seconds} s: give each "
             f"judge a window of at least {2 * seconds} s, or use fewer cases"
         )
+
+
+def _valid(cid: str, data: bytes) -> dict[str, Any]:
+    try:
+        # Strict: of a duplicate key, different parsers would take different values.
+        document = read_json(data)
+        read_standard_document(document)
+    except InvalidInput as error:
+        raise BadContent(f"the evaluation standard {cid}: {error}") from None
+    return cast("dict[str, Any]", document)

@@ -21,7 +21,7 @@ from uuid import uuid4
 from arena.backoff import backoff_seconds
 from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation.evaluate import evaluate
-from arena.evaluation.reading import read_standard_document
+from arena.evaluation.reading import read_document
 from arena.evaluation.resources import Resources, ReviewNeeded, purpose_of_task
 from arena.market.call import Receipt
 from arena.market.contents import Contents
@@ -35,6 +35,7 @@ from arena.market.task import Task, TaskFilter, TaskState
 from arena.market.verdicts import keep_verdict, read_submitted, verdict_call
 from arena.reviews.review import Review, ReviewStatus
 from arena.reviews.reviews import Reviews
+from arena.team import working_for
 
 AT_ONCE = 4
 """Tasks that one process judges at once, unless it is told another number."""
@@ -237,7 +238,9 @@ class JudgeFlow:
         assert self._now is not None
         now = self._now
         try:
-            if await self._settle_claimed(task):
+            with working_for(task.team_id):
+                is_judged = await self._settle_claimed(task)
+            if is_judged:
                 return True
         except (Conflict, Forbidden) as error:
             if error.code == AlreadyClaimed.code:
@@ -283,7 +286,7 @@ class JudgeFlow:
         for cid in (task.evaluation_cid, task.result_hash):
             await self._market.fetch(cid)
         document, submission = await read_submitted(self._contents, task)
-        standard = await asyncio.to_thread(read_standard_document, document)
+        standard = await read_document(document)
         try:
             resources = replace(self._resources, purpose=purpose_of_task(task.id))
             verdict = await evaluate(standard, submission, resources)

@@ -1,10 +1,8 @@
 """A verdict on a task: what is judged, the record that is kept, and the call that gives it."""
 
-import asyncio
-from functools import partial
 from typing import Any
 
-from arena.evaluation.record import keep_record
+from arena.evaluation.record import store_record
 from arena.evaluation.verdict import Submission, Verdict
 from arena.market.call import Action, Call
 from arena.market.contents import Contents
@@ -40,8 +38,7 @@ async def keep_verdict(
     assert task.result_hash is not None
     # The judged text differs from the result if bytes were replaced: then it gets its own CID.
     is_text = submission.output.encode() == await contents.result(task.result_hash)
-    keep = partial(
-        keep_record,
+    return await store_record(
         contents.store,
         task.evaluation_cid,
         submission,
@@ -49,4 +46,3 @@ async def keep_verdict(
         sandbox=sandbox,
         submission_cid=task.result_hash if is_text else None,
     )
-    return await asyncio.to_thread(keep)

@@ -4,7 +4,6 @@ Each connection is a separate client: one client with a pool of a hundred connec
 them for each request, which took half of the CPU time.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC
@@ -13,6 +12,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 
 from arena import clock
+from arena.pools.slots import Slots
 
 CONNECT_SECONDS = 10.0
 MAX_RETRY_AFTER_SECONDS = 366 * 86_400.0
@@ -37,7 +37,7 @@ class ConnectionPool:
         self._headers.update(headers)
         fixed = {"content-type": "application/json", "accept-encoding": "identity"}
         self._headers.update(fixed)
-        self._slots = asyncio.Semaphore(max_connections)
+        self._slots = Slots(max_connections)
         # Shared: reading the certificates takes 20 ms per client.
         self._certificates = httpx2.create_ssl_context()
         self._idle: list[httpx2.AsyncClient] = []
@@ -46,7 +46,7 @@ class ConnectionPool:
     @asynccontextmanager
     async def post(self, url: str, content: bytes) -> AsyncGenerator[httpx2.Response]:
         """Send JSON; yields the response before its body, which the caller reads."""
-        async with self._slots:
+        async with self._slots.slot():
             # Last in, first out: its connection is most likely still open.
             client = self._idle.pop() if self._idle else self._new()
             try:

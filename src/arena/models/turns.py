@@ -1,8 +1,10 @@
-"""Rate limits of one endpoint: concurrency, calls per minute, and pauses."""
+"""Rate limits of one endpoint: concurrency, calls per minute, and pauses; teams take turns."""
 
 import asyncio
 from collections import deque
 from weakref import WeakKeyDictionary
+
+from arena.pools.slots import Slots
 
 
 class Turns:
@@ -14,32 +16,33 @@ class Turns:
     def __init__(
         self, *, max_concurrency: int, per_minute: int | None = None, window_seconds: float = 60.0
     ) -> None:
-        self._slots = asyncio.Semaphore(max_concurrency)
+        self._slots = Slots(max_concurrency)
         self._per_window = per_minute
         self._window_seconds = window_seconds
         self._started: deque[float] = deque()
-        self._queue = asyncio.Lock()
+        self._queue = Slots(1)
         self._paused_until = 0.0
 
     def turn(self) -> "Turn":
         """A context that waits for a turn and holds it until the block ends."""
         return Turn(self)
 
-    async def take(self) -> None:
-        """Wait for a turn; the caller must give it back."""
-        await self._slots.acquire()
+    async def take(self) -> str:
+        """Wait for a turn; the caller must give it back, for the team that is returned."""
+        team = await self._slots.take()
         try:
             if self._per_window is None:
                 await self._wait_for_pause()
             else:
                 await self._wait_for_window(self._per_window)
         except BaseException:
-            self._slots.release()
+            self._slots.give_back(team)
             raise
+        return team
 
-    def give_back(self) -> None:
-        """Release the turn."""
-        self._slots.release()
+    def give_back(self, team: str) -> None:
+        """Release a turn of the team."""
+        self._slots.give_back(team)
 
     def pause(self, seconds: float) -> None:
         """Grant no turns for some seconds, as the endpoint requested."""
@@ -54,7 +57,7 @@ class Turns:
     async def _wait_for_window(self, per_window: int) -> None:
         """Wait until fewer than `per_window` turns started in the window that ends now."""
         loop = asyncio.get_running_loop()
-        async with self._queue:  # first come, first served
+        async with self._queue.slot():
             while len(self._started) >= per_window:
                 wait = self._started[0] + self._window_seconds - loop.time()
                 if wait > 0:
@@ -68,19 +71,20 @@ class Turns:
 class Turn:
     """One turn, as a context; a class, because a generator costs three times as much."""
 
-    __slots__ = ("_turns",)
+    __slots__ = ("_team", "_turns")
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
+        self._team = ""
 
     async def __aenter__(self) -> None:
-        await self._turns.take()
+        self._team = await self._turns.take()
 
     async def __aexit__(self, *_: object) -> None:
-        self._turns.give_back()
+        self._turns.give_back(self._team)
 
 
-# A semaphore of one event loop cannot be used in another, so each loop has its own.
+# The slots of one event loop cannot be used in another, so each loop has its own.
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Turns]] = WeakKeyDictionary()
 
 

@@ -53,7 +53,6 @@ class AgentOperations(OperationGroup):
         """Ask an agent once, and report its answer and its duration."""
         # Imported here: the other operations do not run agents.
         from arena.agents.connector import Question
-        from arena.agents.connectors import connect
         from arena.runs.session import ask
 
         self.arena.registry.refresh()
@@ -62,11 +61,13 @@ class AgentOperations(OperationGroup):
         answer, reason = None, None
         started = time.monotonic()
         try:
-            connector = connect(agent)
+            session = self.arena.sessions.open(agent)
             try:
-                answer = await ask(connector, question)
+                async with session.limiter.turn():
+                    started = time.monotonic()
+                    answer = await ask(session.connector, question)
             finally:
-                await connector.close()
+                await session.connector.close()
         except (AgentFault, InfrastructureError) as error:
             reason = error.message
         return AgentChecked(

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from arena.operations.operation import OperationGroup, get, post
+from arena.pools.threads import WRITES
 
 BYTES = "application/octet-stream"
 ARCHIVE = "application/vnd.ipld.car"
@@ -48,11 +49,12 @@ class ContentImported:
 class ContentOperations(OperationGroup):
     """Content by CID."""
 
-    @post("/api/content", tag="content", errors=(413,), team=False)
+    @post("/api/content", tag="content", errors=(413, 507), team=False)
     async def put_content(self, data: bytes) -> ContentKept:
         """Store the body as it is; returns its CID."""
-        # In threads, here and below: the store writes to disk and waits for it.
-        cid = await asyncio.to_thread(self.arena.content.put, data)
+        # In threads, here and below: the store uses the disk and waits for it. What writes, or
+        # reads much, has other threads than the short reads.
+        cid = await WRITES.run(self.arena.content.put, data)
         return ContentKept(cid=cid, bytes=len(data))
 
     @get(
@@ -80,7 +82,7 @@ class ContentOperations(OperationGroup):
     )
     async def export_content(self, cids: Cids) -> bytes:
         """One file (CAR) with these contents; a verdict record includes what it refers to."""
-        return await asyncio.to_thread(self._archive, cids)
+        return await WRITES.run(self._archive, cids)
 
     def _archive(self, cids: list[str]) -> bytes:
         # Imported here to save start-up: few commands use archives or judge.
@@ -89,11 +91,11 @@ class ContentOperations(OperationGroup):
 
         return write_archive(self.arena.content, contents_of(self.arena.content, cids))
 
-    @post("/api/archive", tag="content", errors=(404, 413), team=False)
+    @post("/api/archive", tag="content", errors=(404, 413, 507), team=False)
     async def import_content(self, archive: bytes) -> ContentImported:
         """Store everything in an archive, or nothing if a byte is wrong."""
         # Imported here to save start-up: few commands use archives.
         from arena.content.archive import read_archive
 
-        roots = await asyncio.to_thread(read_archive, self.arena.content, archive)
+        roots = await WRITES.run(read_archive, self.arena.content, archive)
         return ContentImported(roots=roots)

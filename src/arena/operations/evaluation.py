@@ -49,7 +49,7 @@ class EvaluationOperations(OperationGroup):
         "/api/evaluate",
         id="evaluate_submission",
         tag="evaluation",
-        errors=(404, 409),
+        errors=(404, 409, 429, 507),
         team=False,
         body="Evaluate",
     )

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from arena.errors import ArenaError, NotFound
 from arena.evaluation.evaluate import evaluate
+from arena.evaluation.reading import read_document
 from arena.evaluation.resources import RUN, Purpose, Resources, Unsealing, purpose_of_task
 from arena.evaluation.verdict import Verdict
 from arena.feed import Feed
@@ -28,6 +29,7 @@ from arena.reviews.review import (
     SubjectKind,
 )
 from arena.store.database import Database
+from arena.team import working_for
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +134,8 @@ class Reviews:
     async def _trouble_with(self, case: ReviewCase) -> str | None:
         """Settle a review; returns what prevented it, or None."""
         try:
-            await self._settle_once(case)
+            with working_for(case.review.team_id):
+                await self._settle_once(case)
         except ArenaError as error:
             log.warning("review %s cannot be settled yet: %s", case.review.id, error.message)
             return error.message
@@ -149,7 +152,8 @@ class Reviews:
         )
         if self._sealed_for is not None:
             resources = replace(resources, unseal=self._sealed_for(case.review))
-        verdict = await evaluate(case.standard, case.submission, resources)
+        standard = await read_document(case.document)
+        verdict = await evaluate(standard, case.submission, resources)
         kind = case.review.subject.kind
         settler = self._settlers.get(kind)
         if settler is None:

@@ -35,6 +35,7 @@ from arena.runs.session import AgentSession, AgentSessions, NotExecuted, Reply
 from arena.runs.verdicts import Recorder, judged_fields
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database
+from arena.team import working_for
 from arena.text import storable
 
 log = logging.getLogger(__name__)
@@ -84,6 +85,10 @@ class Engine:
 
         If `known` is not empty, it has the tests of the run, which are not read again then.
         """
+        with working_for(run.team_id):
+            return await self._execute(run, agent, known)
+
+    async def _execute(self, run: Run, agent: AgentDefinition, known: Sequence[Test]) -> Run:
         execution = RunExecution(self, run, agent, known)
         error_message: str | None = None
         try:

@@ -1,12 +1,11 @@
 """Applies verdicts to results, and stores verdict records."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from arena.catalog.test import Test
 from arena.content.store import LocalStore
-from arena.evaluation.record import keep_record
+from arena.evaluation.record import store_record
 from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.text import storable
 
@@ -23,9 +22,7 @@ class Recorder:
         self, document: Mapping[str, object], submission: Submission, verdict: Verdict
     ) -> str:
         """Store the record of a verdict by this standard; returns its CID."""
-        return await asyncio.to_thread(
-            keep_record, self.store, document, submission, verdict, sandbox=self.sandbox
-        )
+        return await store_record(self.store, document, submission, verdict, sandbox=self.sandbox)
 
 
 def judged_fields(test: Test, verdict: Verdict) -> dict[str, object]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arena.errors import InvalidInput
+from arena.pools.effort import effort
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort
 from arena.sandbox.arguments import checked_name
 from arena.sandbox.languages import FUNCTION_LANGUAGES
 from arena.sandbox.limits import TimeBudget
@@ -22,7 +24,7 @@ from arena.sandbox.ports import (
     TestCase,
 )
 from arena.sandbox.programs import call_in_sandbox, run_program
-from arena.sandbox.submission import read_submission
+from arena.sandbox.submission import Code, read_submission
 from arena.sandbox.values import equal
 
 
@@ -39,6 +41,8 @@ class CaseOptions:
 
 
 DEFAULTS = CaseOptions()
+SHORT_LINE = 2
+"""Characters: an answer may have as many lines, and reading it takes as long as it has lines."""
 
 
 async def run_tests(
@@ -58,7 +62,7 @@ async def run_tests(
     """
     if not cases:
         return []
-    submission = read_submission(code, language, function_name=function_name)
+    submission = await _read(code, language, function_name)
     inputs = [case.input for case in cases]
     if function_name is None:
         async with _slot(provider):
@@ -80,9 +84,48 @@ async def run_tests(
             for part in ([[one] for one in inputs] if options.fresh else [inputs])
         ]
         outcome = _joined(await asyncio.gather(*(_call(provider, call) for call in calls)))
+    passed = await _compared(cases, outcome.cases, options.tolerance)
     return [
-        _judged(case, result, outcome.engine, options.tolerance)
-        for case, result in zip(cases, outcome.cases, strict=True)
+        _judged(case, result, outcome.engine, is_passed)
+        for case, result, is_passed in zip(cases, outcome.cases, passed, strict=True)
+    ]
+
+
+async def _read(code: str, language: str | None, function_name: str | None) -> Code:
+    """The code in the answer; a long answer is read in a worker process."""
+    try:
+        return await by_effort(
+            len(code) // SHORT_LINE, read_submission, code, language, function_name=function_name
+        )
+    except TooMuchWork as error:
+        raise InvalidInput(f"finding the code in the answer {error}") from None
+
+
+async def _compared(
+    cases: Sequence[TestCase], outcomes: Sequence[CaseOutcome], tolerance: float | None
+) -> list[bool]:
+    """Whether each case passes; many values are compared in a worker process."""
+    given = [
+        (
+            outcome.error is None,
+            outcome.value,
+            case.expected,
+            tolerance if case.tolerance is None else case.tolerance,
+        )
+        for case, outcome in zip(cases, outcomes, strict=True)
+    ]
+    # No more is compared than the returned values hold.
+    amount = effort([value for _, value, _, _ in given], limit=SMALL_EFFORT)
+    try:
+        return await by_effort(amount, _equal_each, given)
+    except TooMuchWork as error:
+        raise InvalidInput(f"comparing the values {error}") from None
+
+
+def _equal_each(given: Sequence[tuple[bool, object, object, float | None]]) -> list[bool]:
+    return [
+        has_value and equal(value, expected, tolerance)
+        for has_value, value, expected, tolerance in given
     ]
 
 
@@ -104,14 +147,10 @@ def _joined(outcomes: Sequence[FunctionOutcome]) -> FunctionOutcome:
     return FunctionOutcome(engine=", ".join(engines), cases=cases)
 
 
-def _judged(
-    case: TestCase, outcome: CaseOutcome, engine: str, tolerance: float | None
-) -> CaseResult:
-    if case.tolerance is not None:
-        tolerance = case.tolerance
+def _judged(case: TestCase, outcome: CaseOutcome, engine: str, is_passed: bool) -> CaseResult:
     return CaseResult(
         desc=case.desc,
-        passed=outcome.error is None and equal(outcome.value, case.expected, tolerance),
+        passed=is_passed,
         got=outcome.value,
         expected=case.expected,
         error=outcome.error,

@@ -10,9 +10,10 @@ from typing import Any
 import httpx2
 
 from arena.errors import NotFound
+from arena.pools.slots import Slot, Slots
 from arena.sandbox.arguments import checked_seconds
 from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, SandboxUnavailable
-from arena.sandbox.limits import Limit, Limits, ran_out_of_memory, submissions_at_once
+from arena.sandbox.limits import Limit, Limits, cores, ran_out_of_memory, submissions_at_once
 from arena.sandbox.ports import ExecResult
 from arena.sandbox.remote import NOT_FOUND, RemoteProvider, RemoteSandbox
 
@@ -42,11 +43,11 @@ class DockerProvider(RemoteProvider):
         super().__init__(limits, "the container engine", client)
         self._image = image
         self._socket = socket
-        self._slots = asyncio.Semaphore(submissions_at_once())
+        self._slots = Slots(submissions_at_once(), spare=cores())
 
-    def slot(self) -> asyncio.Semaphore:
+    def slot(self) -> Slot:
         """Held while a submission is judged."""
-        return self._slots
+        return self._slots.slot()
 
     async def create(
         self, image: str | None = None, timeout: float | None = None

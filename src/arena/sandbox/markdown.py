@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from arena.errors import InvalidInput
+
 # Also after a list marker: "1. ```python".
 OPENING = re.compile(
     r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)"
@@ -11,6 +13,7 @@ CLOSING = re.compile(r"(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*")
 TAG = re.compile(r"[ \t{.]*(?P<tag>[\w+#.-]*)")
 # A fence that is indented deeper is content, for example in a docstring.
 CLOSING_INDENT = 3
+MAX_BLOCKS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +34,15 @@ def fenced_blocks(text: str) -> list[Block]:
     inside: list[str] = []
     # Line by line: a pattern for a whole block is slow if many fences never close.
     for line in text.replace("\r\n", "\n").removesuffix("\n").split("\n"):
-        if opening is None:
+        if "```" not in line and "~~~" not in line:  # most lines, without a pattern
+            inside.append(line)
+        elif opening is None:
             opening = _opened(line)
             inside = []
         elif _is_closed(line, opening):
             blocks.append(_block(opening, inside))
+            if len(blocks) > MAX_BLOCKS:
+                raise InvalidInput(f"the answer has more than {MAX_BLOCKS:,} fenced blocks")
             opening = None
         else:
             inside.append(line)

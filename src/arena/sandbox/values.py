@@ -109,6 +109,12 @@ def _same_number(left: float, right: float, tolerance: float | None) -> bool:
         return True
     if tolerance is None or _infinite(left) or _infinite(right):
         return False
+    if _is_exact(left) and _is_exact(right):
+        # Rounding changes a difference by one part in 2**53 at most: it decides unless the two are
+        # that close, and takes a tenth of the time.
+        difference = abs(left - right)
+        if isfinite(difference) and abs(difference - tolerance) > tolerance * 1e-12:
+            return difference < tolerance
     return abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance)
 
 
@@ -117,6 +123,11 @@ def _is_written(number: float, digits: float) -> bool:
     if not isinstance(number, float) or isinstance(digits, float) or not isfinite(number):
         return False
     return abs(number) >= EXACT and int(Decimal(repr(number))) == digits
+
+
+def _is_exact(value: float) -> bool:
+    """Whether arithmetic with floats takes the value as it is."""
+    return isinstance(value, float) or abs(value) <= EXACT
 
 
 def _infinite(value: float) -> bool:

@@ -9,6 +9,7 @@ from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard
 from arena.evaluation.standard import Standard
 from arena.evaluation.verdict import Submission, Verdict
+from arena.pools import workers
 
 TEXT = st.text("abc 123", max_size=12)
 WORDS = st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=3)
@@ -135,6 +136,16 @@ async def test_other_work_continues_while_a_pattern_searches(
         assert not (await judging).passed
         # Turns, not seconds: a search on the loop would leave one or two on any machine.
         assert turns > 4
+
+
+async def test_a_check_without_end_fails_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "CPU_SECONDS", 1)
+    # Here the library searches for the pattern itself, without a limit.
+    schema = {"unevaluatedProperties": False, "patternProperties": {"^(a+)+$": {}}}
+    standard = read_standard("json_schema", {"schema": schema})
+    verdict = await evaluate(standard, Submission(output='{"' + "a" * 40 + '!": 1}'))
+    assert (verdict.score, verdict.passed) == (0, False)
+    assert "checking the answer took longer than 1 s of processor time" in verdict.reasoning
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])

@@ -116,6 +116,42 @@ def test_a_long_list_of_objects_is_searched_for_duplicates_quickly() -> None:
     assert time.monotonic() - start < 30
 
 
+def test_numbers_with_the_same_hash_are_compared_quickly() -> None:
+    # Python hashes an integer modulo 2**61 - 1: in a set these would be compared each with each.
+    items: list[object] = [n * (2**61 - 1) for n in range(100_000)]
+    assert first_misfit({"uniqueItems": True}, items) is None
+    assert "same item twice" in str(first_misfit({"uniqueItems": True}, [*items, items[1]]))
+
+
+@pytest.mark.parametrize("other", [False, {"type": "string"}])
+def test_an_endless_pattern_of_other_properties_is_stopped(
+    other: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pattern, "PATTERN_SECONDS", 0.2)
+    # First, so that it comes before the check of the pattern's own properties.
+    schema = {"additionalProperties": other, "patternProperties": {"^(a|aa)+$": {}}}
+    assert "took longer than 0.2 s" in str(first_misfit(schema, {"a" * 5000 + "!": 1}))
+
+
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.integers(0, 1), max_size=3),
+    st.sampled_from([True, False, {"const": 1}]),
+    st.sampled_from([{}, {"patternProperties": {}}, {"patternProperties": {"a|b": {}}}]),
+)
+def test_additional_properties_mean_what_the_library_means(
+    value: dict[str, int], other: object, more: dict[str, object]
+) -> None:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    schema: dict[str, Any] = {"properties": {"a": {}}, "additionalProperties": other, **more}
+    expected = best_match(Draft202012Validator(schema).iter_errors(value))
+    found = first_misfit(schema, value)
+    assert (found is None) == (expected is None)
+    if expected is not None and other is False:
+        assert str(found).startswith(expected.message)
+
+
 @given(st.lists(VALUES, max_size=5))
 def test_unique_items_means_what_the_library_means(items: list[object]) -> None:
     from jsonschema import Draft202012Validator

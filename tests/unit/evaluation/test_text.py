@@ -1,10 +1,11 @@
 import sys
+import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arena.evaluation.text import EXCERPT_CHARACTERS, excerpt, find_keyword, fold
+from arena.evaluation.text import EXCERPT_CHARACTERS, excerpt, find_keyword, fold, nfkc
 
 TEXT = st.text(st.characters(codec="utf-8"))
 
@@ -93,3 +94,14 @@ def test_an_excerpt_is_short_and_shows_the_place(text: str, start: int) -> None:
     assert "X" in shown
     assert len(shown) <= EXCERPT_CHARACTERS + 2
     assert shown.endswith("…") or len(marked) - start < EXCERPT_CHARACTERS
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0316", "\uff9e\u0316"])
+def test_many_marks_in_a_row_are_normalised_in_linear_time(marks: str) -> None:
+    # In quadratic time this would take an hour.
+    assert fold("a" + marks * 500_000) == fold("A" + marks * 500_000)
+
+
+@given(st.text(st.sampled_from("ae\u0301\u0316\u0323\uff9e\u1e9b가"), max_size=60))
+def test_fewer_marks_are_normalised_as_unicode_says(text: str) -> None:
+    assert nfkc(text) == unicodedata.normalize("NFKC", text)

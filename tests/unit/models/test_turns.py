@@ -1,6 +1,7 @@
 import asyncio
 
 from arena.models.turns import Turns, turns_at
+from arena.team import working_for
 
 
 async def test_nobody_gets_a_turn_during_a_pause():
@@ -15,6 +16,23 @@ async def test_nobody_gets_a_turn_during_a_pause():
             return loop.time()
 
     assert min(await asyncio.gather(*(one() for _ in range(5)))) >= until
+
+
+async def test_teams_take_turns_at_an_endpoint():
+    turns = Turns(max_concurrency=1)
+    order: list[str] = []
+
+    async def one(team: str) -> None:
+        with working_for(team):
+            async with turns.turn():
+                order.append(team)
+
+    held = await turns.take()
+    waiting = [asyncio.create_task(one(team)) for team in ("a", "a", "a", "b")]
+    await asyncio.sleep(0)
+    turns.give_back(held)
+    await asyncio.gather(*waiting)
+    assert order == ["a", "b", "a", "a"]
 
 
 async def test_all_callers_of_one_endpoint_share_its_turns():

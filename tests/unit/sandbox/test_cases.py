@@ -1,7 +1,60 @@
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 
-from arena.sandbox.cases import calc_score
-from arena.sandbox.ports import CaseResult
+from arena.sandbox.cases import CaseOptions, calc_score, run_tests
+from arena.sandbox.ports import (
+    CaseOutcome,
+    CaseResult,
+    FunctionCall,
+    FunctionOutcome,
+    Sandbox,
+    TestCase,
+)
+
+
+class Returning:
+    """A provider whose functions return these values."""
+
+    def __init__(self, values: Sequence[object]) -> None:
+        self._values = values
+
+    async def call(self, call: FunctionCall) -> FunctionOutcome:
+        cases = [CaseOutcome(value=value) for value in self._values]
+        return FunctionOutcome(engine="none", cases=cases)
+
+    async def create(self, image: str | None = None, timeout: float | None = None) -> Sandbox:
+        raise NotImplementedError
+
+    async def destroy(self, id: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+async def test_many_values_are_compared_while_the_event_loop_runs_on() -> None:
+    count = 300_000
+    got = [place + 0.25 for place in range(count)]
+    cases = [
+        TestCase(input=[], expected=list(range(count))),
+        TestCase(input=[], expected=[*range(1, count), 0]),
+    ]
+    judging = asyncio.create_task(
+        run_tests(
+            Returning([got, got]),
+            "def f(): ...",
+            "f",
+            cases,
+            language="python",
+            options=CaseOptions(tolerance=0.25),
+        )
+    )
+    turns = 0
+    while not judging.done():
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert [result.passed for result in judging.result()] == [True, False]
+    assert turns > 20
 
 
 def results(*passed: bool) -> list[CaseResult]:

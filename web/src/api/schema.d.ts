@@ -5574,6 +5574,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     audit_tests: {
@@ -9336,6 +9355,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     get_content: {
@@ -9635,6 +9673,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Too Many Requests",
+                     *       "status": 429,
+                     *       "code": "limit_reached",
+                     *       "detail": "team 'mine' has used its 1,000 judge calls of an hour; the next is free in 12 min",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Service Unavailable */
             503: {
                 headers: {
@@ -9648,6 +9705,25 @@ export interface operations {
                      *       "status": 503,
                      *       "code": "infrastructure_error",
                      *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
                      *       "errors": []
                      *     }
                      */

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from arena.errors import InvalidInput
 from arena.evaluation.judge.prompt import PROMPT_VERSION
 from arena.evaluation.resources import JudgeError
-from arena.evaluation.standard import JudgeChoice
+from arena.evaluation.standard import JudgeChoice, JudgePrompt
 from arena.settings import Settings
 
 ANY = "*"
@@ -66,6 +68,17 @@ def panel_for(settings: Settings, choice: JudgeChoice | None) -> Panel:
             "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS", retryable=False
         )
     return panel
+
+
+def refuse_many_calls(settings: Settings, standards: Sequence[JudgePrompt]) -> None:
+    """Refuse parts that would need more calls than one request may, before the first one."""
+    panels = [panel_for(settings, standard.judge) for standard in standards]
+    calls = sum(len(panel.models) * panel.votes for panel in panels)
+    if calls > settings.judge_calls_per_request:
+        raise InvalidInput(
+            f"the standard needs {calls:,} calls of judge models, at most "
+            f"{settings.judge_calls_per_request:,} are allowed in one request"
+        )
 
 
 def key_for(settings: Settings, panel: Panel) -> str | None:

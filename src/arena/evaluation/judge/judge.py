@@ -3,6 +3,7 @@
 import asyncio
 from functools import partial
 
+from arena.evaluation.judge.budget import CallBudget
 from arena.evaluation.judge.cache import AnswerCache
 from arena.evaluation.judge.config import Panel, panel_for
 from arena.evaluation.judge.figures import figures_in
@@ -27,6 +28,7 @@ class ModelJudge:
         self._cache = AnswerCache(
             settings.home / "judge" / "answers", max_entries=settings.judge_cache_entries
         )
+        self._budget = CallBudget(settings.judge_budget)
         self._voters: dict[str, Voter] = {}
 
     def panel(self, choice: JudgeChoice | None = None) -> Panel:
@@ -88,5 +90,5 @@ class ModelJudge:
 
     def _voter(self, panel: Panel) -> Voter:
         if panel.base_url not in self._voters:
-            self._voters[panel.base_url] = Voter(panel, self._settings, self._cache)
+            self._voters[panel.base_url] = Voter(panel, self._settings, self._cache, self._budget)
         return self._voters[panel.base_url]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arena.backoff import backoff_seconds
+from arena.evaluation.judge.budget import CallBudget
 from arena.evaluation.judge.cache import AnswerCache, Kept
 from arena.evaluation.judge.config import Panel, key_for
 from arena.evaluation.judge.prompt import (
@@ -48,8 +49,11 @@ class Ballot:
 class Voter:
     """Requests votes from one endpoint. It belongs to one event loop."""
 
-    def __init__(self, panel: Panel, settings: Settings, cache: AnswerCache) -> None:
+    def __init__(
+        self, panel: Panel, settings: Settings, cache: AnswerCache, budget: CallBudget
+    ) -> None:
         self._settings = settings
+        self._budget = budget
         self._cache = cache
         self._client = ModelClient(
             panel.base_url,
@@ -94,6 +98,7 @@ class Voter:
         for attempt in range(1, self._settings.judge_retries + 2):
             is_last = attempt > self._settings.judge_retries
             try:
+                self._budget.spend()
                 async with self._turns.turn():
                     answers.append(await self._complete(brief, panel, ballot))
                 return answers, read_answer(answers[-1], len(brief.standard.criteria))

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Self
 
 from arena.errors import InvalidInput
+from arena.pools.effort import effort
+from arena.pools.slots import Slot, Slots
 from arena.sandbox.arguments import checked_seconds
 from arena.sandbox.errors import SandboxDestroyed, SandboxFailed, ToolchainMissing
 from arena.sandbox.limits import Limits, cores, submissions_at_once
@@ -17,6 +19,9 @@ from arena.sandbox.namespace.node import Pool
 from arena.sandbox.namespace.workspace import Workspace
 from arena.sandbox.namespace.zygote import Fleet
 from arena.sandbox.ports import FunctionCall, FunctionOutcome
+
+MANY_VALUES = 2000
+"""Encoding more inputs takes long enough to be done in a thread."""
 
 
 class NamespaceProvider:
@@ -37,7 +42,7 @@ class NamespaceProvider:
         self._node_version = ""
         self._node_starting = asyncio.Lock()
         # Submissions queue before their clock starts, so that waiting does not count as time used.
-        self._slots = asyncio.Semaphore(submissions_at_once())
+        self._slots = Slots(submissions_at_once(), spare=cores())
         self._workspaces: dict[str, Workspace] = {}
         self._closed = False
 
@@ -58,19 +63,22 @@ class NamespaceProvider:
 
     async def _call(self, kind: Kind, call: FunctionCall) -> FunctionOutcome:
         """Run it in a slot; retry once if the sandbox failed: not the submission's fault."""
-        async with self._slots:
+        async with self._slots.slot():
             try:
                 return await self._call_once(kind, call)
             except SandboxFailed:
                 return await self._call_once(kind, call)
 
     async def _call_once(self, kind: Kind, call: FunctionCall) -> FunctionOutcome:
+        encode = call.marshalled if kind is Kind.PYTHON else call.request
+        is_small = effort(call.inputs, limit=MANY_VALUES) <= MANY_VALUES
+        request = encode() if is_small else await asyncio.to_thread(encode)
         if kind is Kind.NODE:
-            child = await (await self._node_pool()).take(call.request())
+            child = await (await self._node_pool()).take(request)
             engine = f"node {self._node_version}"
         else:
             zygote = await self._fleet(kind).zygote()
-            child = Child.spawn_with(zygote, self.limits, call.marshalled())
+            child = Child.spawn_with(zygote, self.limits, request)
             engine = f"python {zygote.version}"
         return await outcome_of(child, self.limits, len(call.inputs), engine)
 
@@ -93,9 +101,9 @@ class NamespaceProvider:
         zygote = await self._fleet(Kind.WORKSPACE).zygote()
         return await Workspace.open(zygote, self.limits, seconds)
 
-    def slot(self) -> asyncio.Semaphore:
+    def slot(self) -> Slot:
         """Held while a whole program is judged; functions take their own."""
-        return self._slots
+        return self._slots.slot()
 
     async def destroy(self, id: str) -> None:
         """Destroy one sandbox; an unknown one is already gone."""

@@ -3,12 +3,12 @@
 Only for use in a yard (yard.py).
 """
 
-import asyncio
 import json
 import os
 import socket
 import subprocess
 
+from arena.pools.slots import Slots
 from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.box import BOOTSTRAP, Box, Kind
 from arena.sandbox.namespace.launch import (
@@ -63,7 +63,7 @@ class OpenProvider(NamespaceProvider):
 
     def __init__(self, **more) -> None:
         super().__init__(NO_LIMITS, **more)
-        self._slots = asyncio.Semaphore(1000)
+        self._slots = Slots(1000)
 
     def box(self, kind: Kind) -> Box:
         return Box(kind=kind, limits=self.limits, python=find_python(), node=find_node(), bare=True)

@@ -1,0 +1,68 @@
+"""What one request may ask for: limits on counts, refused before any work is done.
+
+They hold for standards that a caller sends (to be judged by, or for a paid task), not for the
+tests of the operator, frozen tests and records: those must stay readable.
+"""
+
+from collections.abc import Iterator
+
+from arena.errors import InvalidInput
+from arena.evaluation.reading import read_standard_document
+from arena.evaluation.standard import Composite, JudgePrompt, Leaf, Standard, TestCases
+from arena.evaluation.validators import Validator
+from arena.pools.effort import CHARACTERS, effort
+
+MAX_VALUES = 300_000
+"""In a standard with its private part; 64 characters of text count as one more value."""
+MAX_CASES = 10_000
+"""With the sealed ones. A verdict has a finding for each, and people read verdicts."""
+MAX_PARTS = 500
+"""All parts of a composite, and theirs. Each reads the whole submission."""
+MAX_SLOW_PARTS = 50
+"""Patterns and JSON Schemas: each may take seconds."""
+
+
+def refuse_large(what: str, *documents: object) -> None:
+    """Refuse JSON with too many values, by a count that takes milliseconds at most."""
+    if effort(*documents, limit=MAX_VALUES) > MAX_VALUES:
+        raise InvalidInput(
+            f"{what} has more than {MAX_VALUES:,} values ({CHARACTERS} characters of text count as "
+            "one more): split it"
+        )
+
+
+def read_request(document: object) -> Standard:
+    """The standard of a caller's document, within the limits."""
+    standard = read_standard_document(document)
+    leaves = list(leaves_of(standard))
+    counts = (
+        (len(leaves), MAX_PARTS, "parts"),
+        (sum(map(_cases, leaves)), MAX_CASES, "cases"),
+        (sum(map(_is_slow, leaves)), MAX_SLOW_PARTS, "patterns and JSON Schemas"),
+    )
+    for count, limit, what in counts:
+        if count > limit:
+            raise InvalidInput(f"the standard has {count:,} {what}, at most {limit:,} are allowed")
+    return standard
+
+
+def leaves_of(standard: Standard) -> Iterator[Leaf]:
+    """The standard itself, or every part of it that has no parts, in order."""
+    if isinstance(standard, Composite):
+        for part in standard.parts:
+            yield from leaves_of(part)
+    else:
+        yield standard
+
+
+def judge_prompts(standard: Standard) -> list[JudgePrompt]:
+    """The parts that models judge."""
+    return [leaf for leaf in leaves_of(standard) if isinstance(leaf, JudgePrompt)]
+
+
+def _cases(leaf: Leaf) -> int:
+    return len(leaf.cases) + len(leaf.sealed) if isinstance(leaf, TestCases) else 0
+
+
+def _is_slow(leaf: Leaf) -> bool:
+    return isinstance(leaf, Validator) and leaf.is_slow
