@@ -222,7 +222,6 @@ def f(name):
         found += [p for p in os.listdir('/proc') if p.isdigit() and p != '1']
         found += [file.name for file in shared if locked(file)]
         found += [d for d in ('null', 'zero', 'random') if attempt(lambda: os.utime('/dev/' + d) or 'changed')]
-        found += open('/proc/locks').read().split()
         time.sleep(0.01)
     return found
 """
