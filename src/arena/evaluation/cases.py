@@ -7,12 +7,13 @@ from dataclasses import replace
 from arena.documents.validation import Fault
 from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.fields import InvalidStandard, read
+from arena.evaluation.language import check_named_language
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.standard import Case, TestCases
 from arena.evaluation.text import excerpt
 from arena.evaluation.verdict import Finding, Opening, Submission, Verdict
 from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
-from arena.sandbox.languages import check_language
+from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.ports import CaseResult, SandboxProvider
 from arena.sandbox.values import MapValue, SetValue
 from arena.text import storable
@@ -34,21 +35,14 @@ async def judge_cases(
         whole = with_hidden_cases(standard, [opening.case for opening in openings])
     except InvalidStandard as error:
         raise NotJudged(f"the hidden cases cannot be used: {error}", retryable=False) from None
-    if submission.language:
-        # Outside the try below: an unknown language is the caller's error, not the submission's.
-        check_language(submission.language)
+    await check_named_language(whole, submission)
     try:
         results = await _run(whole, submission, sandbox)
+    except LanguageRefused:
+        raise  # not a score: whoever submitted it can name the language
     except (InvalidInput, NotFound, AgentFault) as error:
         # Standard and language were checked before, so the fault is the submission's.
-        finding = Finding(criterion=RUNNABLE, passed=False, reason=error.message)
-        return Verdict(
-            score=0,
-            passed=False,
-            reasoning=error.message,
-            findings=(finding,),
-            openings=tuple(openings),
-        )
+        return not_runnable(error.message, openings)
     public = len(standard.cases)
     score = score_of(results, public)
     engines = dict.fromkeys(result.engine for result in results if result.engine)
@@ -59,6 +53,14 @@ async def judge_cases(
         findings=tuple(_finding(i, result, public) for i, result in enumerate(results)),
         engine=", ".join(engines),
         openings=tuple(openings),
+    )
+
+
+def not_runnable(reason: str, openings: Sequence[Opening] = ()) -> Verdict:
+    """The verdict on code that could not be run at all."""
+    finding = Finding(criterion=RUNNABLE, passed=False, reason=reason)
+    return Verdict(
+        score=0, passed=False, reasoning=reason, findings=(finding,), openings=tuple(openings)
     )
 
 

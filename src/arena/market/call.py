@@ -71,6 +71,8 @@ class Call:
     commitment: str | None = None
     """The commitment; in a submission, the one computed from the result and the salt."""
     reason_uri: str | None = None
+    language: str | None = None
+    """In a submission: the language of its code, if the agent names it."""
 
 
 def call_digest(task_id: int, call: Call) -> str:

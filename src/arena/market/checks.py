@@ -15,12 +15,14 @@ from arena.market.task import (
     MAX_APPLICANTS,
     MAX_DEADLINE_DAYS,
     MAX_KEY_LENGTH,
+    MAX_LANGUAGE_LENGTH,
     MAX_WINDOW_SECONDS,
     MIN_WINDOW_SECONDS,
     Assignment,
     Task,
     TimeoutPolicy,
 )
+from arena.sandbox.languages import check_language
 from arena.text import text_problem
 
 PARTY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
@@ -93,6 +95,8 @@ def check_call(call: Call) -> None:
         check_text("result_hash", call.result_hash, MAX_KEY_LENGTH)
     if call.reason_uri is not None:
         check_text("reason_uri", call.reason_uri, MAX_URI_LENGTH)
+    if call.language is not None:
+        check_language(check_text("language", call.language, MAX_LANGUAGE_LENGTH))
     if call.commitment is not None and not COMMITMENT.fullmatch(call.commitment):
         raise BadContent("a commitment is 64 hexadecimal digits; commitment_of makes it")
 

@@ -287,7 +287,8 @@ async def _read(contents: Contents, task: Task) -> tuple[dict[str, Any], Submiss
     document = await contents.standard(task.evaluation_cid)
     result = await contents.result(task.result_hash)
     # Bytes that are not UTF-8 are replaced, so that the rest can be judged.
-    return document, Submission(output=result.decode("utf-8", "replace"))
+    output = result.decode("utf-8", "replace")
+    return document, Submission(output=output, language=task.language)
 
 
 async def _record(

@@ -1,17 +1,21 @@
 """Runs a submission against test cases and reports which it passes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Protocol
 
-from arena.errors import InvalidInput
+from arena.errors import InvalidInput, nearest
 from arena.sandbox.arguments import checked_name
+from arena.sandbox.errors import LanguageRefused, ToolchainMissing
+from arena.sandbox.evident_language import evident_code
 from arena.sandbox.languages import FUNCTION_LANGUAGES
 from arena.sandbox.ports import (
     CaseOutcome,
     CaseResult,
+    FewLanguages,
     FunctionCall,
     FunctionCaller,
     FunctionOutcome,
@@ -20,7 +24,7 @@ from arena.sandbox.ports import (
     TestCase,
 )
 from arena.sandbox.programs import call_in_sandbox, run_program
-from arena.sandbox.submission import read_submission
+from arena.sandbox.submission import Code, read_submission
 from arena.sandbox.values import equal
 
 
@@ -41,7 +45,7 @@ async def run_tests(
     provider: SandboxProvider,
     code: str,
     function_name: str | None,
-    cases: Sequence[TestCase],
+    cases: Sequence[TestCase | Mapping[str, Any]],
     *,
     language: str | None = None,
     options: CaseOptions = DEFAULTS,
@@ -50,26 +54,25 @@ async def run_tests(
 
     With a `function_name` the function of that name is called (Python and JavaScript); without
     one the code is a whole program that reads its input as JSON from standard input and prints
-    its result as JSON.
+    its result as JSON. A case may be a mapping: `{"input": [1, 2], "expected": 3, "desc": "…"}`.
+    Raises `LanguageRefused` if the language of the code is neither named nor evident.
     """
-    if not cases:
+    known = [_test_case(place, case) for place, case in enumerate(cases)]
+    if not known:
         return []
-    submission = read_submission(code, language, function_name=function_name)
-    inputs = [case.input for case in cases]
+    if function_name is not None:
+        checked_name(function_name)
+    submission = await read_code(provider, code, language, function_name=function_name)
+    inputs = [case.input for case in known]
     if function_name is None:
         async with _slot(provider):
             outcome = await run_program(provider, submission, inputs)
     else:
-        if submission.language not in FUNCTION_LANGUAGES:
-            raise InvalidInput(
-                f"functions are called in python and javascript; a {submission.language} "
-                "submission is a program: leave the function name out"
-            )
         calls = [
             FunctionCall(
                 language=submission.language,
                 source=submission.source,
-                function_name=checked_name(function_name),
+                function_name=function_name,
                 inputs=part,
             )
             for part in ([[one] for one in inputs] if options.fresh else [inputs])
@@ -77,8 +80,52 @@ async def run_tests(
         outcome = _joined(await asyncio.gather(*(_call(provider, call) for call in calls)))
     return [
         _judged(case, result, outcome.engine, options.tolerance)
-        for case, result in zip(cases, outcome.cases, strict=True)
+        for case, result in zip(known, outcome.cases, strict=True)
     ]
+
+
+async def read_code(
+    provider: SandboxProvider,
+    text: str,
+    language: str | None = None,
+    *,
+    function_name: str | None = None,
+) -> Code:
+    """The code in an answer, in the language that is named or evident; else `LanguageRefused`."""
+    offered = provider.languages if isinstance(provider, FewLanguages) else ()
+    # In a thread: a text may have megabytes.
+    read = partial(read_submission, text, function_name=function_name)
+    readings = await asyncio.to_thread(lambda: read(language=language))
+    if len(readings) == 1:
+        [code] = readings
+    elif len(offered) == 1:
+        [code] = await asyncio.to_thread(lambda: read(language=offered[0]))
+    else:
+        possible = [one for one in readings if not offered or one.language in offered]
+        code = await evident_code(possible, function_name, partial(_call, provider))
+    if function_name is not None and code.language not in FUNCTION_LANGUAGES:
+        raise LanguageRefused(
+            f"functions are called in python and javascript; a {code.language} "
+            "submission is a program: leave the function name out"
+        )
+    if offered and code.language not in offered:
+        raise ToolchainMissing(f"this sandbox runs {', '.join(offered)}, not {code.language}")
+    return code
+
+
+def _test_case(place: int, case: TestCase | Mapping[str, Any]) -> TestCase:
+    """The case, if need be from a mapping with its fields."""
+    if isinstance(case, TestCase):
+        return case
+    known = {field.name for field in fields(TestCase)}
+    for key in case.keys() - known:
+        raise InvalidInput(f"cases[{place}]: unknown field {key!r}{nearest(key, known)}")
+    for key in ("input", "expected"):
+        if key not in case:
+            raise InvalidInput(f"cases[{place}]: {key} is missing")
+    if not isinstance(case["input"], list | tuple):
+        raise InvalidInput(f"cases[{place}]: input must be a list of arguments")
+    return TestCase(**case)
 
 
 async def _call(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcome:

@@ -1224,6 +1224,8 @@ export interface paths {
         /**
          * Submit Result
          * @description Submit the result, once; signed. The whole content with that hash is judged.
+         *
+         *     Code whose language cannot be told, or is not the standard's, is refused (422).
          */
         post: operations["submit_result"];
         delete?: never;
@@ -1828,7 +1830,7 @@ export interface components {
             submission: string;
             /**
              * Language
-             * @description The language of its code.
+             * @description The language of its code, unless the standard or a fence names it, or it is evident.
              */
             language?: string | null;
             /**
@@ -3743,6 +3745,11 @@ export interface components {
              * @description The CID of the result, frozen when it was submitted.
              */
             resultHash: string | null;
+            /**
+             * Language
+             * @description The language of its code, as the agent named it; null if it named none.
+             */
+            language: string | null;
             /** Submitted At */
             submitted_at: string | null;
             /**
@@ -4087,6 +4094,11 @@ export interface components {
             result?: string | null;
             /** Resulthash */
             resultHash?: string | null;
+            /**
+             * Language
+             * @description The language of its code; part of what is signed.
+             */
+            language?: string | null;
             /**
              * Salt
              * @description Reveals a commitment.

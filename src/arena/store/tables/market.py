@@ -100,6 +100,7 @@ class MarketTasks(Table):
     assigned_at: Mapped[datetime | None]
     commitment: Mapped[str | None] = column(String(64))
     result_hash: Mapped[str | None] = column(String(128))
+    language: Mapped[str | None] = column(String(50))
     submitted_at: Mapped[datetime | None]
     score: Mapped[int | None]
     judged_by: Mapped[str | None] = column(PARTY)
