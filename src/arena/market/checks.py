@@ -22,7 +22,6 @@ from arena.market.task import (
     Task,
     TimeoutPolicy,
 )
-from arena.sandbox.languages import check_language
 from arena.text import text_problem
 
 PARTY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
@@ -96,7 +95,8 @@ def check_call(call: Call) -> None:
     if call.reason_uri is not None:
         check_text("reason_uri", call.reason_uri, MAX_URI_LENGTH)
     if call.language is not None:
-        check_language(check_text("language", call.language, MAX_LANGUAGE_LENGTH))
+        # Whether it is known is checked with the standard: an essay may be in any language.
+        check_text("language", call.language, MAX_LANGUAGE_LENGTH)
     if call.commitment is not None and not COMMITMENT.fullmatch(call.commitment):
         raise BadContent("a commitment is 64 hexadecimal digits; commitment_of makes it")
 

@@ -21,25 +21,29 @@ CHECKS = {
     # A block, or an import that Python itself has: no other language accepts the former, and none
     # means anything by the latter.
     "python": """
-import ast, symtable, sys
-BLOCKS = (
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If,
-    ast.With, ast.AsyncWith, ast.Try, ast.Match, ast.ImportFrom,
-)
 def check(source, name):
     try:
-        tree = ast.parse(source)
         compile(source, "submission.py", "exec", dont_inherit=True)
-        if name is None:
-            return any(is_sign(node) for node in ast.walk(tree))
-        symbol = symtable.symtable(source, "submission.py", "exec").lookup(name)
-        return symbol.is_assigned() or symbol.is_imported()
+        return has_sign(source) if name is None else defines(source, name)
     except (SyntaxError, ValueError, RecursionError, MemoryError, KeyError):
         return False
-def is_sign(node):
-    if isinstance(node, ast.Import):
-        return any(one.name.split(".")[0] in sys.stdlib_module_names for one in node.names)
-    return isinstance(node, BLOCKS)
+def defines(source, name):
+    import symtable
+    symbol = symtable.symtable(source, "submission.py", "exec").lookup(name)
+    return symbol.is_assigned() or symbol.is_imported()
+def has_sign(source):
+    import ast, sys
+    blocks = (
+        ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While,
+        ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match, ast.ImportFrom,
+    )
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, blocks):
+            return True
+        if isinstance(node, ast.Import):
+            if any(one.name.split(".")[0] in sys.stdlib_module_names for one in node.names):
+                return True
+    return False
 """,
     # An error in the syntax is thrown before the first statement, which throws 0, is executed.
     "javascript": r"""

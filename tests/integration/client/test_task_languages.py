@@ -16,6 +16,7 @@ from arena.evaluation.record import read_record
 from arena.evaluation.resources import Resources
 from arena.market.contents import Contents
 from arena.market.judging import JudgeFlow
+from arena.reviews.review import ReviewAnswer
 from arena.sandbox.errors import SandboxUnavailable
 from arena.sandbox.namespace.provider import NamespaceProvider
 from conftest import missing
@@ -131,6 +132,12 @@ async def test_an_unknown_language_and_one_against_the_standard_are_refused(
     assert (await agent.submit(task_id, "x", language="py")).state == "submitted"
 
 
+async def test_the_language_of_what_is_not_code_is_not_checked(reader: Client, agent: Client):
+    task_id = await assigned(reader, agent, {"type": "contains", "contains": ["roses"]})
+    await agent.submit(task_id, "roses", language="en")
+    assert (await reader.task(task_id)).task.language == "en"
+
+
 async def test_the_language_is_signed(reader: Client, agent: Client):
     task_id = await assigned(reader, agent, PROGRAM)
     assert agent.signer is not None
@@ -177,3 +184,21 @@ async def test_the_loop_executes_again_what_was_refused_and_then_names_the_langu
     assert watched.kinds == ["applied", "assigned", "retrying", "submitted"]
     [task] = await reader.all_tasks()
     assert task.language == "shell"
+
+
+async def test_the_verdict_of_reviewers_uses_the_language_of_the_task(
+    reader: Client, agent: Client
+):
+    checklist = {"type": "checklist", "items": ["It is short"]}
+    both = {"type": "all_of", "all_of": [checklist, PROGRAM], "pass_score": 60}
+    task_id = await assigned(reader, agent, both)
+    await agent.submit(task_id, SHELL, language="shell")
+    review = await reader.review_task(task_id, by="judy")
+    details = await reader.review(review.id)
+    assert details.language == "shell"
+    answer = ReviewAnswer(place=details.items[0].place, item=0, passed=True)
+    await reader.answer_review(review.id, [answer], reviewer="rita")
+    task = (await reader.task(task_id)).task
+    assert (task.state, task.score) == ("paid", 100)
+    assert task.reason_uri is not None
+    assert (await reader.verify(task.reason_uri)).outcome == "holds"
