@@ -12,6 +12,7 @@ ADD = "def add(a, b):\n    return a + b\n"
 STANDARD = {
     "type": "test_cases",
     "functionName": "add",
+    "language": "python",
     "cases": [{"input": [1, 2], "expected": 3}, {"input": [2, 2], "expected": 4}],
 }
 

@@ -40,5 +40,5 @@ process.stdin.on("end", () => {
     process.exitCode = 1;
     return;
   }
-  console.log(JSON.stringify({ result: solution }));
+  console.log(JSON.stringify({ result: solution, language: "javascript" }));
 });

@@ -58,7 +58,7 @@ def main() -> int:
     if solution is None:
         print(f"beyond my rules: {task['description'][:80]}", file=sys.stderr)
         return 1
-    print(json.dumps({"result": solution}))
+    print(json.dumps({"result": solution, "language": "python"}))
     return 0
 
 

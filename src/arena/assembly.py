@@ -225,7 +225,8 @@ class Arena:
         """The task market."""
         from arena.market.market import Market
 
-        return Market(self.database, self.content, self.feed)
+        # A lambda, so that only a submission of code opens the sandbox.
+        return Market(self.database, self.content, self.feed, sandbox=lambda: self.sandbox)
 
     @cached_property
     def task_reviews(self) -> "TaskReviews":

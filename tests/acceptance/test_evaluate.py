@@ -12,6 +12,7 @@ from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import Resources
 from arena.evaluation.verdict import Submission
+from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 PAGE = (Path(__file__).parents[2] / "docs/standards.md").read_text()
@@ -37,6 +38,21 @@ async def test_every_submission_on_the_page_scores_what_it_says(
     async with NamespaceProvider() as sandbox:
         verdict = await evaluate(standard, Submission(output=code), Resources(sandbox=sandbox))
     assert verdict.score == score, verdict.reasoning
+
+
+REFUSED = [
+    (document, code)
+    for document, after in BLOCKS
+    for code in re.findall(r"^- is refused: `(.*)`$", after, re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("document", "code"), REFUSED)
+async def test_every_submission_on_the_page_that_is_refused(document: str, code: str) -> None:
+    standard = read_standard_document(json.loads(document))
+    async with NamespaceProvider() as sandbox:
+        with pytest.raises(LanguageRefused):
+            await evaluate(standard, Submission(output=code), Resources(sandbox=sandbox))
 
 
 def put(folder: Path, name: str, value: object) -> str:
@@ -75,6 +91,43 @@ def test_either_file_may_come_from_stdin_and_json_has_every_field(shell, tmp_pat
     assert verdict["engine"].startswith("node v")
     done = shell.arena("evaluate", "-", put(tmp_path, "a.js", code), input=json.dumps(ADD))
     assert done.returncode == 0
+
+
+PROGRAM = {"type": "test_cases", "cases": [{"input": [1], "expected": 6}]}
+
+
+def test_the_ending_of_the_file_names_the_language(shell, tmp_path: Path) -> None:
+    standard = put(tmp_path, "program.json", PROGRAM)
+    named = put(tmp_path, "main.sh", "echo 6")
+    assert shell.arena("evaluate", standard, named).returncode == 0
+    nameless = put(tmp_path, "main", "echo 6")
+    done = shell.arena("evaluate", standard, nameless)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the language of the program is not evident; name it" in done.stderr
+    assert shell.arena("evaluate", standard, nameless, "--language", "sh").returncode == 0
+    # The option wins over the ending.
+    other = put(tmp_path, "main.rb", "echo 6")
+    assert shell.arena("evaluate", standard, other, "--language", "shell").returncode == 0
+    ruby = put(tmp_path, "ruby.json", {**PROGRAM, "language": "ruby"})
+    done = shell.arena("evaluate", ruby, named)
+    assert done.returncode == 2
+    assert "the standard asks for ruby, but the submission names shell" in done.stderr
+
+
+def test_a_line_whose_language_cannot_be_told_has_no_verdict_and_is_judged_again(
+    shell, tmp_path: Path
+) -> None:
+    rows = [
+        {"id": "unclear", "standard": PROGRAM, "submission": "echo 6"},
+        {"id": "named", "standard": PROGRAM, "submission": "echo 6", "language": "sh"},
+    ]
+    source = put(tmp_path, "batch.jsonl", "\n".join(map(json.dumps, rows)))
+    verdicts = tmp_path / "verdicts.jsonl"
+    for _ in range(2):
+        assert shell.arena("evaluate", "--batch", source, "-o", str(verdicts)).returncode == 2
+        found = lines(verdicts)
+        assert found["unclear"]["error"]["code"] == "language_refused"
+        assert found["named"]["score"] == 100
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,35 @@ def test_without_an_executor_a_task_is_reported_and_submitted_by_hand(shell: Any
     assert (refunded["state"], refunded["score"]) == ("refunded", 0)
 
 
+def test_a_submitted_file_names_its_language_or_is_not_handed_in(shell: Any, tmp_path: Path):
+    shell.arena("ledger", "deposit", "alice", "1")
+    program = {"type": "test_cases", "cases": [{"input": [1], "expected": 6}]}
+    for name, standard in (("any", program), ("ruby", {**program, "language": "ruby"})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(standard))
+        words = ["--standard", str(tmp_path / f"{name}.json"), "--reward", "0.05", "--as", "alice"]
+        shell.json("task", "post", "Print 6.", *words, "--judge", "judy", "--assignment", "first")
+    assert shell.arena("join", "--agent-id", "by-hand", "--register-only").returncode == 0
+    for task in ("1", "2"):
+        shell.json("task", "apply", task)
+    for name in ("answer", "answer.sh"):
+        (tmp_path / name).write_text("echo 6\n")
+    for task, name, message in (
+        ("1", "answer", "the language of the program is not evident; name it"),
+        ("2", "answer.sh", "the standard asks for ruby, but the submission names shell"),
+    ):
+        refused = shell.arena("task", "submit", task, str(tmp_path / name))
+        assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
+        assert shell.json("task", "show", task)["task"]["state"] == "assigned"
+    done = shell.json("task", "submit", "1", str(tmp_path / "answer.sh"))["task"]
+    assert (done["state"], done["language"]) == ("submitted", "shell")
+    words = ["task", "submit", "2", str(tmp_path / "answer.sh"), "--language", "ruby"]
+    assert shell.json(*words)["task"]["language"] == "ruby"
+    assert shell.arena("judge", "--once", "--as", "judy").returncode == 0
+    # The option is believed: as Ruby, the second answer is wrong.
+    scores = [shell.json("task", "show", task)["task"]["score"] for task in ("1", "2")]
+    assert scores == [100, 0]
+
+
 def test_a_dry_run_shows_and_does_nothing(shell: Any, tmp_path: Path):
     shell.arena("ledger", "deposit", "alice", "1")
     post(shell, tmp_path)

@@ -13,6 +13,7 @@ from arena.evaluation.standard import AllOf, AnyOf, Standard
 from arena.evaluation.text import find_keyword, fold
 from arena.evaluation.validators import Contains, Keywords, NotContains
 from arena.evaluation.verdict import Submission
+from arena.sandbox.errors import LanguageRefused
 
 NOBODY = "nobody"
 MAX_ANSWER = 500
@@ -84,6 +85,8 @@ async def audit_test(test: Test, resources: Resources = NO_RESOURCES) -> list[Au
             verdict = await evaluate(standard, Submission(output=answer), resources)
         except (NotJudged, ReviewNeeded):
             return None
+        except LanguageRefused:
+            continue  # an answer that is no code does not pass
         if verdict.passed:
             findings[agent] = AuditFinding(
                 test_id=test.id,

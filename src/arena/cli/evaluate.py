@@ -8,9 +8,9 @@ import typer
 from arena.cli import output
 from arena.cli.batch import Batch
 from arena.cli.connection import call
-from arena.cli.files import read_json_file, read_text_file, standard_named
+from arena.cli.files import language_of, read_json_file, read_text_file, standard_named
 from arena.cli.judge_words import figures_text
-from arena.cli.options import Json, commands
+from arena.cli.options import Json, Language, commands
 from arena.errors import Conflict, InvalidInput
 from arena.evaluation.verdict import Judgement, Verdict
 from arena.operations.evaluation import EvaluationOperations
@@ -29,7 +29,6 @@ StandardName = Annotated[
 SubmissionName = Annotated[
     str | None, typer.Argument(metavar="SUBMISSION", help="A file, or - for standard input.")
 ]
-Language = Annotated[str | None, typer.Option(metavar="NAME", help="The language of the code.")]
 Answers = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="A person's answers to a checklist, as a JSON list."),
@@ -92,7 +91,7 @@ def evaluate(
             lambda arena: arena.evaluate(
                 standard=document,
                 submission=text,
-                language=language,
+                language=language or language_of(submission),
                 answers=given,
                 fresh=fresh,
                 sealed=private,

@@ -37,6 +37,14 @@ def read_text_file(name: str, *, max_bytes: int) -> str:
         raise InvalidInput(f"{name} is not UTF-8 text (byte {error.start})") from None
 
 
+def language_of(name: str | None) -> str | None:
+    """The language that the ending of a file's name stands for; None for standard input."""
+    # Imported here: only commands that submit code need it.
+    from arena.sandbox.languages import language_of_file
+
+    return None if name is None else language_of_file(name)
+
+
 def read_json_file(name: str, *, max_bytes: int) -> Any:
     """The value of a JSON file, parsed as strictly as content: no duplicate keys, no NaN, no inf.
 

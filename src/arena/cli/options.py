@@ -20,6 +20,10 @@ AgentsPath = Annotated[
 AgentName = Annotated[
     str, typer.Argument(help="AGENT, or AGENT@VERSION (default: the newest).", metavar="AGENT")
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The language of the code (default: by the file's ending)."),
+]
 FailUnder = Annotated[
     float | None,
     typer.Option(min=0, max=100, metavar="PERCENT", help="Exit with 1 if the score is below this."),

@@ -9,8 +9,8 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of
-from arena.cli.files import evaluation_of, read_file
-from arena.cli.options import Json, commands
+from arena.cli.files import evaluation_of, language_of, read_file
+from arena.cli.options import Json, Language, commands
 from arena.cli.parties import As, AsAgent, TaskNumber, reason_uri, signer_of
 from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
 from arena.cli.task_commit import commit, reveal
@@ -260,6 +260,7 @@ def submit(
     result_hash: Annotated[
         str | None, typer.Option(metavar="CID", help="The CID of a stored result.")
     ] = None,
+    language: Language = None,
     agent: AsAgent = None,
     as_json: Json = False,
 ) -> None:
@@ -271,7 +272,9 @@ def submit(
     _move(
         context,
         task,
-        lambda arena: arena.submit(task, data, result_hash=result_hash),
+        lambda arena: arena.submit(
+            task, data, result_hash=result_hash, language=language or language_of(file)
+        ),
         as_json=as_json,
         signer=signer,
     )

@@ -165,6 +165,7 @@ def _terms(task: Task) -> dict[str, object]:
         "assignment": task.assignment,
         "agent": task.agent and f"{task.agent} {task.agent_version}",
         "resultHash": task.result_hash,
+        "language": task.language,
         "score": task.score,
         "final score": task.final_score if task.final_score != task.score else None,
         "judged by": task.judged_by,

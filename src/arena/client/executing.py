@@ -5,7 +5,8 @@ A program may print one of these, or the full answer itself:
     {"resultHash": "Qm…", "resultPreview": "function…"}   the content with this CID
     {"result": "…"}                                       the full answer
 
-What is plainly an error is refused (`output_fault.py`).
+An object may also name the language of the code: {"result": "…", "language": "go"}. What is plainly
+an error is refused (`output_fault.py`).
 """
 
 import asyncio
@@ -31,6 +32,8 @@ class TaskResult:
 
     text: str | None = None
     result_hash: str | None = None
+    language: str | None = None
+    """The language of its code; None if the standard or a fence names it."""
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.result_hash is None):
@@ -59,16 +62,19 @@ def read_output(output: bytes) -> TaskResult:
     if document is None or not {"result", "resultHash"} & document.keys():
         # The newline at the end comes from printing, not from the answer.
         return TaskResult(text=text.rstrip("\r\n"))
+    language = document.get("language")
+    if language is not None and (not isinstance(language, str) or not language.strip()):
+        raise AgentFault('language must be a name in quotes, such as "python"')
     if "resultHash" in document:
         result_hash = document["resultHash"]
         if not isinstance(result_hash, str) or not result_hash.strip():
             raise AgentFault("resultHash must be a CID in quotes")
-        return TaskResult(result_hash=result_hash.strip())
+        return TaskResult(result_hash=result_hash.strip(), language=language)
     answer = document["result"]
     written = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     if answer is None or not written.strip():
         raise AgentSaidNothing("the program's result is empty")
-    return TaskResult(text=written)
+    return TaskResult(text=written, language=language)
 
 
 def _document(text: str) -> dict[str, object] | None:

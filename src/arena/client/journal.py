@@ -39,6 +39,7 @@ class JournalEntry:
     """Failed executions."""
     text: str | None = None
     result_hash: str | None = None
+    language: str | None = None
     reason: str | None = None
     """Why the last execution failed."""
     # A key of files on disk: another name would make old journals unreadable.

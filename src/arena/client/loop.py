@@ -208,7 +208,8 @@ class AgentLoop:
                 failures += 1
                 await self._pause(task, error.message, failures)
             except InvalidInput as error:
-                # The hash refers to missing or wrong content: the next execution may do better.
+                # The hash refers to missing or wrong content, or the language of the code cannot be
+                # told: the next execution may do better.
                 return await self._failed(task, entry, error.message)
             except ArenaError as error:
                 # Too late, or not ours any more: executing it again would not help. The result is
@@ -222,7 +223,9 @@ class AgentLoop:
     async def _failed(self, task: Task, entry: JournalEntry, reason: str) -> JournalEntry:
         """Record a failed execution: it is retried, or given up after the last retry."""
         attempts = entry.attempts + 1
-        tried = replace(entry, attempts=attempts, reason=reason, text=None, result_hash=None)
+        tried = replace(
+            entry, attempts=attempts, reason=reason, text=None, result_hash=None, language=None
+        )
         if attempts > self.options.retries:
             return await self._fail(task, tried, reason)
         return self.journal.write(tried, stage=Stage.ASSIGNED)
@@ -249,7 +252,9 @@ class AgentLoop:
         receipt = None
         self._submitting.add(task.id)
         try:
-            receipt = await self.client.submit(task.id, entry.text, result_hash=entry.result_hash)
+            receipt = await self.client.submit(
+                task.id, entry.text, result_hash=entry.result_hash, language=entry.language
+            )
         except Conflict:
             # Killed between submitting and writing the journal, or submitted by a person.
             task = (await self.client.task(task.id)).task
@@ -280,8 +285,13 @@ class AgentLoop:
 
     def _keep(self, entry: JournalEntry, result: TaskResult) -> JournalEntry:
         """The entry with its result, written to the journal."""
-        fields = {"text": result.text, "result_hash": result.result_hash}
-        return self.journal.write(entry, stage=Stage.EXECUTED, **fields)
+        return self.journal.write(
+            entry,
+            stage=Stage.EXECUTED,
+            text=result.text,
+            result_hash=result.result_hash,
+            language=result.language,
+        )
 
     # Start and end
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from arena.documents.validation import Fault
 from arena.errors import AgentFault, InvalidInput, NotFound
 from arena.evaluation.fields import InvalidStandard, read
+from arena.evaluation.language import check_named_language
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.standard import Case, TestCases
 from arena.evaluation.text import EXCERPT_CHARACTERS, excerpt
 from arena.evaluation.verdict import Finding, Opening, Submission, Verdict
 from arena.pools.workers import TooMuchWork, by_effort
 from arena.sandbox.cases import CaseOptions, Judged, calc_score, run_tests
-from arena.sandbox.languages import check_language
+from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.limits import TimeBudget
 from arena.sandbox.ports import CaseResult, SandboxProvider
 from arena.sandbox.values import MapValue, SetValue
@@ -46,21 +47,14 @@ async def judge_cases(
         whole = await by_effort(CASE_EFFORT * len(hidden), with_hidden_cases, standard, hidden)
     except (InvalidStandard, TooMuchWork) as error:
         raise NotJudged(f"the hidden cases cannot be used: {error}", retryable=False) from None
-    if submission.language:
-        # Outside the try below: an unknown language is the caller's error, not the submission's.
-        check_language(submission.language)
+    await check_named_language(whole, submission)
     try:
         results = await _run(whole, submission, sandbox, seconds)
+    except LanguageRefused:
+        raise  # not a score: whoever submitted it can name the language
     except (InvalidInput, NotFound, AgentFault) as error:
         # Standard and language were checked before, so the fault is the submission's.
-        finding = Finding(criterion=RUNNABLE, passed=False, reason=error.message)
-        return Verdict(
-            score=0,
-            passed=False,
-            reasoning=error.message,
-            findings=(finding,),
-            openings=tuple(openings),
-        )
+        return not_runnable(error.message, openings)
     public = len(standard.cases)
     score = score_of(results, public)
     engines = dict.fromkeys(result.engine for result in results if result.engine)
@@ -71,6 +65,14 @@ async def judge_cases(
         findings=await _findings(results, public),
         engine=", ".join(engines),
         openings=tuple(openings),
+    )
+
+
+def not_runnable(reason: str, openings: Sequence[Opening] = ()) -> Verdict:
+    """The verdict on code that could not be run at all."""
+    finding = Finding(criterion=RUNNABLE, passed=False, reason=reason)
+    return Verdict(
+        score=0, passed=False, reasoning=reason, findings=(finding,), openings=tuple(openings)
     )
 
 

@@ -20,6 +20,7 @@ from arena.evaluation.standard import (
     Standard,
     TestCases,
     checklists,
+    leaves,
 )
 from arena.evaluation.text import excerpt
 from arena.evaluation.time_limit import program_limits
@@ -28,6 +29,8 @@ from arena.evaluation.verdict import Finding, ItemAnswer, Opening, Submission, V
 from arena.pools.effort import effort
 from arena.pools.threads import CHECKS
 from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort, heavy
+from arena.sandbox.errors import LanguageRefused
+from arena.sandbox.ports import SandboxProvider
 
 PartJudge = Callable[[Leaf, PartPath], Awaitable[Verdict]]
 """Judges one part of a standard, given its path."""
@@ -44,8 +47,12 @@ async def evaluate(
     """Judge the submission by the standard.
 
     Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` if
-    people have not answered yet, and `NotJudged` if a needed resource is missing.
+    people have not answered yet, `NotJudged` if a needed resource is missing, and
+    `LanguageRefused` if the code's language cannot be told or is not the standard's.
     """
+    if isinstance(standard, AllOf | AnyOf) and resources.sandbox is not None:
+        # Before a model or a person spends anything on the other parts.
+        await _check_languages(standard, submission, resources.sandbox)
     unanswered = {
         place: checklist
         for place, checklist in checklists(standard).items()
@@ -95,10 +102,31 @@ async def combine(judge: PartJudge, standard: Standard, submission: Submission) 
 async def _combined(standard: Standard, judge: PartJudge, at: PartPath) -> Verdict:
     if not isinstance(standard, AllOf | AnyOf):
         return await judge(standard, at)
-    verdicts = [await _combined(part, judge, (*at, i)) for i, part in enumerate(standard.parts)]
-    whole = _all(standard, verdicts) if isinstance(standard, AllOf) else _best(verdicts)
+    if isinstance(standard, AllOf):
+        verdicts = [await _combined(part, judge, (*at, i)) for i, part in enumerate(standard.parts)]
+        whole = _all(standard, verdicts)
+    else:
+        verdicts = await _alternatives(standard, judge, at)
+        whole = _best(verdicts)
     findings = tuple(finding for verdict in verdicts for finding in verdict.findings)
     return replace(whole, findings=findings, parts=tuple(verdicts))
+
+
+async def _alternatives(standard: AnyOf, judge: PartJudge, at: PartPath) -> list[Verdict]:
+    """The verdicts of the parts; one that refuses the code's language is one that does not fit."""
+    verdicts: list[Verdict] = []
+    refused: list[LanguageRefused] = []
+    for i, part in enumerate(standard.parts):
+        try:
+            verdicts.append(await _combined(part, judge, (*at, i)))
+        except LanguageRefused as error:
+            from arena.evaluation.cases import not_runnable  # as above
+
+            refused.append(error)
+            verdicts.append(not_runnable(error.message))
+    if len(refused) == len(verdicts):
+        raise refused[0]
+    return verdicts
 
 
 def _all(standard: AllOf, verdicts: Sequence[Verdict]) -> Verdict:
@@ -190,6 +218,16 @@ def judge_checklist(standard: Checklist, answers: Sequence[ItemAnswer]) -> Verdi
         findings=tuple(findings),
         answers=tuple(answers),
     )
+
+
+async def _check_languages(
+    standard: Standard, submission: Submission, sandbox: SandboxProvider
+) -> None:
+    if not any(isinstance(part, TestCases) for part in leaves(standard)):
+        return
+    from arena.evaluation.language import check_languages  # as above
+
+    await check_languages(standard, submission, sandbox)
 
 
 async def _unsealed(standard: TestCases, resources: Resources) -> Sequence[Opening]:

@@ -211,6 +211,15 @@ VALIDATIONS: dict[str, type[Standard]] = {
 """Every `validation` of a test, and every `type` of a document."""
 
 
+def leaves(standard: Standard) -> Iterator[Leaf]:
+    """Every part that has no parts itself, in order."""
+    if isinstance(standard, Composite):
+        for part in standard.parts:
+            yield from leaves(part)
+    else:
+        yield standard
+
+
 def is_graded(standard: Standard) -> bool:
     """Whether it can give a score between 0 and 100."""
     if isinstance(standard, Composite):

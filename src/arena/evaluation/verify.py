@@ -30,6 +30,7 @@ from arena.evaluation.standard import Checklist, JudgePrompt, Leaf, PartPath, St
 from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
+from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.ports import SandboxProvider
 
 WORDING = ("reasoning", "reason", "evidence", "mark", "prompt_digest")
@@ -105,6 +106,10 @@ class _Check:
         except _Contradiction as found:
             self.differences.append(found.difference)
             return
+        except LanguageRefused as error:
+            refused = Difference(path="verdict", recorded="a score", recomputed=error.message)
+            self.differences.append(refused)
+            return
         await asyncio.to_thread(self._compare, verdict)
 
     def _compare(self, verdict: Verdict) -> None:
@@ -165,6 +170,11 @@ class _Check:
                     f"{path}: the code's output changes with each run; its score is the same"
                 )
             return verdict
+        except LanguageRefused as error:
+            # An alternative may record just that; Arena 0.1 guessed the language instead.
+            if recorded.reasoning == error.message:
+                raise
+            self.obstacles.append(f"{path}: {error.message}")
         except InfrastructureError as error:
             self.obstacles.append(f"{path}: {error.message}")
         return _recompute(partial(recount, standard, recorded), path, "findings")

@@ -73,6 +73,8 @@ class Call:
     reason_uri: str | None = None
     claim: str | None = None
     """The token of the claim that a verdict was made under; None: given by hand."""
+    language: str | None = None
+    """In a submission: the language of its code, if the agent names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

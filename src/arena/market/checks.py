@@ -15,6 +15,7 @@ from arena.market.task import (
     MAX_APPLICANTS,
     MAX_DEADLINE_DAYS,
     MAX_KEY_LENGTH,
+    MAX_LANGUAGE_LENGTH,
     MAX_WINDOW_SECONDS,
     MIN_WINDOW_SECONDS,
     Assignment,
@@ -93,6 +94,9 @@ def check_call(call: Call) -> None:
         check_text("result_hash", call.result_hash, MAX_KEY_LENGTH)
     if call.reason_uri is not None:
         check_text("reason_uri", call.reason_uri, MAX_URI_LENGTH)
+    if call.language is not None:
+        # Whether it is known is checked with the standard: an essay may be in any language.
+        check_text("language", call.language, MAX_LANGUAGE_LENGTH)
     if call.commitment is not None and not COMMITMENT.fullmatch(call.commitment):
         raise BadContent("a commitment is 64 hexadecimal digits; commitment_of makes it")
 

@@ -10,17 +10,19 @@ from arena.content.cid import parse_cid
 from arena.content.errors import ContentMissing
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
-from arena.errors import InvalidInput
-from arena.evaluation.reading import read_standard_document
+from arena.errors import InfrastructureError, InvalidInput
+from arena.evaluation.reading import read_document, read_standard_document
 from arena.evaluation.request_limits import read_request, refuse_large
-from arena.evaluation.standard import Standard, passes_from
+from arena.evaluation.standard import Standard, TestCases, leaves, passes_from
 from arena.evaluation.time_limit import CASE_SECONDS, fixed_seconds, judging_seconds
-from arena.evaluation.verdict import MIN_PASS_SCORE
+from arena.evaluation.verdict import MIN_PASS_SCORE, Submission
 from arena.market.errors import BadContent
 from arena.market.task import MAX_RESULT_BYTES
 from arena.pools.threads import WRITES
 from arena.pools.workers import TooMuchWork, heavy
+from arena.sandbox.errors import HOW_TO_NAME, LanguageRefused
 from arena.sandbox.limits import COMPILE_SECONDS
+from arena.sandbox.ports import SandboxProvider
 
 MAX_STANDARD_BYTES = 1024 * 1024
 MAX_FIXED_SECONDS = 600
@@ -48,6 +50,33 @@ class Contents:
     async def keep_result(self, result: bytes | str) -> None:
         """Make sure that a result is in the store and pinned."""
         await WRITES.run(self._keep_result, result)
+
+    async def check_language(
+        self,
+        evaluation_cid: str,
+        result: bytes | str,
+        language: str | None,
+        open_sandbox: Callable[[], SandboxProvider],
+    ) -> None:
+        """Refuse a result that its standard could not judge, because of its language."""
+        document = await self.standard(evaluation_cid)
+        standard = await read_document(document)
+        if not any(isinstance(part, TestCases) for part in leaves(standard)):
+            return
+        # Imported here: it takes long, and most commands submit no code.
+        from arena.evaluation.language import check_languages
+
+        data = result if isinstance(result, bytes) else await self.result(result)
+        submission = Submission(output=data.decode("utf-8", "replace"), language=language)
+        try:
+            await check_languages(standard, submission, open_sandbox())
+        except InfrastructureError as error:
+            # Whoever judges may have another sandbox, but a name is all that can be relied on.
+            if language is None:
+                raise LanguageRefused(
+                    "the language of the result is not named, and the code cannot be parsed here "
+                    f"({error.message}); {HOW_TO_NAME}"
+                ) from error
 
     async def standard(self, cid: str) -> dict[str, Any]:
         """The standard with this CID as a document, verified and valid."""

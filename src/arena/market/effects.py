@@ -71,12 +71,17 @@ def commit(task: Task, call: Call, at: datetime) -> Step:
 def submit(task: Task, call: Call, at: datetime) -> Step:
     """The result is frozen; the judge's window begins."""
     submitted = replace(
-        task, state=TaskState.SUBMITTED, result_hash=call.result_hash, submitted_at=at
+        task,
+        state=TaskState.SUBMITTED,
+        result_hash=call.result_hash,
+        language=call.language,
+        submitted_at=at,
     )
+    language = {"language": call.language} if call.language else {}
     event = NewEvent(
         kind=EventKind.RESULT_SUBMITTED,
         why="submitted",
-        data={"resultHash": call.result_hash},
+        data={"resultHash": call.result_hash, **language},
     )
     return Step(task=submitted, events=(event,), execution=ExecutionStatus.COMPLETED)
 

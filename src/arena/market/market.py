@@ -8,8 +8,8 @@ agent has signed, not who sent the request.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from arena.content.store import LocalStore
@@ -35,6 +35,9 @@ from arena.market.task import (
 )
 from arena.store.database import Database
 
+if TYPE_CHECKING:
+    from arena.sandbox.ports import SandboxProvider
+
 SIGNED: Mapping[Action, tuple[Act, Callable[[Call], str | None]]] = {
     Action.APPLY: (Act.APPLY, lambda _: ""),
     Action.COMMIT: (Act.COMMIT, lambda call: call.commitment),
@@ -48,10 +51,19 @@ by the poster needs no signature."""
 class Market:
     """Tasks, agents and money of every team; `ledger` reads their state."""
 
-    def __init__(self, database: Database, content: LocalStore, feed: Feed | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        content: LocalStore,
+        feed: Feed | None = None,
+        *,
+        sandbox: "Callable[[], SandboxProvider] | None" = None,
+    ) -> None:
         self.ledger = Ledger(database, feed)
         self.claims = Claims(database)
         self.contents = Contents(content)
+        self._sandbox = sandbox
+        """Opens the sandbox that parses results; None: their language is not checked."""
 
     async def post_task(self, team_id: str, post: TaskPost) -> Receipt:
         """Offer a task: the standard is verified and pinned, then the reward is locked."""
@@ -107,24 +119,35 @@ class Market:
         result: bytes | str,
         *,
         proof: Proof,
+        language: str | None = None,
         salt: str | None = None,
         key: str | None = None,
     ) -> Receipt:
         """Submit the result, once: bytes, or the CID of stored content.
 
-        `salt` reveals a commitment.
+        `language` names that of its code; `salt` reveals a commitment. A result whose language
+        cannot be told, or is not the standard's, is refused: the agent may submit again.
         """
         result_hash, revealed = cid_of_result(result), None
         if salt is not None:
             check_text("salt", salt, MAX_KEY_LENGTH)
             market = await self.ledger.market_id(team_id)
             revealed = commitment_of(market, task_id, agent, result_hash, salt)
-        call = Call(action=Action.SUBMIT, by=agent, result_hash=result_hash, commitment=revealed)
+        call = Call(
+            action=Action.SUBMIT,
+            by=agent,
+            result_hash=result_hash,
+            commitment=revealed,
+            language=language,
+        )
         signed, checked = await self._signed(team_id, task_id, call, proof), _key(key)
         # Checked first: a party that may not submit must not be able to fill the store either.
         earlier = await self.ledger.preview(team_id, task_id, call, key=checked, signed=signed)
         if earlier:
             return earlier
+        if self._sandbox is not None:
+            task = await self.ledger.task(team_id, task_id)
+            await self.contents.check_language(task.evaluation_cid, result, language, self._sandbox)
         await self.contents.keep_result(result)
         return await self.ledger.act(team_id, task_id, call, key=checked, signed=signed)
 
@@ -181,7 +204,8 @@ class Market:
             return None
         act, content_of = SIGNED[call.action]
         content = content_of(call) or ""
-        return await self._statement(team_id, act, task_id, call.by, content), proof
+        statement = await self._statement(team_id, act, task_id, call.by, content)
+        return replace(statement, language=call.language), proof
 
     async def _statement(
         self, team_id: str, act: Act, task_id: int | None, agent: str, content: str

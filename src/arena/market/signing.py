@@ -61,21 +61,25 @@ class Statement:
     agent: str
     content: str
     """The result's CID, the commitment, the public key, a dispute's reason; else empty."""
+    language: str | None = None
+    """The language of a submitted result, if the agent names it."""
 
     def message(self, nonce: str, expires_at: int) -> bytes:
         """The bytes that are signed."""
-        return canonical(
-            {
-                "domain": DOMAIN,
-                "market": self.market,
-                "act": self.act.value,
-                "task": self.task_id,
-                "agent": self.agent,
-                "content": self.content,
-                "nonce": nonce,
-                "expires_at": expires_at,
-            }
-        )
+        document: dict[str, object] = {
+            "domain": DOMAIN,
+            "market": self.market,
+            "act": self.act.value,
+            "task": self.task_id,
+            "agent": self.agent,
+            "content": self.content,
+            "nonce": nonce,
+            "expires_at": expires_at,
+        }
+        # Left out if there is none, so that signatures of programs that know no language are valid.
+        if self.language is not None:
+            document["language"] = self.language
+        return canonical(document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +147,18 @@ class Signer:
         *,
         task_id: int | None = None,
         content: str = "",
+        language: str | None = None,
         at: datetime | None = None,
         seconds: int = PROOF_SECONDS,
     ) -> Proof:
         """A new signature, valid once and for `seconds` from `at` (default: now)."""
         statement = Statement(
-            market=market, act=Act(act), task_id=task_id, agent=self.agent, content=content
+            market=market,
+            act=Act(act),
+            task_id=task_id,
+            agent=self.agent,
+            content=content,
+            language=language,
         )
         nonce = secrets.token_hex(16)
         expires_at = int((at or clock.now()).timestamp()) + seconds

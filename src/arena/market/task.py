@@ -18,6 +18,7 @@ MAX_APPLICANTS = 1000
 MAX_DESCRIPTION_LENGTH = 20_000
 MAX_KEY_LENGTH = 200
 MAX_RESULT_BYTES = 8 * 1024**2
+MAX_LANGUAGE_LENGTH = 50
 MAX_ID = 2**63 - 1
 """Of tasks, events and entries: their columns have 64 bits."""
 
@@ -187,6 +188,8 @@ class Task(Terms):
     commitment: str | None = None
     result_hash: Annotated[str | None, Field(alias="resultHash")] = None
     """The CID of the result, frozen when it was submitted."""
+    language: str | None = None
+    """The language of its code, as the agent named it; null if it named none."""
     submitted_at: datetime | None = None
     claimed_until: datetime | None = None
     """A process of the judge works on it; unless renewed, another may take it over from then on."""

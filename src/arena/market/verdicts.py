@@ -28,7 +28,8 @@ async def read_submitted(contents: Contents, task: Task) -> tuple[dict[str, Any]
     document = await contents.standard(task.evaluation_cid)
     result = await contents.result(task.result_hash)
     # Bytes that are not UTF-8 are replaced, so that the rest can be judged.
-    return document, Submission(output=result.decode("utf-8", "replace"))
+    output = result.decode("utf-8", "replace")
+    return document, Submission(output=output, language=task.language)
 
 
 async def keep_verdict(

@@ -24,7 +24,8 @@ Standard = Annotated[
     dict[str, Any] | str,
     Field(description="The standard itself, or the CID of a stored one."),
 ]
-Language = Annotated[str | None, Field(max_length=50, description="The language of its code.")]
+LANGUAGE = "The language of its code, unless the standard or a fence names it, or it is evident."
+Language = Annotated[str | None, Field(max_length=50, description=LANGUAGE)]
 Answers = Annotated[
     list[ChecklistAnswer],
     Field(

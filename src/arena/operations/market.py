@@ -190,12 +190,14 @@ class MarketOperations(OperationGroup):
         task_id: int | None,
         content: str,
         send: Callable[[str, Proof], Awaitable[T]],
+        *,
+        language: str | None = None,
     ) -> T:
         """Call `send` with the signer's agent and its signature."""
         is_new = self._market_id is None
         agent = self._agent().agent
         try:
-            return await send(agent, await self._prove(act, task_id, content))
+            return await send(agent, await self._prove(act, task_id, content, language))
         except Forbidden as error:
             # With an id that was fetched just now, a retry would fail the same way.
             if is_new or error.code != "bad_signature":
@@ -203,14 +205,18 @@ class MarketOperations(OperationGroup):
         # The clock was changed, or another market is at this address now. Nothing was done, so
         # retrying with a fresh id and time is safe.
         self._market_id = None
-        return await send(agent, await self._prove(act, task_id, content))
+        return await send(agent, await self._prove(act, task_id, content, language))
 
-    async def _prove(self, act: Act, task_id: int | None, content: str) -> Proof:
+    async def _prove(
+        self, act: Act, task_id: int | None, content: str, language: str | None
+    ) -> Proof:
         if self._market_id is None:
             market = await self.market()
             self._market_id, self._behind = market.market, market.now - clock.now()
         at = clock.now() + self._behind
-        return self._agent().prove(self._market_id, act, task_id=task_id, content=content, at=at)
+        return self._agent().prove(
+            self._market_id, act, task_id=task_id, content=content, language=language, at=at
+        )
 
     def _agent(self) -> Signer:
         if self.signer is None:

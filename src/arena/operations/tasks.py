@@ -19,7 +19,16 @@ from arena.errors import InvalidInput
 from arena.fields import NameFilter, NonBlank
 from arena.market.call import ANYONE, Action, Call, Claim, Receipt, TaskStory
 from arena.market.signing import Act, Proof
-from arena.market.task import MAX_RESULT_BYTES, Cid, Party, Task, TaskFilter, TaskPost, TaskState
+from arena.market.task import (
+    MAX_LANGUAGE_LENGTH,
+    MAX_RESULT_BYTES,
+    Cid,
+    Party,
+    Task,
+    TaskFilter,
+    TaskPost,
+    TaskState,
+)
 from arena.operations import paging
 from arena.operations.content import ContentOperations
 from arena.operations.ledger import PageLimit
@@ -185,18 +194,36 @@ class TaskOperations(MarketOperations, ContentOperations):
         agent: Party,
         result: Annotated[str | None, Field(max_length=MAX_RESULT_BYTES)] = None,
         result_hash: Annotated[Cid | None, Field(alias="resultHash")] = None,
+        language: Annotated[
+            str | None,
+            Field(
+                min_length=1,
+                max_length=MAX_LANGUAGE_LENGTH,
+                description="The language of its code; part of what is signed.",
+            ),
+        ] = None,
         salt: Annotated[
             str | None, Field(max_length=200, description="Reveals a commitment.")
         ] = None,
         proof: Proof,
         key: IdempotencyKey = None,
     ) -> Receipt:
-        """Submit the result, once; signed. The whole content with that hash is judged."""
+        """Submit the result, once; signed. The whole content with that hash is judged.
+
+        Code whose language cannot be told, or is not the standard's, is refused (422).
+        """
         if (result is None) == (result_hash is None):
             raise InvalidInput("give either result (the full answer) or resultHash")
         submitted = result_hash or utf8(result or "", "result")
         return await self.arena.market.submit(
-            self.team, task_id, agent, submitted, proof=proof, salt=salt, key=key
+            self.team,
+            task_id,
+            agent,
+            submitted,
+            proof=proof,
+            language=language,
+            salt=salt,
+            key=key,
         )
 
     async def submit(
@@ -205,10 +232,14 @@ class TaskOperations(MarketOperations, ContentOperations):
         result: str | bytes | None = None,
         *,
         result_hash: str | None = None,
+        language: str | None = None,
         salt: str | None = None,
         key: str | None = None,
     ) -> Receipt:
-        """Submit a result as the signer's agent: the result itself, or its CID in the store."""
+        """Submit a result as the signer's agent: the result itself, or its CID in the store.
+
+        `language` names that of its code, if neither the standard nor a fence does.
+        """
         if (result is None) == (result_hash is None):
             raise InvalidInput("give either the result or its hash")
         # JSON cannot hold bytes: they are stored first and submitted by CID.
@@ -226,10 +257,12 @@ class TaskOperations(MarketOperations, ContentOperations):
                 agent=agent,
                 result=result,
                 result_hash=result_hash,
+                language=language,
                 salt=salt,
                 proof=proof,
                 key=key,
             ),
+            language=language,
         )
 
     # What the others do

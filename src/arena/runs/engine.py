@@ -18,7 +18,7 @@ from arena import clock
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Question
 from arena.catalog.test import Test
-from arena.errors import AgentFault, AgentTimedOut, InfrastructureError
+from arena.errors import AgentFault, AgentTimedOut, ArenaError, InfrastructureError
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources, ReviewNeeded
 from arena.evaluation.standard import is_graded
@@ -33,6 +33,7 @@ from arena.runs.records.runs import finish
 from arena.runs.run import Result, Run, RunError
 from arena.runs.session import AgentSession, AgentSessions, NotExecuted, Reply
 from arena.runs.verdicts import Recorder, judged_fields
+from arena.sandbox.errors import LanguageRefused
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database
 from arena.team import working_for
@@ -243,6 +244,9 @@ async def execute_item(
             cid = await recorder.keep(test.document, submission, verdict)
     except ReviewNeeded:
         return _new_result(item, reply, AWAITING)
+    except LanguageRefused as error:
+        # Not a verdict: nothing was run. The test is failed, because the answer cannot be used.
+        return _new_result(item, reply, _failed_fields(error))
     except InfrastructureError as error:
         # The agent has answered; asking again would not fix the judge or the sandbox.
         raise NotExecuted(reply.attempts, error) from error
@@ -293,13 +297,13 @@ def _new_result(
 def _failed_result(item: Item, reply: Reply, fault: AgentFault) -> Result:
     """The result of an item that the agent did not answer."""
     timed_out = isinstance(fault, AgentTimedOut)
-    judged = AWAITING | {
-        "passed": False,
-        "score": 0.0,
-        "failure_reason": storable(fault.message),
-    }
     status = ExecutionStatus.TIMEOUT if timed_out else ExecutionStatus.FAILED
-    return _new_result(item, reply, judged, status=status)
+    return _new_result(item, reply, _failed_fields(fault), status=status)
+
+
+def _failed_fields(error: ArenaError) -> dict[str, Any]:
+    """The fields of a result without a verdict: failed, and why."""
+    return AWAITING | {"passed": False, "score": 0.0, "failure_reason": storable(error.message)}
 
 
 class ResultWriter:

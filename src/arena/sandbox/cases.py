@@ -2,20 +2,24 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Protocol
 
-from arena.errors import InvalidInput
+from arena.errors import InvalidInput, nearest
 from arena.pools.effort import effort
 from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort
 from arena.sandbox.arguments import checked_name
+from arena.sandbox.errors import LanguageRefused, ToolchainMissing
+from arena.sandbox.evident_language import evident_code
 from arena.sandbox.languages import FUNCTION_LANGUAGES
 from arena.sandbox.limits import TimeBudget
 from arena.sandbox.ports import (
     CaseOutcome,
     CaseResult,
+    FewLanguages,
     FunctionCall,
     FunctionCaller,
     FunctionOutcome,
@@ -49,7 +53,7 @@ async def run_tests(
     provider: SandboxProvider,
     code: str,
     function_name: str | None,
-    cases: Sequence[TestCase],
+    cases: Sequence[TestCase | Mapping[str, Any]],
     *,
     language: str | None = None,
     options: CaseOptions = DEFAULTS,
@@ -58,47 +62,36 @@ async def run_tests(
 
     With a `function_name` the function of that name is called (Python and JavaScript); without
     one the code is a whole program that reads its input as JSON from standard input and prints
-    its result as JSON.
+    its result as JSON. A case may be a mapping: `{"input": [1, 2], "expected": 3, "desc": "…"}`.
+    Raises `LanguageRefused` if the language of the code is neither named nor evident.
     """
-    if not cases:
+    known = [_test_case(place, case) for place, case in enumerate(cases)]
+    if not known:
         return []
-    submission = await _read(code, language, function_name)
-    inputs = [case.input for case in cases]
+    if function_name is not None:
+        checked_name(function_name)
+    submission = await read_code(provider, code, language, function_name=function_name)
+    inputs = [case.input for case in known]
     if function_name is None:
         async with _slot(provider):
             budget = options.budget or TimeBudget(math.inf)
             outcome = await run_program(provider, submission, inputs, budget)
     else:
-        if submission.language not in FUNCTION_LANGUAGES:
-            raise InvalidInput(
-                f"functions are called in python and javascript; a {submission.language} "
-                "submission is a program: leave the function name out"
-            )
         calls = [
             FunctionCall(
                 language=submission.language,
                 source=submission.source,
-                function_name=checked_name(function_name),
+                function_name=function_name,
                 inputs=part,
             )
             for part in ([[one] for one in inputs] if options.fresh else [inputs])
         ]
         outcome = _joined(await asyncio.gather(*(_call(provider, call) for call in calls)))
-    passed = await _compared(cases, outcome.cases, options.tolerance)
+    passed = await _compared(known, outcome.cases, options.tolerance)
     return [
         _judged(case, result, outcome.engine, is_passed)
-        for case, result, is_passed in zip(cases, outcome.cases, passed, strict=True)
+        for case, result, is_passed in zip(known, outcome.cases, passed, strict=True)
     ]
-
-
-async def _read(code: str, language: str | None, function_name: str | None) -> Code:
-    """The code in the answer; a long answer is read in a worker process."""
-    try:
-        return await by_effort(
-            len(code) // SHORT_LINE, read_submission, code, language, function_name=function_name
-        )
-    except TooMuchWork as error:
-        raise InvalidInput(f"finding the code in the answer {error}") from None
 
 
 async def _compared(
@@ -127,6 +120,58 @@ def _equal_each(given: Sequence[tuple[bool, object, object, float | None]]) -> l
         has_value and equal(value, expected, tolerance)
         for has_value, value, expected, tolerance in given
     ]
+
+
+async def read_code(
+    provider: SandboxProvider,
+    text: str,
+    language: str | None = None,
+    *,
+    function_name: str | None = None,
+) -> Code:
+    """The code in an answer, in the language that is named or evident; else `LanguageRefused`."""
+    offered = provider.languages if isinstance(provider, FewLanguages) else ()
+    read = partial(_read, text, function_name)
+    readings = await read(language)
+    if len(readings) == 1:
+        [code] = readings
+    elif len(offered) == 1:
+        [code] = await read(offered[0])
+    else:
+        possible = [one for one in readings if not offered or one.language in offered]
+        code = await evident_code(possible, function_name, partial(_call, provider))
+    if function_name is not None and code.language not in FUNCTION_LANGUAGES:
+        raise LanguageRefused(
+            f"functions are called in python and javascript; a {code.language} "
+            "submission is a program: leave the function name out"
+        )
+    if offered and code.language not in offered:
+        raise ToolchainMissing(f"this sandbox runs {', '.join(offered)}, not {code.language}")
+    return code
+
+
+async def _read(text: str, function_name: str | None, language: str | None) -> Sequence[Code]:
+    """The possible codes in the answer; a long answer is read in a worker process."""
+    read = partial(read_submission, text, language=language, function_name=function_name)
+    try:
+        return await by_effort(len(text) // SHORT_LINE, read)
+    except TooMuchWork as error:
+        raise InvalidInput(f"finding the code in the answer {error}") from None
+
+
+def _test_case(place: int, case: TestCase | Mapping[str, Any]) -> TestCase:
+    """The case, if need be from a mapping with its fields."""
+    if isinstance(case, TestCase):
+        return case
+    known = {field.name for field in fields(TestCase)}
+    for key in case.keys() - known:
+        raise InvalidInput(f"cases[{place}]: unknown field {key!r}{nearest(key, known)}")
+    for key in ("input", "expected"):
+        if key not in case:
+            raise InvalidInput(f"cases[{place}]: {key} is missing")
+    if not isinstance(case["input"], list | tuple):
+        raise InvalidInput(f"cases[{place}]: input must be a list of arguments")
+    return TestCase(**case)
 
 
 async def _call(provider: SandboxProvider, call: FunctionCall) -> FunctionOutcome:

@@ -12,7 +12,8 @@ AgentFault
 Conflict
 └── SandboxDestroyed       used after it was destroyed
 InvalidInput
-└── InvalidPath            a file name that leaves the sandbox or cannot be one
+├── InvalidPath            a file name that leaves the sandbox or cannot be one
+└── LanguageRefused        its language is neither named nor evident, or contradicts the standard's
 """
 
 from collections.abc import Sequence
@@ -20,6 +21,12 @@ from dataclasses import dataclass
 from typing import Self
 
 from arena.errors import AgentFault, Conflict, InfrastructureError, InvalidInput
+
+HOW_TO_NAME = (
+    "name it: in the field `language` (--language), by the ending of the file, or in the Markdown "
+    "fence (```python)"
+)
+"""What a submitter can do if the language of its code cannot be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,3 +116,9 @@ class InvalidPath(InvalidInput):
     """Not a path inside a sandbox."""
 
     code = "invalid_path"
+
+
+class LanguageRefused(InvalidInput):
+    """The language of the submission is neither named nor evident, or not the one asked for."""
+
+    code = "language_refused"

@@ -59,6 +59,15 @@ def normal_language(name: str) -> str:
     return names.get(lowered) or names.get(lowered.rstrip("0123456789.-"), lowered)
 
 
+def language_of_file(name: str) -> str | None:
+    """The language that the ending of a file's name stands for: 'main.go' is 'go'."""
+    ending = Path(name).suffix.removeprefix(".").lower()
+    for one in languages().values():
+        if ending and ending in (Path(one.file).suffix.removeprefix("."), *one.aliases):
+            return one.name
+    return None
+
+
 def check_language(name: str) -> str:
     """The language's canonical name; InvalidInput with the nearest known one."""
     try:

@@ -151,6 +151,16 @@ class SharedMachine(Protocol):
 
 
 @runtime_checkable
+class FewLanguages(Protocol):
+    """A provider that runs only some languages; if it is one, a submission need not name it."""
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """Their names, as in the table of languages."""
+        ...
+
+
+@runtime_checkable
 class FunctionCaller(Protocol):
     """A provider with a fast path for functions, in addition to sandboxes."""
 

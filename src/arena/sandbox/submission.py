@@ -1,30 +1,17 @@
-"""The code in an agent's answer, and the language it is written in.
+"""The code in an agent's answer, and the language that a fence or a first line names.
 
-The code is not parsed: it is untrusted, and a parser in the supervisor would be one more thing to
-attack. Patterns match single lines. No two adjacent parts of a pattern can match the same
-characters: untrusted text must not make them slow.
+The code is not parsed here: it is untrusted, and a parser in the supervisor would be one more thing
+to attack; `evident_language.py` parses it in the sandbox. Patterns match single lines. No two
+adjacent parts of a pattern can match the same characters: untrusted text must not make them slow.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from arena.sandbox.languages import languages, normal_language
+from arena.sandbox.languages import FUNCTION_LANGUAGES, languages, normal_language
 from arena.sandbox.markdown import Block, fenced_blocks
 
-# Each matches line starts that only one of the two languages has.
-PYTHON_SIGNS = re.compile(
-    r"^[ \t]*(?:async[ \t]+def|def|class[ \t]+\w.*:[ \t]*(?:#.*)?$|from[ \t]+[\w.]+[ \t]+import"
-    r"|import[ \t]+\w[\w., ]*$|@\w|elif\b|if[ \t].*:[ \t]*$|\w+[ \t]*=[ \t]*lambda\b)",
-    re.MULTILINE,
-)
-JAVASCRIPT_SIGNS = re.compile(
-    r"^[ \t]*(?:(?:export[ \t]+)?(?:default[ \t]+)?(?:async[ \t]+)?function\b"
-    r"|(?:export[ \t]+)?(?:const|let|var)\s|module\.exports|exports\."
-    r"|(?:export[ \t]+)?class[ \t]+\w.*\{|//|import[ \t].*[ \t]from[ \t]+['\"]"
-    r"|\w+[ \t]*=[^=\n]*=>)",
-    re.MULTILINE,
-)
 # The start of a text that is code itself: a fence in it is in a string or a comment.
 CODE_START = re.compile(
     r"(?:async[ \t]+)?def[ \t]+\w+[ \t]*[(\[]|class[ \t]+\w+[ \t]*[({:]"
@@ -65,6 +52,9 @@ IMPORTS = {
         rf"^import\b([^'\"\n]*)from|^{_DECLARED}([^=\s][^=\n]*)=[ \t]*require\b", re.MULTILINE
     ),
 }
+INTERPRETER = re.compile(
+    r"#![ \t]*(?:/[\w.-]+)*/(?:env[ \t]+(?:-S[ \t]+)?)?(?P<name>[\w.+-]+)(?=\s|$)"
+)
 BLANK_OR_HASH = re.compile(r"(?:[ \t\r]*\n|#(?!!|include\b).*\n)*")
 
 
@@ -78,17 +68,35 @@ class Code:
 
 def read_submission(
     text: str, language: str | None = None, *, function_name: str | None = None
-) -> Code:
-    """The code in an answer. The caller's `language` wins, then the fence's, then a guess."""
+) -> Sequence[Code]:
+    """The code in an answer: once if its language is named, else once for each possible language.
+
+    The caller's `language` wins over the fence's. If neither names one, `evident_code` decides.
+    """
     # Interpreters do not accept a byte order mark.
     text = text.removeprefix("\ufeff")
-    requested = normal_language(language or "")
     blocks = [] if _begins_like_code(text) else fenced_blocks(text)
-    if not blocks:
-        return Code(source=text, language=requested or _looks_like(text))
-    tagged = [_with_language(block) for block in blocks]
-    found = _with_function(tagged, requested, function_name) if function_name else None
-    return found or _longest(tagged, requested, function_name is not None)
+    # A text without fences is one block without a tag.
+    tagged = [_with_language(block) for block in blocks] or [Code(source=text, language="")]
+    if requested := normal_language(language or ""):
+        found = _with_function(tagged, requested, function_name) if function_name else None
+        return [found or _in_language(tagged, requested)]
+    if named := _named(tagged, function_name):
+        return [named]
+    untagged = [block for block in tagged if not block.language]
+    return [
+        (function_name and _with_function(tagged, one, function_name))
+        or Code(source=_longest(untagged).source, language=one)
+        for one in FUNCTION_LANGUAGES
+    ]
+
+
+def fence_languages(text: str) -> set[str]:
+    """The languages that the fences of an answer name; empty if one of them names none."""
+    text = text.removeprefix("\ufeff")
+    blocks = [] if _begins_like_code(text) else fenced_blocks(text)
+    named = {_with_language(block).language for block in blocks}
+    return set() if "" in named else named
 
 
 def _begins_like_code(text: str) -> bool:
@@ -102,14 +110,38 @@ def _with_language(block: Block) -> Code:
     return Code(source=block.body, language=language if language in languages() else "")
 
 
-def _with_function(blocks: Sequence[Code], requested: str, function_name: str) -> Code | None:
-    """The first block that defines the function, with the blocks that it needs."""
-    languages = (requested,) if requested in FUNCTIONS else tuple(FUNCTIONS)
+def _named(blocks: Sequence[Code], function_name: str | None) -> Code | None:
+    """The code in a language that a fence or a first line names; None if the rest must decide."""
+    named = [block for block in blocks if block.language]
+    untagged = [block for block in blocks if not block.language]
+    if function_name is None:
+        return _longest(named) if named else _with_interpreter(_longest(untagged))
+    callable_ = [block for block in named if block.language in FUNCTION_LANGUAGES]
+    for block in callable_:
+        if defines(block.source, function_name, block.language):
+            return _with_function(blocks, block.language, function_name)
+    if any(defines(block.source, function_name, one) for block in untagged for one in FUNCTIONS):
+        return None
+    if callable_:
+        return _longest(callable_)
+    return None if untagged else _longest(named)
+
+
+def _with_interpreter(block: Code) -> Code | None:
+    """The program in the language of the interpreter that its first line names, if it does."""
+    found = INTERPRETER.match(block.source)
+    language = normal_language(found["name"]) if found else ""
+    return Code(source=block.source, language=language) if language in languages() else None
+
+
+def _with_function(blocks: Sequence[Code], language: str, function_name: str) -> Code | None:
+    """The first block that defines the function in `language`, with the blocks that it needs."""
+    if language not in FUNCTIONS:
+        return None
+    usable = [block for block in blocks if block.language in (language, "")]
     # Blocks with a tag first; sorting keeps the order of the text.
-    for block in sorted(blocks, key=lambda block: not block.language):
-        language = block.language or requested or _looks_like(block.source)
-        if language in languages and defines(block.source, function_name, language):
-            usable = [other for other in blocks if other.language in (language, "")]
+    for block in sorted(usable, key=lambda block: not block.language):
+        if defines(block.source, function_name, language):
             return Code(source=_with_helpers(block, usable, language), language=language)
     return None
 
@@ -136,25 +168,18 @@ def _with_helpers(first: Code, usable: Sequence[Code], language: str) -> str:
     return "\n".join(usable[place].source for place in sorted(taken))
 
 
-def _longest(blocks: Sequence[Code], requested: str, is_function: bool) -> Code:
-    """The longest block: in the requested language, else untagged, else any."""
+def _in_language(blocks: Sequence[Code], language: str) -> Code:
+    """The longest block in this language, else without a tag, else of any."""
     ranks = (
-        [block for block in blocks if block.language == requested],
+        [block for block in blocks if block.language == language],
         [block for block in blocks if not block.language],
     )
-    if not requested:
-        callable_ = [block for block in blocks if is_function and block.language in FUNCTIONS]
-        ranks = (callable_, [block for block in blocks if block.language])
-    candidates = next((rank for rank in ranks if rank), blocks)
-    longest = max(candidates, key=lambda block: len(block.source))
-    language = requested or longest.language or _looks_like(longest.source)
-    return Code(source=longest.source, language=language)
+    block = _longest(next((rank for rank in ranks if rank), blocks))
+    return Code(source=block.source, language=language)
 
 
-def _looks_like(source: str) -> str:
-    python = len(PYTHON_SIGNS.findall(source))
-    javascript = len(JAVASCRIPT_SIGNS.findall(source))
-    return "python" if python > javascript else "javascript"
+def _longest(blocks: Sequence[Code]) -> Code:
+    return max(blocks, key=lambda block: len(block.source))
 
 
 def defines(source: str, name: str, language: str) -> bool:

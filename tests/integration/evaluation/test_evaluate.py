@@ -11,6 +11,7 @@ from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import NotJudged, Resources, ReviewNeeded
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import ItemAnswer, Judgement, Submission, Verdict
+from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.namespace.provider import NamespaceProvider
 
 ADD = {
@@ -44,17 +45,20 @@ async def test_each_case_is_a_finding_and_the_engine_is_reported(resources: Reso
     assert verdict.reasoning.startswith("1 of 2 cases passed; case 2: expected 4, got 3")
 
 
-async def test_an_answer_without_code_fails_and_is_no_error(resources: Resources) -> None:
-    verdict = await judge(ADD, "I cannot do that.", resources)
-    assert (verdict.score, verdict.passed) == (0, False)
-
-
-async def test_a_language_that_has_no_functions_is_the_submissions_fault(
-    resources: Resources,
+@pytest.mark.parametrize(
+    "text", ["I cannot do that.", "", "package main\nfunc add(a, b int) int { return a + b }"]
+)
+async def test_code_whose_language_cannot_be_told_has_no_score(
+    resources: Resources, text: str
 ) -> None:
-    verdict = await judge(ADD, "```rust\nfn add() {}\n```", resources)
-    assert verdict.score == 0
-    assert "leave the function name out" in verdict.reasoning
+    with pytest.raises(LanguageRefused, match="name it"):
+        await judge(ADD, text, resources)
+
+
+async def test_a_language_that_has_no_functions_is_refused(resources: Resources) -> None:
+    for code, language in (("```rust\nfn add() {}\n```", None), ("fn add() {}", "rust")):
+        with pytest.raises(LanguageRefused, match="leave the function name out"):
+            await judge(ADD, code, resources, language)
 
 
 PROGRAM = {
@@ -66,7 +70,6 @@ PROGRAM = {
 @pytest.mark.parametrize(
     "hostile",
     [
-        "```cobol\nDISPLAY 1.\n```",
         "```sh\nrm -f input.json; mkdir input.json; echo 1\n```",
         "```sh\nrm -f input.json; ln -s /etc/passwd input.json; echo 1\n```",
         "```sh\nchmod 000 .; echo 1\n```",
@@ -106,11 +109,68 @@ async def test_a_function_cannot_refuse_to_be_judged_in_a_plain_sandbox(hostile:
     assert verdict.score == 0
 
 
-async def test_the_standards_language_wins_over_the_submissions(resources: Resources) -> None:
+GOOD = "def add(a, b): return a + b"
+
+
+async def test_the_language_that_is_trusted_most_is_used(resources: Resources) -> None:
     python = {**ADD, "language": "python"}
-    code = "def add(a, b): return a + b"
-    assert (await judge(python, code, resources, "javascript")).score == 100
-    assert (await judge(ADD, code, resources, "javascript")).score == 0
+    # No name is needed where the standard has one, and the submission's own is believed.
+    assert (await judge(python, "def add(a, b): return a +", resources)).score == 0
+    assert (await judge(python, GOOD, resources, "py")).score == 100
+    assert (await judge(ADD, GOOD, resources, "javascript")).score == 0
+    # A field wins over the fence.
+    assert (await judge(ADD, f"```js\n{GOOD}\n```", resources, "python")).score == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "named"),
+    [
+        (f"```python\n{GOOD}\n```", None, "python"),
+        (GOOD, "python", "python"),
+        (GOOD, "go", "go"),
+        (f"```js\n{GOOD}\n```", "python", "python"),
+        ("```sh\nnpm install\n```\n```ts\nlet x: number\n```", None, "shell and typescript"),
+    ],
+)
+async def test_a_submission_that_contradicts_its_standard_is_refused(
+    resources: Resources, text: str, language: str | None, named: str
+) -> None:
+    in_cases = [{**case, "language": "js"} for case in ADD["cases"]]
+    for standard in ({**ADD, "language": "javascript"}, {**ADD, "cases": in_cases}):
+        message = f"the standard asks for javascript, but the submission names {named}$"
+        with pytest.raises(LanguageRefused, match=message):
+            await judge(standard, text, resources, language)
+
+
+async def test_the_language_is_checked_before_a_model_or_a_person_is_asked(
+    resources: Resources,
+) -> None:
+    async def never(*_: object) -> Verdict:
+        raise AssertionError("asked")
+
+    parts = [{"type": "judge_prompt", "prompt": "good?"}, LISTED, {**ADD, "language": "python"}]
+    document = {"type": "all_of", "all_of": parts}
+    asking = Resources(sandbox=resources.sandbox, judge=never)
+    with pytest.raises(LanguageRefused, match="asks for python"):
+        await judge(document, "```js\nadd\n```", asking)
+    with pytest.raises(LanguageRefused, match="not evident"):
+        await judge({"type": "all_of", "all_of": [parts[1], ADD]}, "no code", asking)
+
+
+async def test_an_alternative_that_refuses_the_language_is_one_that_does_not_fit(
+    resources: Resources,
+) -> None:
+    either = {
+        "type": "any_of",
+        "any_of": [{**ADD, "language": "javascript"}, {**ADD, "language": "python"}],
+    }
+    verdict = await judge(either, f"```python\n{GOOD}\n```", resources)
+    assert (verdict.score, [part.score for part in verdict.parts]) == (100, [0, 100])
+    assert "asks for javascript" in verdict.parts[0].reasoning
+    with pytest.raises(LanguageRefused, match="asks for javascript"):
+        await judge(either, "```go\nfunc add() {}\n```", resources)
+    or_says = {"type": "any_of", "any_of": [ADD, {"type": "contains", "contains": ["sorry"]}]}
+    assert (await judge(or_says, "sorry, I cannot", resources)).passed
 
 
 async def test_cases_of_two_languages_are_run_in_both_and_kept_in_order(

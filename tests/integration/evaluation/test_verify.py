@@ -11,13 +11,15 @@ import pytest
 from arena.content.archive import read_archive, write_archive
 from arena.content.canonical import canonical
 from arena.content.store import LocalStore
+from arena.evaluation.cases import not_runnable
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import contents_of, keep_record
 from arena.evaluation.resources import Resources
 from arena.evaluation.sealed import seal
-from arena.evaluation.verdict import Submission
+from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.evaluation.verify import verify
+from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.namespace.provider import NamespaceProvider
 from conftest import missing
 
@@ -195,3 +197,61 @@ async def test_hidden_cases_swapped_afterwards_are_found(
         found = await verify(store, store.put(canonical(record)), sandbox)
         assert found.outcome == "differs"
         assert found.differences[0].path == "verdict.openings"
+
+
+UNNAMED = {key: value for key, value in STANDARD.items() if key != "language"}
+GO = "package main\nfunc add(a, b int) int { return a + b }\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "language"),
+    [
+        (UNNAMED, GOOD, None),
+        (UNNAMED, GOOD, "python"),
+        (UNNAMED, "add = lambda *_: None", "js"),
+        # An alternative in another language is recorded as one that does not fit.
+        (
+            {"type": "any_of", "any_of": [{**UNNAMED, "language": "javascript"}, STANDARD]},
+            f"```python\n{GOOD}```",
+            None,
+        ),
+    ],
+)
+async def test_a_replay_uses_the_language_of_the_record(
+    store: LocalStore,
+    sandbox: NamespaceProvider,
+    document: dict[str, Any],
+    code: str,
+    language: str | None,
+):
+    submission = Submission(output=code, language=language)
+    resources = Resources(sandbox=sandbox)
+    verdict = await evaluate(read_standard_document(document), submission, resources)
+    found = await verify(store, keep_record(store, document, submission, verdict), sandbox)
+    assert (found.outcome, found.differences, found.obstacles) == ("holds", (), ())
+
+
+async def test_a_record_whose_language_was_guessed_cannot_be_replayed(
+    store: LocalStore, sandbox: NamespaceProvider
+):
+    # What 0.1 recorded: it took the program for JavaScript.
+    error = "SyntaxError: Unexpected identifier 'main'"
+    named = [f"case {n + 1}" for n in range(len(CASES))]
+    findings = tuple(Finding(criterion=name, passed=False, reason=error) for name in named)
+    verdict = Verdict(score=0, passed=False, reasoning=error, findings=findings, engine="node")
+    found = await verify(
+        store, keep_record(store, UNNAMED, Submission(output=GO), verdict), sandbox
+    )
+    assert (found.outcome, found.differences) == ("cannot_be_replayed", ())
+    assert "not evident" in found.obstacles[0]
+
+
+async def test_a_score_for_a_refused_language_is_forged(
+    store: LocalStore, sandbox: NamespaceProvider
+):
+    submission = Submission(output=GO)
+    with pytest.raises(LanguageRefused) as refused:
+        await evaluate(read_standard_document(UNNAMED), submission, Resources(sandbox=sandbox))
+    verdict = not_runnable(refused.value.message)
+    found = await verify(store, keep_record(store, UNNAMED, submission, verdict), sandbox)
+    assert found.outcome == "differs"

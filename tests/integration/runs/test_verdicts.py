@@ -85,3 +85,33 @@ async def test_code_that_returns_or_raises_odd_characters_has_a_result_like_any_
     assert (run.status, run.failed_tests) == ("completed", 1), run.error_message
     (recorded,) = (await house.runs.results(run.id)).results
     assert TypeAdapter(Result).dump_json(recorded)
+
+
+async def test_an_answer_whose_language_cannot_be_told_fails_its_test_and_says_why(
+    house: Arena, settings: Settings
+):
+    write_agent(settings.home / "agents", "gopher", "return 'package main\\nfunc main() {}'")
+    for name, validation, expected in (
+        ("code", "test_cases", {"functionName": "add", "cases": CASES}),
+        ("words", "contains", {"contains": ["main"]}),
+    ):
+        write_tests(
+            settings.home / "benchmarks" / f"{name}.yaml",
+            count=1,
+            agents=["gopher"],
+            validation=validation,
+            expected=expected,
+            case_sensitive=None,
+        )
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await house.executor.create(RunRequest(team_id="team", agent_id="gopher"))
+    await house.executor.start(run.id, "team")
+    run = await house.executor.wait(run.id)
+    assert (run.status, run.passed_tests, run.failed_tests) == ("completed", 1, 1)
+    results = (await house.runs.results(run.id)).results
+    [failed] = [one for one in results if not one.passed]
+    assert failed.status == "completed"
+    assert (failed.findings, failed.verdict_cid) == ([], None)
+    assert "not evident" in str(failed.failure_reason)
+    assert "```python" in str(failed.failure_reason)

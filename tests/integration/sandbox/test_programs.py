@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501 - the lines of a submission stay whole
 
+import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -10,7 +12,13 @@ import pytest_asyncio
 from arena.errors import NotFound
 from arena.sandbox.cases import run_tests
 from arena.sandbox.errors import ToolchainMissing
-from arena.sandbox.languages import BUILTIN, add_languages, languages, read_languages
+from arena.sandbox.languages import (
+    BUILTIN,
+    add_languages,
+    language_of_file,
+    languages,
+    read_languages,
+)
 from arena.sandbox.limits import Limit, Limits
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import TestCase
@@ -52,10 +60,18 @@ async def provider() -> AsyncIterator[NamespaceProvider]:
         yield provider
 
 
+@pytest.mark.parametrize("named_by", ["field", "fence", "ending"])
 @pytest.mark.parametrize("language", PROGRAMS)
-async def test_a_program_reads_its_input_and_prints_its_result(provider, language) -> None:
+async def test_a_program_reads_its_input_and_prints_its_result(
+    provider, language, named_by
+) -> None:
+    text, field = PROGRAMS[language], language
+    if named_by == "fence":
+        text, field = f"Here it is:\n\n```{language}\n{text}\n```\n", None
+    elif named_by == "ending":
+        field = language_of_file(f"folder/solution{Path(languages()[language].file).suffix}")
     try:
-        results = await run_tests(provider, PROGRAMS[language], None, CASES, language=language)
+        results = await run_tests(provider, text, None, CASES, language=field)
     except ToolchainMissing as missing:
         assert "install the package" in str(missing)
         need(False, str(missing))
@@ -172,3 +188,17 @@ async def test_a_custom_language(provider, tmp_path) -> None:
 async def test_an_unknown_language_is_not_found(provider) -> None:
     with pytest.raises(NotFound, match="language"):
         await run_tests(provider, "x", None, CASES, language="cobol85")
+
+
+async def test_the_go_compiler_writes_only_into_the_work_folder(provider) -> None:
+    need(shutil.which("go", path="/usr/local/bin:/usr/bin") is not None, "Go is not installed")
+    sandbox = await provider.create()
+    try:
+        await sandbox.write_file("main.go", PROGRAMS["go"])
+        # The newest compilers compile the standard library into their cache: more than /tmp holds.
+        compiled = await sandbox.exec(str(languages()["go"].compile), timeout=60)
+        assert compiled.exit_code == 0, compiled.stderr
+        assert (await sandbox.exec("ls -A /tmp")).stdout == ""
+        assert (await sandbox.exec("ls .go")).exit_code == 0
+    finally:
+        await sandbox.destroy()

@@ -79,6 +79,32 @@ async def test_the_seeds_wrong_implementation_gets_66(provider) -> None:
     assert calc_score(results, 100) == 66
 
 
+async def test_cases_may_be_the_mappings_of_the_document(provider) -> None:
+    results = await run_tests(provider, WRONG, "deepMerge", SEED)
+    assert [(r.desc, r.passed) for r in results] == [
+        ("merge two flat objects", True),
+        ("deep merge nested objects", True),
+        ("arrays overwrite (not merge)", False),
+    ]
+    assert calc_score(results, 100) == 66
+    [result] = await run_tests(provider, RIGHT, "deepMerge", [{"input": [{}, {}], "expected": {}}])
+    assert (result.passed, result.desc) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ({"input": [1]}, "expected is missing"),
+        ({"expected": 1}, "input is missing"),
+        ({"input": 1, "expected": 1}, "must be a list of arguments"),
+        ({"input": [1], "expectd": 1}, "unknown field 'expectd'; did you mean 'expected'"),
+    ],
+)
+async def test_a_mapping_that_is_no_case_is_refused(provider, case, message) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        await run_tests(provider, RIGHT, "deepMerge", [SEED[0], case])
+
+
 async def check(provider, source, inputs, expected, **more) -> list:
     case = TestCase(input=inputs, expected=expected)
     results = await run_tests(provider, source, "f", [case], **more)

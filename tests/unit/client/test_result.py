@@ -18,6 +18,12 @@ CODE = (
         (b'{"result": "full"}', TaskResult(text="full")),
         (b'{"result": {"a": 1}}', TaskResult(text='{"a": 1}')),
         (b'{"resultHash": "Qm1", "resultPreview": "def"}', TaskResult(result_hash="Qm1")),
+        (b'{"result": "x", "language": "go"}', TaskResult(text="x", language="go")),
+        (
+            b'{"resultHash": "Qm1", "language": "go"}',
+            TaskResult(result_hash="Qm1", language="go"),
+        ),
+        (b'{"result": "x", "language": null}', TaskResult(text="x")),
         # A hash wins over any other field.
         (b'{"resultHash": " Qm1 ", "result": "x"}', TaskResult(result_hash="Qm1")),
         # JSON in neither of the two forms is the answer itself.
@@ -45,6 +51,8 @@ def test_output_is_read_in_three_forms(output: bytes, result: TaskResult):
         (b'{"result": null}', "empty"),
         (b'{"resultHash": 7}', "must be a CID"),
         (b'{"resultHash": ""}', "must be a CID"),
+        (b'{"result": "x", "language": 7}', "must be a name in quotes"),
+        (b'{"result": "x", "language": " "}', "must be a name in quotes"),
         (b"\xff\xfe", "not UTF-8"),
         (b'{"resultPreview": "def f"}', "a resultPreview is not a result"),
         (b'{"error": "rate limit"}', "JSON object with an error"),

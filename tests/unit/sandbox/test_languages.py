@@ -8,6 +8,7 @@ from arena.sandbox.languages import (
     add_languages,
     check_language,
     language_named,
+    language_of_file,
     languages,
     normal_language,
 )
@@ -26,6 +27,23 @@ def only_the_built_in_ones() -> Iterator[None]:
 def test_the_table_has_the_usual_languages() -> None:
     assert set(NAMES.split()) <= set(languages())
     assert all(language.package and language.needs for language in languages().values())
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_a_files_ending_stands_for_its_language(name) -> None:
+    assert language_of_file(f"some/folder/{languages()[name].file}") == name
+
+
+@pytest.mark.parametrize(
+    ("file", "language"),
+    [
+        ("a.mjs", "javascript"), ("a.cjs", "javascript"), ("A.PY", "python"), ("a.cc", "cpp"),
+        ("a.bash", "shell"), ("a.b.rs", "rust"), ("answer.md", None), ("answer.txt", None),
+        ("go", None), (".py", None), ("-", None), ("a.", None), ("a.go/answer", None),
+    ],
+)  # fmt: skip
+def test_other_endings(file, language) -> None:
+    assert language_of_file(file) == language
 
 
 def test_compiled_languages_compile() -> None:

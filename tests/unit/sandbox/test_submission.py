@@ -3,7 +3,7 @@
 import pytest
 
 from arena.sandbox.languages import add_languages, languages, normal_language
-from arena.sandbox.submission import read_submission
+from arena.sandbox.submission import fence_languages, read_submission
 
 PYTHON = "def f(a):\n    return a\n"
 JAVASCRIPT = "function f(a) {\n  return a;\n}\n"
@@ -12,27 +12,57 @@ JAVASCRIPT = "function f(a) {\n  return a;\n}\n"
 @pytest.mark.parametrize(
     ("text", "source", "language"),
     [
-        (PYTHON, PYTHON, "python"),
-        (JAVASCRIPT, JAVASCRIPT, "javascript"),
-        ("const f = (a) => a", "const f = (a) => a", "javascript"),
-        ("f = lambda a: a\n", "f = lambda a: a\n", "python"),
-        ("async def f(a): return a", "async def f(a): return a", "python"),
         (f"Here it is:\n```python\n{PYTHON}```\nDone.", PYTHON, "python"),
         (f"```js\n{JAVASCRIPT}```", JAVASCRIPT, "javascript"),
         (f"~~~ts title=x\n{JAVASCRIPT}~~~", JAVASCRIPT, "typescript"),
-        (f"````\n```\n{PYTHON}```\n````", f"```\n{PYTHON}```\n", "python"),
         (f"```sh\nls\n```\n```py\n{PYTHON}```", PYTHON, "python"),  # the longest block is meant
-        ("\ufeff" + PYTHON, PYTHON, "python"),
-        ("", "", "javascript"),
+        ("#!/usr/bin/env python3\nprint(1)\n", "#!/usr/bin/env python3\nprint(1)\n", "python"),
+        ("#!/bin/sh\necho 1\n", "#!/bin/sh\necho 1\n", "shell"),
+        ("#! /usr/bin/env -S ruby -w\nputs 1\n", "#! /usr/bin/env -S ruby -w\nputs 1\n", "ruby"),
     ],
 )
-def test_code_and_language_are_found(text, source, language) -> None:
-    found = read_submission(text)
+def test_code_and_the_language_it_names_are_found(text, source, language) -> None:
+    [found] = read_submission(text)
     assert (found.source, found.language) == (source, language)
 
 
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        (PYTHON, PYTHON),
+        (JAVASCRIPT, JAVASCRIPT),
+        ("\ufeff" + PYTHON, PYTHON),
+        (f"````\n```\n{PYTHON}```\n````", f"```\n{PYTHON}```\n"),
+        (f"```\n{PYTHON}```", PYTHON),
+        ("#!/opt/unknown\nprint(1)\n", "#!/opt/unknown\nprint(1)\n"),
+        ("", ""),
+    ],
+)
+def test_code_that_names_no_language_may_be_in_several(text, source) -> None:
+    found = read_submission(text)
+    assert [(one.source, one.language) for one in found] == [
+        (source, "python"),
+        (source, "javascript"),
+    ]
+
+
 def test_the_callers_language_wins_over_the_fence() -> None:
-    assert read_submission(f"```js\n{JAVASCRIPT}```", "Python3").language == "python"
+    [found] = read_submission(f"```js\n{JAVASCRIPT}```", "Python3")
+    assert (found.source, found.language) == (JAVASCRIPT, "python")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("```js\nx\n```", {"javascript"}),
+        ("```js\nx\n```\n```py\ny\n```", {"javascript", "python"}),
+        ("```js\nx\n```\n```\ny\n```", set()),  # the second may be anything
+        ("```text\nx\n```", set()),
+        ("def f(): ...", set()),
+    ],
+)
+def test_the_languages_that_fences_name(text, named) -> None:
+    assert fence_languages(text) == named
 
 
 HELPER = "def helper(a, b):\n    return a + b\n"
@@ -90,7 +120,7 @@ ANSWERS = {
 @pytest.mark.parametrize(("text", "source"), ANSWERS.values(), ids=ANSWERS.keys())
 def test_the_function_is_found_with_what_it_needs(text, source, language) -> None:
     found = read_submission(text, language, function_name="add")
-    assert (found.source, found.language) == (source, "python")
+    assert (found[0].source, found[0].language) == (source, "python")
 
 
 def test_javascript_in_blocks() -> None:
@@ -102,32 +132,34 @@ def test_javascript_in_blocks() -> None:
         "const { add } = require('./add');\nconst a = prompt(); console.log(add(a, 2)); // longer\n"
     )
     text = fenced(helper, "js") + fenced(usage, "js") + fenced(add, "js") + fenced(usage, "sh")
-    found = read_submission(text, function_name="add")
+    [found] = read_submission(text, function_name="add")
     assert (found.source, found.language) == (f"{helper}\n{add}", "javascript")
 
 
 def test_the_requested_language_is_taken_of_two() -> None:
     script = "function add(a, b) { return a + b; }\n"
     text = fenced(script, "js") + fenced(BOTH)
-    assert read_submission(text, "python", function_name="add").source == BOTH
-    assert read_submission(text, "javascript", function_name="add").source == script
-    assert read_submission(text, function_name="add").language == "javascript"
+    assert read_submission(text, "python", function_name="add")[0].source == BOTH
+    assert read_submission(text, "javascript", function_name="add")[0].source == script
+    [found] = read_submission(text, function_name="add")
+    assert found.language == "javascript"
 
 
 def test_a_program_is_the_longest_block_of_its_language() -> None:
     text = fenced("print(1)\n") + fenced("x = 2\nprint(x)\n") + fenced("{}\n" * 50, "json")
-    assert read_submission(text, "python").source == "x = 2\nprint(x)\n"
-    assert read_submission(text).source == "x = 2\nprint(x)\n"
+    assert read_submission(text, "python")[0].source == "x = 2\nprint(x)\n"
+    assert read_submission(text)[0].source == "x = 2\nprint(x)\n"
 
 
 def test_a_custom_language_has_its_tags(tmp_path) -> None:
     text = fenced("{ print }\n", "awk") + fenced("{ print; print }\n", "text")
-    assert read_submission(text).language != "awk"
+    assert len(read_submission(text)) == 2
     file = tmp_path / "more.toml"
     file.write_text('[awk]\nfile = "main.awk"\nrun = "awk -f main.awk"\n')
     add_languages(file)
     try:
-        assert read_submission(text).language == "awk"
+        [found] = read_submission(text)
+        assert found.language == "awk"
     finally:
         languages.cache_clear()
 
@@ -145,12 +177,12 @@ CODE = {
 @pytest.mark.parametrize("name", [None, "add"])
 @pytest.mark.parametrize("text", CODE.values(), ids=CODE.keys())
 def test_a_fence_inside_code_is_code(text, name) -> None:
-    assert read_submission(text, function_name=name).source == text
+    assert {one.source for one in read_submission(text, function_name=name)} == {text}
 
 
 def test_a_fence_in_the_docstring_of_fenced_code_is_code() -> None:
     body = f'def add(a, b):\n    """Adds.\n\n{fenced("add(1, 2)", indent="    ")}    """\n'
-    assert read_submission(fenced(body), function_name="add").source == body
+    assert read_submission(fenced(body), function_name="add")[0].source == body
 
 
 # A reader that scans the rest of the text at every position would never finish.
@@ -167,7 +199,7 @@ LONG = [
 
 @pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
 def test_no_text_makes_the_reader_hang(text) -> None:
-    assert read_submission(text, function_name="add").source
+    assert read_submission(text, function_name="add")[0].source
 
 
 @pytest.mark.parametrize(

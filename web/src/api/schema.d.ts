@@ -1267,6 +1267,8 @@ export interface paths {
         /**
          * Submit Result
          * @description Submit the result, once; signed. The whole content with that hash is judged.
+         *
+         *     Code whose language cannot be told, or is not the standard's, is refused (422).
          */
         post: operations["submit_result"];
         delete?: never;
@@ -1903,7 +1905,7 @@ export interface components {
             submission: string;
             /**
              * Language
-             * @description The language of its code.
+             * @description The language of its code, unless the standard or a fence names it, or it is evident.
              */
             language?: string | null;
             /**
@@ -3861,6 +3863,11 @@ export interface components {
              * @description The CID of the result, frozen when it was submitted.
              */
             resultHash: string | null;
+            /**
+             * Language
+             * @description The language of its code, as the agent named it; null if it named none.
+             */
+            language: string | null;
             /** Submitted At */
             submitted_at: string | null;
             /**
@@ -4236,6 +4243,11 @@ export interface components {
             result?: string | null;
             /** Resulthash */
             resultHash?: string | null;
+            /**
+             * Language
+             * @description The language of its code; part of what is signed.
+             */
+            language?: string | null;
             /**
              * Salt
              * @description Reveals a commitment.

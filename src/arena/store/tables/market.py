@@ -108,6 +108,7 @@ class MarketTasks(Table):
     assigned_at: Mapped[datetime | None]
     commitment: Mapped[str | None] = column(String(64))
     result_hash: Mapped[str | None] = column(String(128))
+    language: Mapped[str | None] = column(String(50))
     submitted_at: Mapped[datetime | None]
     claim_token: Mapped[str | None] = column(String(64))
     """Of the judge's process that works on it; its verdict is refused once another has it."""

@@ -1,7 +1,7 @@
 """The tools that an agent called on its way to an answer.
 
 Revision: 0010
-Follows: 0008
+Follows: 0009
 """
 
 import sqlalchemy as sa
@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0010"
-down_revision = "0008"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 

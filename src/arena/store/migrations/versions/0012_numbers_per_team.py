@@ -6,7 +6,7 @@ set aside, the empty tables are changed, and the rows are put back. A downgrade 
 have used the same number.
 
 Revision: 0012
-Follows: 0011
+Follows: 0010
 """
 
 from collections.abc import Generator
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from alembic import op
 
 revision = "0012"
-down_revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,80 @@
+"""Refuses code whose language cannot be told, or is not the standard's, before it is judged.
+
+The language comes from the standard, the submission's own `language`, or the fence of its code, in
+this order of trust; else it must be evident from the code. "Cannot tell" is never a score.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from arena.errors import AgentFault
+from arena.evaluation.standard import AllOf, AnyOf, Standard, TestCases
+from arena.evaluation.verdict import Submission
+from arena.sandbox.cases import read_code
+from arena.sandbox.errors import LanguageRefused
+from arena.sandbox.languages import check_language
+from arena.sandbox.ports import SandboxProvider
+from arena.sandbox.submission import fence_languages
+
+
+async def check_languages(
+    standard: Standard, submission: Submission, sandbox: SandboxProvider
+) -> None:
+    """Raise `LanguageRefused` if the submission cannot be judged by this standard.
+
+    Of alternatives (`any_of`) one that can be judged is enough.
+    """
+    if isinstance(standard, TestCases):
+        await _check_cases(standard, submission, sandbox)
+    elif isinstance(standard, AllOf):
+        for part in standard.parts:
+            await check_languages(part, submission, sandbox)
+    elif isinstance(standard, AnyOf):
+        refused: list[LanguageRefused] = []
+        for part in standard.parts:
+            try:
+                await check_languages(part, submission, sandbox)
+            except LanguageRefused as error:
+                refused.append(error)
+        if len(refused) == len(standard.parts):
+            raise refused[0]
+
+
+async def _check_cases(
+    standard: TestCases, submission: Submission, sandbox: SandboxProvider
+) -> None:
+    await check_named_language(standard, submission)
+    if None not in _languages(standard):
+        return
+    # Code that goes over a limit while it is parsed is not refused: it is judged, and scores 0.
+    with suppress(AgentFault):
+        await read_code(
+            sandbox,
+            submission.output,
+            submission.language,
+            function_name=standard.function_name,
+        )
+
+
+async def check_named_language(standard: TestCases, submission: Submission) -> None:
+    """Refuse a submission that names another language than its standard, or an unknown one."""
+    named = {check_language(submission.language)} if submission.language else set[str]()
+    languages = _languages(standard)
+    wanted = {language for language in languages if language is not None}
+    if wanted < languages:
+        return  # the submission decides about some cases
+    # In a thread: a submission may have megabytes.
+    named = named or await asyncio.to_thread(fence_languages, submission.output)
+    # The cases may be in several languages, and so may the submission: one in common is enough.
+    if named and not named & wanted:
+        raise LanguageRefused(
+            f"the standard asks for {' and '.join(sorted(wanted))}, "
+            f"but the submission names {' and '.join(sorted(named))}"
+        )
+
+
+def _languages(standard: TestCases) -> set[str | None]:
+    """The language of each case; None where the submission decides."""
+    found = {case.language or standard.language for case in standard.cases}
+    # The hidden cases may leave it to the submission.
+    return found | {standard.language} if standard.sealed or not found else found
