@@ -1,6 +1,7 @@
 """The interface to an agent: one question in, one answer out."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeGuard
 
@@ -85,13 +86,7 @@ def answer_from_value(value: object) -> Answer:
     """The answer in a decoded value: text, or a mapping that has `output`."""
     if not has_output(value):
         return answer_from_text(_text(value))
-    steps, problem = (), None
-    if "steps" in value:
-        try:
-            steps = read_steps(value["steps"])
-        except BadSteps as error:
-            # Not a failure: agents of other systems have keys of this name and another meaning.
-            problem = str(error)
+    steps, problem = reported_steps(value)
     answer = answer_from_text(
         _text(value["output"]),
         usage=usage_from(value.get("usage")),
@@ -99,6 +94,15 @@ def answer_from_value(value: object) -> Answer:
         steps=steps,
     )
     return replace(answer, steps_problem=problem) if problem else answer
+
+
+def reported_steps(value: Mapping[str, object]) -> tuple[tuple[Step, ...], str | None]:
+    """The `steps` in an answer, or why they cannot be used."""
+    try:
+        return read_steps(value.get("steps")), None
+    except BadSteps as error:
+        # Not a failure: agents of other systems have keys of this name and another meaning.
+        return (), str(error)
 
 
 def has_output(value: object) -> TypeGuard[dict[str, object]]:

@@ -1,4 +1,7 @@
-"""The HTTP connector: an agent behind a URL that accepts JSON and returns JSON or text."""
+"""The HTTP connector: an agent behind a URL that accepts JSON.
+
+It returns JSON or text, an event stream, or 202 with the address where the answer will be.
+"""
 
 import asyncio
 import contextlib
@@ -6,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 from typing import cast
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
 from pydantic import JsonValue
@@ -21,16 +25,24 @@ from arena.agents.connector import (
     answer_from_value,
     timed_out,
 )
+from arena.agents.event_stream import MAX_STREAM_BYTES, MEDIA_TYPE, EventReader, StreamedAnswer
+from arena.agents.pointer import NotThere, usage_at, value_at
 from arena.agents.secrets import Secrets
 from arena.agents.spec import HttpSpec, UsagePointers
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
 from arena.models.connections import ConnectionPool, seconds_to_wait
-from arena.models.usage import Usage, usage_from
 
 MAX_EXCERPT = 300
+POLL_SECONDS = (0.1, 0.2, 0.5, 1.0)
+"""The waits between questions about a job that gives no Retry-After."""
+CANCEL_SECONDS = 2.0
+"""How long an agent may take to confirm that its job is cancelled."""
+WORKING_STATES = frozenset(
+    {"accepted", "created", "in_progress", "pending", "processing", "queued", "running", "started"}
+)
+FAILED_STATES = frozenset({"canceled", "cancelled", "error", "expired", "failed", "rejected"})
 
 _PLACEHOLDER = re.compile(r"\{(prompt|id|timeout_seconds)\}")
-_INDEX = re.compile(r"\[(\d+)\]")
 _BUSY = {429, 502, 503, 504}
 _REMEDIES = {
     401: "the agent requires a valid key; check its headers or api_key_env",
@@ -49,9 +61,15 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reply:
     status: int
-    body: bytes
-    is_cut: bool
-    retry_after: str | None
+    headers: httpx2.Headers
+    body: bytes = b""
+    is_cut: bool = False
+    streamed: StreamedAnswer | None = None
+    """The answer, if it came as an event stream."""
+
+    @property
+    def retry_after(self) -> str | None:
+        return self.headers.get("retry-after")
 
 
 class HttpAgent:
@@ -64,41 +82,99 @@ class HttpAgent:
         self._connections = ConnectionPool(headers, max_connections=max_connections)
 
     async def answer(self, question: Question) -> Answer:
-        """Post the question and read the answer from the response."""
+        """Post the question and read the answer, now or, if it is a job, when it is done."""
         content = json.dumps(filled(self._spec.body, question)).encode()
+        job: str | None = None
         try:
             async with asyncio.timeout(question.timeout_seconds):
-                reply = await self._post(content)
+                reply = await self._send("POST", self._spec.url, content)
+                job = self._status_address(reply)
+                if job is not None:
+                    reply = await self._finished(job, reply)
+                    job = None
         except TimeoutError:
             raise AgentTimedOut(timed_out(question)) from None
         except httpx2.TransportError as error:
             is_malformed = isinstance(error, httpx2.LocalProtocolError)
             raise unreachable(self._spec.url, error, is_malformed=is_malformed) from None
+        finally:
+            if job is not None and self._spec.cancel:
+                await self._cancel(job)
         if not 200 <= reply.status < 300:
             # Redacted before it is shortened: half a secret would not be recognised.
             body = self._secrets.redact(reply.body.decode(errors="replace"))
             raise fault_of_status(reply.status, excerpt=body, retry_after=reply.retry_after)
-        return self._read(reply)
+        return reply.streamed.answer() if reply.streamed else self._read(reply)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._connections.close()
 
-    async def _post(self, content: bytes) -> _Reply:
-        async with self._connections.post(self._spec.url, content) as response:
-            if response.headers.get("content-encoding", "identity") != "identity":
+    async def _send(self, method: str, url: str, content: bytes | None = None) -> _Reply:
+        async with self._connections.request(method, url, content) as response:
+            status, headers = response.status_code, response.headers
+            if headers.get("content-encoding", "identity") != "identity":
                 raise AgentCrashed("the agent sent a compressed answer although asked not to")
+            media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if media_type == MEDIA_TYPE and response.is_success:
+                streamed = StreamedAnswer(self._spec, self._shortened)
+                await _follow(response, streamed)
+                return _Reply(status=status, headers=headers, streamed=streamed)
             body = bytearray()
             async for chunk in response.aiter_raw():
                 body += chunk
                 if len(body) > MAX_OUTPUT_BYTES:
                     break
+        is_cut = len(body) > MAX_OUTPUT_BYTES
         return _Reply(
-            status=response.status_code,
-            body=bytes(body[:MAX_OUTPUT_BYTES]),
-            is_cut=len(body) > MAX_OUTPUT_BYTES,
-            retry_after=response.headers.get("retry-after"),
+            status=status, headers=headers, body=bytes(body[:MAX_OUTPUT_BYTES]), is_cut=is_cut
         )
+
+    def _status_address(self, reply: _Reply) -> str | None:
+        """Where to ask for the answer of a job that was accepted; None if this is the answer."""
+        if reply.status != 202:
+            return None
+        body = _object(reply.body)
+        address = reply.headers.get("location") or body.get("status_url") or body.get("location")
+        return self._same_origin(address) if isinstance(address, str) and address else None
+
+    def _same_origin(self, address: str) -> str:
+        """`address` made absolute; it gets the agent's headers, so it must be of the agent."""
+        try:
+            url = urljoin(self._spec.url, address)
+            is_ours = _origin(url) == _origin(self._spec.url)
+        except ValueError:
+            url, is_ours = "", False
+        if not is_ours:
+            where = self._shortened(address)
+            raise AgentCrashed(f"the agent's job has a status address on another server: {where}")
+        return url
+
+    async def _finished(self, job: str, reply: _Reply) -> _Reply:
+        """Ask for the state of a job until it is done; returns its result."""
+        pauses = iter(POLL_SECONDS)
+        while True:
+            pause = next(pauses, POLL_SECONDS[-1])
+            await asyncio.sleep(max(seconds_to_wait(reply.retry_after) or pause, POLL_SECONDS[0]))
+            reply = await self._send("GET", job)
+            if reply.status == 303 and (result := reply.headers.get("location")):
+                reply = await self._send("GET", self._same_origin(result))
+            if reply.status == 202 or reply.status in _BUSY:
+                continue
+            if not 200 <= reply.status < 300:
+                raise AgentCrashed(f"the agent's job answered with status {reply.status}")
+            body = _object(reply.body)
+            state = str(body.get("status") or body.get("state") or "").lower()
+            if state in FAILED_STATES:
+                raise AgentCrashed(f"the agent's job {state}: {self._excerpt(reply)}")
+            if state not in WORKING_STATES:
+                return reply
+
+    async def _cancel(self, job: str) -> None:
+        """Ask the agent to cancel its job; it may ignore that."""
+        with contextlib.suppress(httpx2.TransportError, AgentCrashed, TimeoutError):
+            async with asyncio.timeout(CANCEL_SECONDS):
+                await self._send("DELETE", job)
 
     def _read(self, reply: _Reply) -> Answer:
         pointer = self._spec.answer
@@ -120,7 +196,40 @@ class HttpAgent:
             raise AgentCrashed(f"the answer is not JSON: {self._excerpt(reply)}") from None
 
     def _excerpt(self, reply: _Reply) -> str:
-        return shortened(self._secrets.redact(reply.body.decode(errors="replace")))
+        return self._shortened(reply.body.decode(errors="replace"))
+
+    def _shortened(self, text: str) -> str:
+        return shortened(self._secrets.redact(text))
+
+
+async def _follow(response: httpx2.Response, streamed: StreamedAnswer) -> None:
+    """Read an event stream to its end, or until it is longer than Arena keeps."""
+    reader, size = EventReader(), 0
+    async for chunk in response.aiter_raw():
+        size += len(chunk)
+        if size > MAX_STREAM_BYTES:
+            raise AgentCrashed("the agent sent a stream of far more than 1 MiB")
+        for event in reader.add(chunk):
+            streamed.add(event)
+            if streamed.is_done or streamed.size > MAX_OUTPUT_BYTES:
+                return
+    for event in reader.end():
+        streamed.add(event)
+
+
+def _object(body: bytes) -> dict[str, object]:
+    """The JSON object in a body; empty if there is none."""
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return cast(dict[str, object], value) if isinstance(value, dict) else {}
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname, parts.port or default
 
 
 def filled(template: JsonValue, question: Question) -> JsonValue:
@@ -135,17 +244,6 @@ def filled(template: JsonValue, question: Question) -> JsonValue:
     if isinstance(template, dict):
         return {key: filled(value, question) for key, value in template.items()}
     return template
-
-
-def usage_at(document: object, pointers: UsagePointers) -> Usage:
-    """The usage in an answer; missing values are unknown."""
-    fields: dict[str, object] = {}
-    for name in ("input_tokens", "output_tokens", "model", "cost_usd"):
-        pointer: str | None = getattr(pointers, name)
-        if pointer is not None:
-            with contextlib.suppress(NotThere):
-                fields[name] = value_at(document, pointer)
-    return usage_from(fields)
 
 
 def unreachable(url: str, error: Exception, *, is_malformed: bool) -> AgentUnavailable:
@@ -189,38 +287,3 @@ def shortened(text: str) -> str:
     """`text` in one line, short enough for a message."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_EXCERPT else f"{line[:MAX_EXCERPT]}..."
-
-
-class NotThere(LookupError):
-    """The pointer has no target; the message says where it failed."""
-
-
-def value_at(document: object, pointer: str) -> object:
-    """The value at `pointer`."""
-    value = document
-    for step in steps(pointer):
-        value = _child(value, step, pointer)
-    return value
-
-
-def steps(pointer: str) -> list[str]:
-    """The keys and indexes of a pointer, in any of its three notations."""
-    if pointer.startswith("/"):
-        # In this notation (RFC 6901) a key can contain any character.
-        return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
-    dotted = _INDEX.sub(r".\1", pointer.removeprefix("$"))
-    return dotted.removeprefix(".").split(".")
-
-
-def _child(value: object, step: str, pointer: str) -> object:
-    if isinstance(value, dict):
-        fields = cast(dict[str, object], value)
-        if step in fields:
-            return fields[step]
-        raise NotThere(f"{pointer!r} not found: there is no key {step!r}")
-    if isinstance(value, list):
-        items = cast(list[object], value)
-        if step.isdecimal() and int(step) < len(items):
-            return items[int(step)]
-        raise NotThere(f"{pointer!r} not found: the list has no item {step!r}")
-    raise NotThere(f"{pointer!r} not found: the parent of {step!r} is not an object or a list")

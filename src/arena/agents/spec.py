@@ -210,6 +210,8 @@ class HttpSpec:
     """Sent with every request; `${NAME}` is replaced by the environment variable NAME."""
     answer: Pointer | None = None
     """Where the answer is: `/choices/0/text` or `choices.0.text`."""
+    cancel: bool = False
+    """Whether to send DELETE to the status address of a job that nobody waits for any more."""
     usage: UsagePointers = field(default_factory=UsagePointers)
 
 

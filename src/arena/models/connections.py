@@ -5,7 +5,7 @@ them for each request, which took half of the CPU time.
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -43,14 +43,20 @@ class ConnectionPool:
         self._idle: list[httpx2.AsyncClient] = []
         self._all: list[httpx2.AsyncClient] = []
 
-    @asynccontextmanager
-    async def post(self, url: str, content: bytes) -> AsyncGenerator[httpx2.Response]:
+    def post(self, url: str, content: bytes) -> AbstractAsyncContextManager[httpx2.Response]:
         """Send JSON; yields the response before its body, which the caller reads."""
+        return self.request("POST", url, content)
+
+    @asynccontextmanager
+    async def request(
+        self, method: str, url: str, content: bytes | None = None
+    ) -> AsyncGenerator[httpx2.Response]:
+        """Send a request; yields the response before its body, which the caller reads."""
         async with self._slots.slot():
             # Last in, first out: its connection is most likely still open.
             client = self._idle.pop() if self._idle else self._new()
             try:
-                async with client.stream("POST", url, content=content) as response:
+                async with client.stream(method, url, content=content) as response:
                     yield response
             finally:
                 self._idle.append(client)

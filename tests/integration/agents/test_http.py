@@ -1,8 +1,11 @@
 import asyncio
 import gzip
+import json
 import logging
+import re
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -256,3 +259,148 @@ async def test_a_header_that_cannot_be_sent_does_not_leak(bench, server, ask):
         await ask(connector)
     assert "s3cr3t" not in str(caught.value)
     assert not caught.value.retryable
+
+
+def recorded(fence: str) -> list[str]:
+    """The examples of the guide with this fence."""
+    guide = Path(__file__).parents[3] / "docs/guide/connect-an-agent.md"
+    return re.findall(rf"```{fence}\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def raw(example: str) -> bytes:
+    """An HTTP response of the guide, as it is sent."""
+    head, _, body = example.strip("\n").partition("\n\n")
+    lines = [*head.splitlines(), f"Content-Length: {len(body.encode())}", "Connection: close"]
+    return "\r\n".join([*lines, "", body]).encode()
+
+
+async def test_the_event_stream_of_the_guide_is_an_answer(http, server, ask):
+    [stream] = recorded("sse")
+    server.say(stream, Content_Type="text/event-stream; charset=utf-8")
+    answer = await ask(http())
+    assert (answer.output, answer.usage) == ("There are three.", Usage(input_tokens=9))
+
+
+async def test_a_stream_is_read_while_it_arrives_and_left_at_its_end(http, server, ask):
+    async def talk(request, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        for piece in ("one ", "two"):
+            writer.write(f"data: {json.dumps({'text': piece})}\n\n".encode())
+            await writer.drain()
+        writer.write(b"data: [DONE]\n\n")
+        while True:  # never closed by the agent
+            await writer.drain()
+            await asyncio.sleep(0.02)
+            writer.write(b": ping\n\n")
+
+    server.do(talk)
+    assert (await ask(http())).output == "one two"
+
+
+async def test_an_endless_stream_is_cut_at_the_cap(http, server, ask):
+    async def flood(request, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        while True:
+            writer.write(b"data: " + b"x" * 10_000 + b"\n\n")
+            await writer.drain()
+
+    server.do(flood)
+    answer = await ask(http())
+    assert answer.truncated
+    assert answer.output == "x" * MAX_OUTPUT_BYTES
+
+
+async def test_an_endless_stream_of_nothing_is_a_crash(http, server, ask):
+    async def flood(request, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        while True:
+            writer.write(b": " + b"x" * 100_000)  # a single line
+            await writer.drain()
+
+    server.do(flood)
+    with pytest.raises(AgentCrashed, match="far more than 1 MiB"):
+        await ask(http())
+
+
+async def test_a_secret_in_an_error_event_is_redacted(http, server, ask):
+    connector = http(headers={"X-Key": "${API_KEY}"})
+    server.say(f"event: error\ndata: bad {SECRET}\n\n", Content_Type="text/event-stream")
+    with pytest.raises(AgentCrashed, match=r"bad \[redacted\]"):
+        await ask(connector)
+
+
+def replies(server, *replies: bytes) -> None:
+    """Answer one request after another; the last reply is repeated."""
+    left = list(replies)
+
+    async def reply(request, writer):
+        writer.write(left.pop(0) if len(left) > 1 else left[0])
+        await writer.drain()
+
+    server.do(reply)
+
+
+def response(status: int, body: object = "", **headers: str) -> bytes:
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    text = body if isinstance(body, str) else json.dumps(body)
+    return raw("\n".join([f"HTTP/1.1 {status} X", *lines]) + f"\n\n{text}")
+
+
+async def test_the_job_of_the_guide_is_followed_to_its_answer(http, server, ask):
+    accepted, done = recorded("http")
+    replies(server, raw(accepted), response(202), raw(done))
+    connector = http(headers={"X-Key": "${API_KEY}"})
+    assert (await ask(connector)).output == "There are three."
+    asked = [(request.method, request.path) for request in server.requests]
+    assert asked == [("POST", "/ask"), ("GET", "/v1/jobs/7"), ("GET", "/v1/jobs/7")]
+    assert all(request.headers["x-key"] == SECRET for request in server.requests)
+
+
+@pytest.mark.parametrize("key", ["status_url", "location"])
+async def test_the_status_address_may_be_in_the_body(http, server, ask, key):
+    working = response(200, {"status": "running"})
+    busy = response(503, Retry_After="0")
+    done = response(200, {"state": "SUCCEEDED", "result": {"text": "yes"}})
+    accepted = response(202, {key: "/jobs/1"})
+    replies(server, accepted, working, busy, response(303, Location="/result"), done)
+    assert (await ask(http(answer="/result/text"))).output == "yes"
+    assert server.requests[-1].path == "/result"
+
+
+async def test_202_without_an_address_is_the_answer_as_before(http, server, ask):
+    server.say({"output": "done already"}, status=202)
+    assert (await ask(http())).output == "done already"
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (response(200, {"status": "failed", "why": "no battery"}), "job failed: .*no battery"),
+        (response(404), "job answered with status 404"),
+    ],
+)
+async def test_a_job_that_fails_is_a_crash(http, server, ask, reply, reason):
+    replies(server, response(202, Location="jobs/1"), reply)
+    with pytest.raises(AgentCrashed, match=reason):
+        await ask(http())
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:9/job", "https://127.0.0.1/", "//evil.example/job", "http://[", "file:///x"],
+)
+async def test_a_status_address_on_another_server_is_never_asked(http, server, ask, address):
+    replies(server, response(202, Location=address))
+    with pytest.raises(AgentCrashed, match="on another server"):
+        await ask(http(headers={"X-Key": "${API_KEY}"}))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("cancel", [True, False])
+async def test_a_job_is_cancelled_after_a_time_out_if_the_file_says_so(http, server, ask, cancel):
+    replies(server, response(202, Location="/jobs/1"), response(202))
+    with pytest.raises(AgentTimedOut):
+        await ask(http(cancel=cancel), timeout=1.0)
+    methods = [request.method for request in server.requests]
+    assert methods[:2] == ["POST", "GET"]
+    assert methods.count("DELETE") == cancel

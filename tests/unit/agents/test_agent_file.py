@@ -202,7 +202,7 @@ def test_each_type_of_connector_has_its_keys(tmp_path, connector, spec):
             with_connector(
                 "{type: openai, base_url: 'http://h', model: m, options: {stream: yes}}"
             ),
-            "connector.options: must not have 'n': Arena asks once for each trial",
+            "connector.options: must not have 'stream': Arena reads whole answers",
         ),
         (
             with_connector(

@@ -1,6 +1,6 @@
 import pytest
 
-from arena.agents.http import NotThere, steps, value_at
+from arena.agents.pointer import NotThere, keys_of, value_at
 
 DOCUMENT = {"a": [{"b": "found"}], "x/y": {"~": 1}, "0": "zero", "": 5}
 
@@ -38,4 +38,4 @@ def test_a_pointer_that_leads_nowhere_says_where_it_ended(pointer, reason):
 
 
 def test_steps_of_a_list_in_a_list():
-    assert steps("a[0][1].b") == ["a", "0", "1", "b"]
+    assert keys_of("a[0][1].b") == ["a", "0", "1", "b"]
