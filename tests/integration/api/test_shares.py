@@ -140,3 +140,20 @@ async def test_no_content_is_stored_on_a_disk_that_is_nearly_full(opened, tmp_pa
         assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
         assert "MiB left" in answer.json()["detail"]
         assert (await client.get("/api/benchmarks/runs")).status_code == 200
+
+
+async def test_a_stored_standard_of_many_values_is_refused_by_their_count(
+    local: httpx2.AsyncClient,
+):
+    data = b'{"type":"contains","contains":[' + b",".join([b"[]"] * 400_000) + b"]}"
+    kept = await local.post("/api/content", content=data)
+    answer = await evaluated(local, standard=kept.json()["cid"], submission="yes")
+    assert answer.status_code == 422
+    assert "more than 300,000 values" in answer.json()["detail"]
+
+
+async def test_of_many_faults_the_first_are_shown(local: httpx2.AsyncClient):
+    standard = {"type": "contains", "contains": [1] * 1000}
+    answer = await evaluated(local, standard=standard, submission="yes")
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith("and 950 more")
