@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arena.content.canonical import read_json
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from arena.content.store import LocalStore
 
 MAX_STANDARD_BYTES = 8 * 1024 * 1024
+BYTES_PER_VALUE = 8
+"""In JSON, about."""
 
 
 class Evaluator:
@@ -56,7 +59,7 @@ class Evaluator:
         """
         document: Any = standard
         if isinstance(document, str):
-            document = await asyncio.to_thread(self._read_document, document)
+            document = await self._read_document(document)
         refuse_large("the standard", document, sealed)
         read = await read_document(document, read_request)
         refuse_many_calls(self._settings, judge_prompts(read))
@@ -94,13 +97,21 @@ class Evaluator:
         )
         return JudgeList(judges=(judge,), count=1)
 
-    def _read_document(self, cid: str) -> Any:
+    async def _read_document(self, cid: str) -> Any:
         """The document with this CID."""
-        data = self._content.get(cid, max_bytes=MAX_STANDARD_BYTES)
+        get = partial(self._content.get, max_bytes=MAX_STANDARD_BYTES)
+        data = await asyncio.to_thread(get, cid)
         try:
-            return read_json(data)
-        except NotCanonical as error:
-            raise InvalidInput(f"{cid} is not a standard: {error.message}") from error
+            return await by_effort(len(data) // BYTES_PER_VALUE, _read_standard_json, data)
+        except (NotCanonical, TooMuchWork) as error:
+            raise InvalidInput(f"{cid} is not a standard: {error}") from error
+
+
+def _read_standard_json(data: bytes) -> object:
+    document = read_json(data)
+    # Here, in the worker process: handing over millions of values would take as long as reading.
+    refuse_large("the standard", document)
+    return document
 
 
 async def _openings(sealed: Mapping[str, Any]) -> Sequence[Opening]:

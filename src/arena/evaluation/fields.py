@@ -32,6 +32,9 @@ from arena.text import NOT_UNICODE, is_unicode
 MAX_JSON_DEPTH = 200
 """How deep a value in a standard may nest: the same limit as for a function's return value."""
 
+MAX_SHOWN_FAULTS = 50
+"""Of thousands of faults, the first ones are enough to see what is wrong."""
+
 T = TypeVar("T")
 B = TypeVar("B", bound="Body")
 
@@ -43,9 +46,13 @@ class InvalidStandard(InvalidInput):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__(
-            "; ".join(f"{dotted(f.path) or 'the standard'}: {f.message}" for f in self.faults)
-        )
+        shown = [
+            f"{dotted(fault.path) or 'the standard'}: {fault.message}"
+            for fault in self.faults[:MAX_SHOWN_FAULTS]
+        ]
+        if len(self.faults) > MAX_SHOWN_FAULTS:
+            shown.append(f"and {len(self.faults) - MAX_SHOWN_FAULTS:,} more")
+        super().__init__("; ".join(shown))
 
     def __reduce__(self) -> tuple[type["InvalidStandard"], tuple[Sequence[Fault]]]:
         # A worker process may raise it: an exception is pickled by its arguments.

@@ -20,6 +20,7 @@ from arena.content.canonical import canonical, read_canonical
 from arena.content.errors import NotCanonical
 from arena.content.store import LocalStore
 from arena.errors import InvalidInput
+from arena.evaluation.resources import NotJudged
 from arena.evaluation.verdict import MadeWith, Submission, Verdict
 from arena.pools.effort import effort
 from arena.pools.threads import WRITES
@@ -118,7 +119,9 @@ async def store_record(
     try:
         return await heavy(keep)
     except TooMuchWork as error:
-        raise InvalidInput(f"the record cannot be written: making it {error}") from None
+        raise NotJudged(
+            f"the record cannot be written: making it {error}", retryable=False
+        ) from None
 
 
 def write_record(record: Record) -> bytes:

@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from arena.team import DEFAULT_TEAM
 from factories import write_agent
 
 CONTAINS = {"type": "contains", "contains": ["yes"]}
@@ -131,7 +130,6 @@ async def test_content_is_charged_to_the_team_of_the_request(opened, tmp_path: P
 async def test_without_tokens_nobody_has_a_quota(local: httpx2.AsyncClient, tmp_path: Path):
     assert (await local.post("/api/content", content=b"x")).status_code == 200
     assert not (tmp_path / "home" / "content" / "quota").exists()
-    assert DEFAULT_TEAM == "default"
 
 
 async def test_no_content_is_stored_on_a_disk_that_is_nearly_full(opened, tmp_path: Path):
@@ -140,3 +138,39 @@ async def test_no_content_is_stored_on_a_disk_that_is_nearly_full(opened, tmp_pa
         assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
         assert "MiB left" in answer.json()["detail"]
         assert (await client.get("/api/benchmarks/runs")).status_code == 200
+
+
+async def test_a_stored_standard_of_many_values_is_refused_by_their_count(
+    local: httpx2.AsyncClient,
+):
+    data = b'{"type":"contains","contains":[' + b",".join([b"[]"] * 400_000) + b"]}"
+    kept = await local.post("/api/content", content=data)
+    answer = await evaluated(local, standard=kept.json()["cid"], submission="yes")
+    assert answer.status_code == 422
+    assert "more than 300,000 values" in answer.json()["detail"]
+
+
+async def test_of_many_faults_the_first_are_shown(local: httpx2.AsyncClient):
+    standard = {"type": "contains", "contains": [1] * 1000}
+    answer = await evaluated(local, standard=standard, submission="yes")
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith("and 950 more")
+
+
+async def test_a_run_works_for_its_team(opened, tmp_path: Path):
+    api = opened(content_quota_mib=1)
+    write_agent(tmp_path / "home" / "agents", "loud", "return prompt.upper()")
+    (tmp_path / "home" / "benchmarks" / "graded.yaml").write_text(
+        "tests: [{id: graded, name: Graded, prompt: hello, agents: [loud], validation: all_of, "
+        "expected: {all_of: [{expected: {contains: [HELLO]}}], pass_score: 50}}]"
+    )
+    crew = {"X-Team-ID": "crew"}
+    body = {"agent_id": "loud", "test_ids": ["graded"]}
+    async with api as client:
+        created = await client.post("/api/benchmarks/run", json=body, headers=crew)
+        address = f"/api/benchmarks/run/{created.json()['run_id']}/execute"
+        ended = await client.post(address, headers=crew)
+        assert ended.json()["passed"] == 1
+    # A graded verdict has a record, which is charged to the team of the run.
+    (file,) = (tmp_path / "home" / "content" / "quota").iterdir()
+    assert file.name == hashlib.sha256(b"crew").hexdigest()
