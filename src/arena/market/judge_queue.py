@@ -12,6 +12,9 @@ from datetime import datetime
 
 from arena.market.task import Task
 
+Party = tuple[str, str]
+"""A role and a name."""
+
 
 @dataclass(slots=True)
 class JudgeQueue:
@@ -19,7 +22,7 @@ class JudgeQueue:
 
     judge: str
     _turns: int = 0
-    _last_turn: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    _last_turn: dict[Party, int] = field(default_factory=dict[Party, int])
     """When each agent and each poster was served last; forgotten once nothing waits."""
 
     def choose(self, waiting: Sequence[Task], in_work: Sequence[Task]) -> Task | None:
@@ -35,15 +38,20 @@ class JudgeQueue:
         for party in parties(task):
             self._last_turn[party] = self._turns
 
-    def _rank(self, task: Task) -> tuple[int, datetime, int]:
+    def ends(self, task: Task) -> tuple[datetime, int]:
+        """The end of this judge's window; of equal ones the older task is first."""
         ends = task.turn_until(self.judge)
         assert ends is not None, "only a submitted task waits for a judge"
-        return max(self._last_turn.get(party, 0) for party in parties(task)), ends, task.id
+        return ends, task.id
+
+    def _rank(self, task: Task) -> tuple[int, tuple[datetime, int]]:
+        turn = max(self._last_turn.get(party, 0) for party in parties(task))
+        return turn, self.ends(task)
 
 
-def parties(task: Task) -> set[tuple[str, str]]:
+def parties(task: Task) -> frozenset[Party]:
     """Who holds a place while the task is judged: its agent and its poster."""
-    return {("agent", task.agent or ""), ("poster", task.poster)}
+    return frozenset({("agent", task.agent or ""), ("poster", task.poster)})
 
 
 def newcomers(waiting: Sequence[Task], in_work: Sequence[Task]) -> list[Task]:

@@ -26,7 +26,7 @@ from arena.evaluation.resources import Resources, ReviewNeeded, purpose_of_task
 from arena.market.call import Receipt
 from arena.market.contents import Contents
 from arena.market.errors import AlreadyClaimed
-from arena.market.judge_queue import JudgeQueue, newcomers, to_give_up
+from arena.market.judge_queue import JudgeQueue, Party, newcomers, parties, to_give_up
 from arena.market.market import Market
 from arena.market.records.claims import CLAIM_SECONDS
 from arena.market.records.reading import MAX_PAGE
@@ -139,19 +139,12 @@ class JudgeFlow:
         self._work: dict[int, _Work] = {}
         """By task, in the order in which they were begun."""
         self._now: datetime | None = None
-        self._tasks: Sequence[Task] = ()
-        """Everything submitted to the judge, as of `_now`."""
-        self._refresh_at = 0.0
-
-    @property
-    def claimed_elsewhere(self) -> list[Task]:
+        """The market's time when the lists below were read."""
+        self._waiting: dict[frozenset[Party], list[Task]] = {}
+        """What can be begun, by agent and poster; the next of each is the last of its list."""
+        self.claimed_elsewhere: Sequence[Task] = ()
         """The tasks that other processes of this judge work on."""
-        now = self._now
-        return [
-            task
-            for task in self._tasks
-            if now and task.claimed_until and now < task.claimed_until and task.id not in self._work
-        ]
+        self._refresh_at = 0.0
 
     async def step(self) -> int:
         """Judge until no task is left that can be judged now; returns how many were judged."""
@@ -172,47 +165,60 @@ class JudgeFlow:
     async def _begin_all(self) -> None:
         """Begin as many tasks as there are places for."""
         if monotonic() >= self._refresh_at:
-            await self._refresh()
+            try:
+                await self._refresh()
+            except InfrastructureError:
+                if not self._work:
+                    raise
+                # What is being judged goes on: the server may be back before it is finished.
+                self._refresh_at = monotonic() + REFRESH_SECONDS
         await self._make_room()
         while len(self._work) < self._at_once:
-            task = self._queue.choose(self._waiting(), self._in_work())
+            task = self._queue.choose(self._heads(), self._in_work())
             if task is None:
                 return
             self._queue.begin(task)
+            group = self._waiting[parties(task)]
+            group.pop()
+            if not group:
+                del self._waiting[parties(task)]
             doing = asyncio.create_task(self._judge_one(task))
             self._work[task.id] = _Work(task=task, doing=doing)
 
     async def _refresh(self) -> None:
+        began = monotonic()
         for closed in await self._market.close_due():
             self._report(f"task {closed.task_id} is {closed.state}: its time had run out")
         # All, not one page: tasks that wait for people must not hide those that can be judged.
-        self._now, self._tasks = await self._market.submitted(self._judge)
-        self._refresh_at = monotonic() + REFRESH_SECONDS
+        now, tasks = await self._market.submitted(self._judge)
+        self._now = now
+        others = [task for task in tasks if task.id not in self._work]
+        is_claimed = {task.id for task in others if task.claimed_until and now < task.claimed_until}
+        self.claimed_elsewhere = [task for task in others if task.id in is_claimed]
+        self._waiting = {}
+        for task in sorted(others, key=self._queue.ends, reverse=True):
+            is_free = task.id not in is_claimed and not self._postponed.includes(task.id, now)
+            if is_free and task.judge_at(now) == self._judge:
+                self._waiting.setdefault(parties(task), []).append(task)
+        # Thousands of tasks take a while to read: most of the time is for judging them.
+        self._refresh_at = monotonic() + max(REFRESH_SECONDS, 5 * (monotonic() - began))
 
-    def _waiting(self) -> list[Task]:
-        now = self._now
-        assert now is not None
-        busy = {task.id for task in self._in_work()}
-        return [
-            task
-            for task in self._tasks
-            if task.judge_at(now) == self._judge
-            and task.id not in busy
-            and not self._postponed.includes(task.id, now)
-        ]
+    def _heads(self) -> list[Task]:
+        """The next task of each agent and poster: the others of the same two come after it."""
+        return [group[-1] for group in self._waiting.values()]
 
     def _in_work(self) -> list[Task]:
         return [*self.claimed_elsewhere, *(work.task for work in self._work.values())]
 
     async def _make_room(self) -> None:
         """Stop judging what holds a second place of an agent or poster while others wait."""
-        while len(self._work) >= self._at_once and newcomers(self._waiting(), self._in_work()):
+        while len(self._work) >= self._at_once and newcomers(self._heads(), self._in_work()):
             extra = to_give_up(self._in_work())
             work = self._work.get(extra.id) if extra else None
             if work is None or work.is_evaluated:
                 return
             await self._end([work])
-            self._refresh_at = 0.0  # the list still has it as claimed
+            self._refresh_at = 0.0  # it waits again, but the list does not have it
 
     async def _end(self, works: Sequence[_Work]) -> None:
         """Cancel this work; its tasks are judged later."""
@@ -227,10 +233,7 @@ class JudgeFlow:
         judged = 0
         for work in [work for work in self._work.values() if work.doing.done()]:
             del self._work[work.task.id]
-            # Not to be begun again from this list, which still has it as submitted.
-            if work.doing.result():
-                self._tasks = [task for task in self._tasks if task.id != work.task.id]
-                judged += 1
+            judged += work.doing.result()
         return judged
 
     async def _judge_one(self, task: Task) -> bool:
@@ -262,8 +265,9 @@ class JudgeFlow:
         try:
             await asyncio.wait({settling, renewing}, return_when=asyncio.FIRST_COMPLETED)
             # A claim that cannot be renewed is lost: the window has ended, or another process has
-            # the task. Its verdict would be refused.
-            return await (settling if settling.done() else renewing)
+            # the task. Or the verdict has just been given: then its answer is on the way.
+            is_given = settling.done() or self._work[task.id].is_evaluated
+            return await (settling if is_given else renewing)
         finally:
             for part in (settling, renewing):
                 part.cancel()

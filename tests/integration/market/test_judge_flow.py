@@ -1,8 +1,12 @@
 """Several tasks at once: fair between parties, shared between processes, nobody blocks a judge."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
+import pytest
+
+from arena.errors import InfrastructureError
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
@@ -212,3 +216,36 @@ async def test_an_offer_that_cannot_be_judged_within_its_window_is_refused(desk:
     await desk.post(evaluation=program, judge_window_seconds=400)
     function = {"type": "test_cases", "functionName": "f", "cases": cases}
     await desk.post(evaluation=function, judge_window_seconds=60)
+
+
+async def test_an_outage_during_the_work_does_not_end_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    """The list of tasks cannot be read while one is judged: that one is still paid."""
+    monkeypatch.setattr("arena.market.judging.REFRESH_SECONDS", 0.01)
+    task_id = await submit(desk, "work", "solver")
+    failures = 0
+    is_away = asyncio.Event()
+    listed = desk.market.ledger.tasks
+
+    async def away(*words: object, **named: object) -> object:
+        nonlocal failures
+        if not began.is_set():
+            return await listed(*words, **named)
+        failures += 1
+        is_away.set()
+        raise InfrastructureError("no response")
+
+    began = asyncio.Event()
+    monkeypatch.setattr(desk.market.ledger, "tasks", away)
+
+    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+        began.set()
+        await is_away.wait()
+        return good()
+
+    async with asyncio.timeout(HANG_SECONDS):
+        with contextlib.suppress(InfrastructureError):
+            await flow(desk, judge).step()
+    assert failures > 0
+    assert await state(desk, task_id) == "paid"
