@@ -121,7 +121,11 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
         (("run", ""), 2, "agent_id"),
         (("run", "qa-web-manager", "--category", "navigaton"), 2, "did you mean 'navigation'?"),
         (("run", "qa-web-manager", "--test", "bench_nav_01"), 2, "did you mean"),
-        (("run", "qa-web-manager", "--tests", "/not/there"), 2, "/not/there is neither a folder nor a file"),
+        (
+            ("run", "qa-web-manager", "--tests", "/not/there"),
+            2,
+            "/not/there is neither a folder nor a file",
+        ),
         (("run", "qa-web-manager", "--trials", "0"), 2, "--trials"),
         (("runs", "show", "x"), 2, "beginning of a run"),
         (("runs", "show", NOWHERE), 2, f"there is no run {NOWHERE}"),
