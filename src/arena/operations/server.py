@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field
 
 from arena import __version__
+from arena.feed import OncePerState
 from arena.operations.operation import Event, Events, OperationGroup, get
 from arena.operations.team_watch import Topic, watch_team
 from arena.runs.run import Progress
@@ -75,10 +76,15 @@ class ServerOperations(OperationGroup):
                 yield event.data
 
 
+_progress = OncePerState(Progress.of)
+"""The same value for all watchers of a team, so that it is serialised once."""
+_CHANGES = {topic: Change(what=topic) for topic in get_args(Topic)}
+
+
 async def _events(arena: "Arena", team: str) -> Events:
     async with aclosing(watch_team(arena, team)) as looks:
         async for news in looks:
             for run in news.runs:
-                yield Event(name="progress", data=Progress.of(run))
+                yield Event(name="progress", data=_progress(run))
             for topic in news.changed:
-                yield Event(name="change", data=Change(what=topic))
+                yield Event(name="change", data=_CHANGES[topic])
