@@ -12,6 +12,7 @@ from arena.api.connections import allowed_connections
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routing import route
+from arena.api.server_paths import ServerPaths
 from arena.api.streams import Streams
 from arena.assembly import open_arena
 from arena.dashboard.routes import dashboard_router
@@ -49,6 +50,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         routes=[route(operation) for operation in operations_of(Operations)],
     )
     app.state.serves = serves
+    app.state.paths = ServerPaths(settings)
     app.state.access = Access(settings.team_by_token)
     # The other half of the connections is for requests.
     app.state.streams = Streams(allowed_connections() // 2)

@@ -35,7 +35,7 @@ SUMMARY_SECONDS = 60.0
 MAX_DESCRIPTORS = 8192
 """The soft limit of open files is raised to this, if the system allows it."""
 MAX_CONNECTIONS = 4096
-ACCEPTED_AT_ONCE = 32
+ACCEPTED_AT_ONCE = 8
 """Between two turns of the event loop, so that closed connections give their descriptors back."""
 RETRY_SECONDS = 0.5
 """The pause after the system had no descriptor or no memory for a connection."""
@@ -56,7 +56,7 @@ def allowed_connections() -> int:
     """How many connections the server may hold: the rest of its descriptors is for its work."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     descriptors = MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
-    return max(1, min(MAX_CONNECTIONS, descriptors * 3 // 4))
+    return max(1, min(MAX_CONNECTIONS, descriptors - max(64, descriptors // 4)))
 
 
 class BoundedConnection(H11Protocol):

@@ -2,7 +2,7 @@
 
 import http
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
@@ -106,10 +106,10 @@ def refusal(error: Refused) -> JSONResponse:
     return answer
 
 
-def problem_of(error: ArenaError) -> JSONResponse:
+def problem_of(error: ArenaError, shown: Callable[[str], str] = str) -> JSONResponse:
     """The response for one of our errors."""
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    return problem(status, error.code, error.message)
+    return problem(status, error.code, shown(error.message))
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -150,7 +150,7 @@ def add_problems(app: FastAPI) -> None:
 
 async def _arena_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ArenaError)
-    answer = problem_of(error)
+    answer = problem_of(error, request.app.state.paths.hide)
     # An app without a server runs in the caller's process: the caller sees the error anyway.
     if answer.status_code >= 500 and request.app.state.serves:
         log.error("%s", error.message)

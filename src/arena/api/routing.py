@@ -77,6 +77,8 @@ def _responses(operation: Operation) -> dict[int | str, dict[str, Any]]:
         described[200] = {"description": wire.description, "content": {wire.media_type: BINARY}}
     if wire.accepted_unless:
         described[202] = {"model": operation.result}
+    if wire.unavailable_unless:
+        described[503] = {"model": operation.result}
     return described if wire.public else {**described, **responses(*wire.errors)}
 
 
@@ -117,13 +119,13 @@ def _caller(operation: Operation) -> Callable[..., Operations]:
 
 
 def _anyone(request: Request) -> Operations:
-    return Operations(InProcess(arena=request.app.state.arena))
+    return _operations(request)
 
 
 def _without_team(
     request: Request, token_team: Annotated[str | None, Depends(authorize)]
 ) -> Operations:
-    return Operations(InProcess(arena=request.app.state.arena, token_team=token_team))
+    return _operations(request, token_team=token_team)
 
 
 def _for_team(
@@ -131,8 +133,12 @@ def _for_team(
     token_team: Annotated[str | None, Depends(authorize)],
     team_id: Annotated[str | None, Depends(named_team)],
 ) -> Operations:
-    arena = request.app.state.arena
-    return Operations(InProcess(arena=arena, team_id=team_id, token_team=token_team))
+    return _operations(request, team_id=team_id, token_team=token_team)
+
+
+def _operations(request: Request, **caller: str | None) -> Operations:
+    state = request.app.state
+    return Operations(InProcess(arena=state.arena, shown=state.paths.hide, **caller))
 
 
 async def _read_body(request: Request) -> bytes:
@@ -190,7 +196,11 @@ def _respond(operation: Operation, arguments: dict[str, Any], result: Any) -> Re
     headers = dict(wire.response_headers or {})
     if wire.media_type is not None:
         return Response(result, media_type=wire.media_type, headers=headers)
-    is_accepted = wire.accepted_unless is not None and not arguments[wire.accepted_unless]
+    status = 200
+    if wire.accepted_unless is not None and not arguments[wire.accepted_unless]:
+        status = 202
+    if wire.unavailable_unless is not None and not getattr(result, wire.unavailable_unless):
+        status = 503
     # Not by FastAPI: it would first copy every value into dictionaries and validate them again.
     content = operation.adapter.dump_json(result, by_alias=True)
-    return Response(content, 202 if is_accepted else 200, headers, media_type=JSON)
+    return Response(content, status, headers, media_type=JSON)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic import Field
 from arena import __version__
 from arena.feed import OncePerState
 from arena.operations.operation import Event, Events, OperationGroup, get
+from arena.operations.readiness import Readiness, readiness
 from arena.operations.team_watch import Topic, watch_team
 from arena.runs.run import Progress
 from arena.team import DEFAULT_TEAM
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """Whether the server works."""
+    """The server responds."""
 
     status: Literal["ok"] = "ok"
     version: str
@@ -47,8 +48,22 @@ class ServerOperations(OperationGroup):
 
     @get("/api/health", tag="server", public=True)
     async def health(self) -> Health:
-        """Whether the server works, and its version."""
+        """Whether the server responds, and its version; see `/api/ready` for its parts."""
         return Health(version=__version__)
+
+    @get(
+        "/api/ready",
+        id="get_readiness",
+        tag="server",
+        public=True,
+        unavailable_unless="ready",
+        response_headers={"Cache-Control": "no-store"},
+    )
+    async def readiness(self) -> Readiness:
+        """Whether the server can do its work: its database, disk, catalog and sandbox."""
+        found = await readiness(self.arena)
+        checks = [replace(check, detail=self.shown(check.detail)) for check in found.checks]
+        return replace(found, checks=checks)
 
     @get("/api/teams", id="list_teams", tag="server", team=False)
     async def teams(self) -> TeamList:
