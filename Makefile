@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web lines screenshots test-docker test-lowest fuzz docs lock clean setup
+.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,9 @@ bench-judge: setup  ## Measure the overhead of a judge's calls.
 bench-web: setup  ## Measure how long the dashboard blocks a browser, with a run of 5,000 results.
 	@scripts/setup --system chromium
 	$(BIN)/python benchmarks/web.py
+
+bench-abuse: setup  ## Measure how long other clients wait while one abuses a server.
+	$(BIN)/python benchmarks/abuse.py
 
 # The last commit of 0.1, for clones without its tag.
 V0_1 := c1a9331

@@ -1,7 +1,10 @@
 """Things that tests need, with defaults a test overrides."""
 
+import os
+import resource
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -108,3 +111,16 @@ def write_checklist(
     """A file of tests that people have to judge."""
     checklist = {"validation": "checklist", "expected": {"items": list(items)}}
     return write_tests(path, **{"count": 1, "case_sensitive": None, **checklist, **keys})
+
+
+@contextmanager
+def without_descriptors() -> Iterator[None]:
+    """A time in which this process cannot open a file."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -1,8 +1,10 @@
 """`arena serve`: files are live at once, tokens are required, and it shuts down cleanly."""
 
+import contextlib
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -165,3 +167,74 @@ def test_a_server_that_dies_is_reported_to_the_watcher(shell):
     assert "closed the stream" in err or "no response from" in err
     assert f"arena --server {url} runs show" in err
     assert "Traceback" not in err
+
+
+def test_half_sent_requests_stop_neither_the_server_nor_its_catalog(shell):
+    command = 'ulimit -n 128; exec "$0" -m arena serve --port 0'
+    server = subprocess.Popen(
+        ["bash", "-c", command, sys.executable],
+        env=shell.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with server, contextlib.ExitStack() as closing:
+        closing.callback(server.kill)
+        url = httpx2.URL(server.stdout.readline().split()[3])
+        for _ in range(200):
+            half = closing.enter_context(socket.create_connection((url.host, url.port)))
+            half.sendall(b"POST /api/evaluate HTTP/1.1\r\nHost: localhost\r\n")
+        with httpx2.Client(base_url=url, timeout=60, trust_env=False) as client:
+            assert client.get("/api/health").json()["status"] == "ok"
+            assert client.get("/api/benchmarks/catalog").json()["tests"] == 17
+            report = client.get("/api/ready").json()
+            assert report["ready"], report
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=60)
+    lines = [line for line in err.splitlines() if "connections: " in line]
+    assert len(lines) == 1
+    assert "closed to make room" in lines[0]
+    assert "Traceback" not in err
+
+
+def test_streams_and_waiting_requests_end_without_a_traceback(shell):
+    write_agent(shell.home / "agents", "slow", "time.sleep(600)\nreturn 'x'")
+    write_tests(shell.home / "benchmarks" / "slow.yaml", count=2, agents=["slow"])
+    server = shell.start("serve", "--port", "0")
+    url = httpx2.URL(server.stdout.readline().split()[3])
+    with httpx2.Client(base_url=url, timeout=60, trust_env=False) as client:
+        run = client.post("/api/benchmarks/run", json={"agent_id": "slow"}).json()["run_id"]
+        with contextlib.ExitStack() as closing:
+            waiting = closing.enter_context(socket.create_connection((url.host, url.port)))
+            head = f"POST /api/benchmarks/run/{run}/execute HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            waiting.sendall(head.encode())
+            soon(
+                lambda: client.get(f"/api/benchmarks/runs/{run}").json()["run"]["status"],
+                lambda status: status == "running",
+            )
+            for path in (f"/api/benchmarks/runs/{run}/events", "/api/events", "/api/events"):
+                stream = closing.enter_context(client.stream("GET", path))
+                next(stream.iter_lines())
+            server.send_signal(signal.SIGTERM)
+            _, err = server.communicate(timeout=60)
+            assert waiting.makefile("rb").readline().split()[1] in (b"200", b"503")
+    assert server.returncode == 0, err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("part", ["home", "home/executors"])
+def test_a_home_that_cannot_be_written_is_reported_in_one_line(shell, part: str):
+    # Not by permissions: they do not apply to root, whom some run the tests as.
+    shell.home.mkdir()
+    assert shell.arena("runs", "list").returncode == 0
+    frozen = shell.home.parent / part
+    frozen.mkdir(exist_ok=True)
+    if subprocess.run(["chattr", "+i", str(frozen)], capture_output=True).returncode:
+        pytest.skip("this file system has no immutable folders")
+    try:
+        done = shell.arena("serve", "--port", "0", timeout=60)
+    finally:
+        subprocess.run(["chattr", "-i", str(frozen)], check=True)
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith("error: ")

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, aclosing
 
 import pytest
 
-from arena.feed import Feed
+from arena.feed import KEPT, Feed, OncePerState
 
 NEVER = 3600.0
 
@@ -52,6 +52,34 @@ async def test_a_hundred_watchers_read_as_often_as_one():
     assert len(counter.reads) == 2
 
 
+async def test_watchers_continue_only_after_a_change():
+    feed, counter = Feed(), Counter()
+    async with asyncio.timeout(30), AsyncExitStack() as closing:
+        watchers = [
+            await closing.enter_async_context(
+                aclosing(feed.watch("t", counter.read, poll_seconds=0))
+            )
+            for _ in range(10)
+        ]
+        assert await asyncio.gather(*map(anext, watchers)) == [0] * 10
+        waiting = [asyncio.create_task(anext(watcher)) for watcher in watchers]
+        while len(counter.reads) < 5:
+            await asyncio.sleep(0.01)
+        assert not any(task.done() for task in waiting)
+        counter.value = 1
+        assert await asyncio.gather(*waiting) == [1] * 10
+
+
+def test_a_value_is_made_once_per_object():
+    made: list[list[int]] = []
+    once = OncePerState(lambda state: made.append(state) or len(made))
+    one, equal = [1], [1]
+    assert [once(one), once(one), once(equal), once(one)] == [1, 1, 2, 1]
+    for number in range(KEPT):
+        once([number])
+    assert once(one) == KEPT + 3  # the oldest are dropped
+
+
 async def test_a_change_during_a_read_is_read_again():
     feed, counter = Feed(), Counter()
 
@@ -92,7 +120,8 @@ async def test_a_failed_read_reaches_one_watcher_and_the_others_continue():
             assert await anext(bad) == 0  # what the other one saw
             with pytest.raises(RuntimeError, match="away"):
                 await anext(bad)
-        assert await anext(good) == 0
+        counter.value = 1
+        assert await anext(good) == 1
 
 
 async def test_nothing_is_left_of_a_topic_that_nobody_watches():

@@ -39,11 +39,15 @@ _ID_LINE = re.compile(rb"""^id:\s*["']?([\w-]+)""", re.MULTILINE)
 class BadFile(Exception):
     """A file does not define an agent; `problems` says why."""
 
-    def __init__(self, problems: tuple[FileProblem, ...], agent_id: str | None) -> None:
+    def __init__(
+        self, problems: tuple[FileProblem, ...], agent_id: str | None, *, is_unread: bool
+    ) -> None:
         super().__init__(*map(str, problems))
         self.problems = problems
         self.agent_id = agent_id
         """The agent's id, if it can be read."""
+        self.is_unread = is_unread
+        """Whether the system could not read the file, which may work the next time."""
 
 
 def read_agent(path: Path) -> tuple[AgentDefinition, Place]:
@@ -61,7 +65,9 @@ def read_agent(path: Path) -> tuple[AgentDefinition, Place]:
             return AgentDefinition(source=path, **fields), node.place(("id",))
     except GivenUp:
         pass  # the last problem says why
-    raise BadFile(problems.in_order(), _readable_id(value, data))
+    raise BadFile(
+        problems.in_order(), _readable_id(value, data), is_unread=problems.has_system_error
+    )
 
 
 def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:

@@ -207,7 +207,7 @@ def _unstartable(program: Program, error: OSError) -> AgentUnavailable:
     retryable = False
     match error:
         case FileNotFoundError() if not directory.is_dir():
-            message = f"the folder {directory} of the agent does not exist"
+            message = f"the folder {directory.name!r} of the agent does not exist"
         case FileNotFoundError():
             message = f"{name!r} was not found; install it, or give its full path"
         case PermissionError():

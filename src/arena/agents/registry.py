@@ -1,7 +1,7 @@
 """The registry of agents: read from files, kept up to date, found by id and version."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,8 @@ _Stamp = tuple[int, int, int]
 class _Entry:
     """One file as it was when it was last read."""
 
-    stamp: _Stamp
+    stamp: _Stamp | None
+    """None if the file could not be read: it is tried again."""
     found: tuple[AgentDefinition, Place] | None
     problems: tuple[FileProblem, ...]
     bad_id: str | None = None
@@ -34,7 +35,8 @@ class Registry:
     """The agents of the package and of `directories` (folders or single files), in that order.
 
     A bad file is reported as a problem and does not affect other agents. A missing folder has no
-    agents; it is read when it appears.
+    agents; it is read when it appears. A folder that cannot be read keeps its agents: without a
+    descriptor or a permission nobody can say that they are gone.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class Registry:
         self._entries: dict[Path, _Entry] = {}
         self._agents: tuple[AgentDefinition, ...] = ()
         self._problems: tuple[FileProblem, ...] = ()
+        self._unreadable: tuple[FileProblem, ...] = ()
+        """Folders that could not be read."""
         self.refresh()
 
     @property
@@ -65,12 +69,15 @@ class Registry:
 
     def refresh(self) -> bool:
         """Read files that were added, changed or removed; returns whether there were any."""
-        stamps = dict(_stamps(self.directories))
-        if stamps == {path: entry.stamp for path, entry in self._entries.items()}:
+        known_stamps = {path: entry.stamp for path, entry in self._entries.items()}
+        stamps, unreadable = _stamps(self.directories, known_stamps)
+        if stamps == known_stamps and unreadable == self._unreadable:
             return False
+        self._unreadable = unreadable
         self._entries = {path: self._entry(path, stamp) for path, stamp in stamps.items()}
         known = set(self._problems)
-        self._agents, self._problems = _collect(self._entries.values())
+        self._agents, problems = _collect(self._entries.values())
+        self._problems = (*unreadable, *problems)
         for problem in self._problems:
             if problem not in known:
                 log.warning("%s", problem)
@@ -114,29 +121,47 @@ class Registry:
             f"{error.message} (files with problems: {_list_problems(bad or self._problems)})"
         )
 
-    def _entry(self, path: Path, stamp: _Stamp) -> _Entry:
+    def _entry(self, path: Path, stamp: _Stamp | None) -> _Entry:
         known = self._entries.get(path)
-        if known and known.stamp == stamp:
+        if known and known.stamp == stamp and stamp is not None:
             return known
         try:
             return _Entry(stamp=stamp, found=read_agent(path), problems=())
         except BadFile as error:
+            if error.is_unread:
+                stamp = None
             return _Entry(stamp=stamp, found=None, problems=error.problems, bad_id=error.agent_id)
 
 
-def _stamps(directories: Iterable[Path]) -> Iterator[tuple[Path, _Stamp]]:
-    """Every agent file with a stamp that changes when it is written: time, size and inode."""
+def _stamps(
+    directories: Iterable[Path], known: Mapping[Path, _Stamp | None]
+) -> tuple[dict[Path, _Stamp | None], tuple[FileProblem, ...]]:
+    """Every agent file with a stamp that changes when it is written: time, size and inode.
+
+    A folder that cannot be read has the files that are `known`, and a problem.
+    """
+    stamps: dict[Path, _Stamp | None] = {}
+    problems: list[FileProblem] = []
     for directory in directories:
         try:
             paths = _files_in(directory)
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            stamps |= {path: stamp for path, stamp in known.items() if path.parent == directory}
+            message = f"the folder cannot be read: {error.strerror}"
+            problems.append(FileProblem(file=str(directory), message=message))
             continue
         for path in paths:
             try:
                 stat = path.stat()
-            except OSError:
+            except FileNotFoundError:
                 continue  # deleted in between, or a broken link
-            yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            except OSError:
+                stamps[path] = known.get(path)
+                continue
+            stamps[path] = stat.st_mtime_ns, stat.st_size, stat.st_ino
+    return stamps, tuple(problems)
 
 
 def _files_in(directory: Path) -> Sequence[Path]:

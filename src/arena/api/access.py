@@ -12,6 +12,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Header, Query, Request
+from starlette.datastructures import Headers
 
 from arena.errors import Forbidden, InvalidInput, Unauthorized
 from arena.fields import MAX_NAME_LENGTH
@@ -62,20 +63,28 @@ class Access:
             raise Unauthorized("unknown token")
         return found
 
+    def check(self, headers: Headers) -> str | None:
+        """The team of a request's token, or None in local mode; an error if it has no access.
+
+        It needs only the headers, so that the body of a stranger is never read.
+        """
+        if not self.is_local:
+            return self.team_of(headers.get("authorization"))
+        host, origin = headers.get("host", ""), headers.get("origin")
+        for name, place in (("Host", f"//{host}"), ("Origin", origin)):
+            if place is not None and not is_loopback(_host_of(place)):
+                place = place.strip("/")
+                raise Forbidden(
+                    f"without tokens Arena serves only this machine, not {name} {place!r}"
+                )
+        return None
+
 
 def authorize(request: Request) -> str | None:
     """Authorise the request; returns the token's team, or None in local mode."""
     _refuse_nul(request)
     access: Access = request.app.state.access
-    if not access.is_local:
-        return access.team_of(request.headers.get("authorization"))
-    host, origin = request.headers.get("host", ""), request.headers.get("origin")
-    for name, place in (("Host", f"//{host}"), ("Origin", origin)):
-        if place is not None and not is_loopback(_host_of(place)):
-            raise Forbidden(
-                f"without tokens Arena serves only this machine, not {name} {place.strip('/')!r}"
-            )
-    return None
+    return access.check(request.headers)
 
 
 def _host_of(place: str) -> str:

@@ -7,11 +7,14 @@ from fastapi import FastAPI
 
 import arena
 from arena.api.access import Access
-from arena.api.body_limit import BodyLimit
+from arena.api.body import Bodies
+from arena.api.connections import allowed_connections
 from arena.api.docs_page import add_docs_page
 from arena.api.openapi import complete_openapi
 from arena.api.problems import add_problems
 from arena.api.routing import route
+from arena.api.server_paths import ServerPaths
+from arena.api.streams import Streams
 from arena.assembly import open_arena
 from arena.dashboard.routes import dashboard_router
 from arena.operations.operation import operations_of
@@ -48,8 +51,11 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
         routes=[route(operation) for operation in operations_of(Operations)],
     )
     app.state.serves = serves
+    app.state.paths = ServerPaths(settings)
     app.state.access = Access(settings.team_by_token)
-    app.add_middleware(BodyLimit)
+    # The other half of the connections is for requests.
+    app.state.streams = Streams(allowed_connections() // 2)
+    app.add_middleware(Bodies, access=app.state.access)
     add_problems(app)
     app.include_router(dashboard_router())
     add_docs_page(app)

@@ -2,10 +2,12 @@
 
 import http
 import logging
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import HTTPException as RouteException
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import Field
@@ -90,6 +92,32 @@ def problem(
     return JSONResponse(asdict(body), status, headers, media_type=MEDIA_TYPE)
 
 
+class Refused(RouteException):
+    """A request that is refused for how it is sent, or because there are too many.
+
+    FastAPI passes on no other error while it reads a body.
+    """
+
+    def __init__(
+        self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status, detail, headers)
+        self.code = code
+
+
+def refusal(error: Refused) -> JSONResponse:
+    """The response for a refused request."""
+    answer = problem(error.status_code, error.code, str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def problem_of(error: ArenaError, shown: Callable[[str], str] = str) -> JSONResponse:
+    """The response for one of our errors."""
+    status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+    return problem(status, error.code, shown(error.message))
+
+
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The error responses of a route, for OpenAPI."""
     schema = {"$ref": "#/components/schemas/Problem"}
@@ -122,16 +150,17 @@ def add_problems(app: FastAPI) -> None:
     app.add_exception_handler(ArenaError, _arena_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Exception, _internal_error)
 
 
 async def _arena_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ArenaError)
-    status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+    answer = problem_of(error, request.app.state.paths.hide)
     # An app without a server runs in the caller's process: the caller sees the error anyway.
-    if status >= 500 and request.app.state.serves:
+    if answer.status_code >= 500 and request.app.state.serves:
         log.error("%s", error.message)
-    return problem(status, error.code, error.message)
+    return answer
 
 
 async def _invalid_request(_request: Request, error: Exception) -> JSONResponse:
@@ -139,6 +168,11 @@ async def _invalid_request(_request: Request, error: Exception) -> JSONResponse:
     faults = misfits(error.errors())
     message = "; ".join(f"{fault.at}: {fault.message}" for fault in faults)
     return problem(422, InvalidInput.code, message, faults)
+
+
+async def _refused(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Refused)
+    return refusal(error)
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:

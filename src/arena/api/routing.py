@@ -1,36 +1,50 @@
 """Routes from operations: a route parses a request, calls the operation, writes its result."""
 
-import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable, Coroutine
 from functools import cache
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import Body, Depends, Header, Path, Query, Request, Response
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter
 
 from arena.api.access import authorize, named_team
+from arena.api.json_body import JsonRequest
 from arena.api.problems import responses
-from arena.operations.operation import Events, InProcess, Operation, Parameter
+from arena.api.streams import EVENT_STREAM, Streams
+from arena.errors import InvalidInput
+from arena.operations.operation import InProcess, Operation, Parameter
 from arena.operations.operations import Operations
+from arena.operations.request import MAX_PLACE
 from arena.team import working_for
 
 JSON = "application/json"
 BINARY: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 TAKES_BYTES = {"requestBody": {"required": True, "content": {"application/octet-stream": BINARY}}}
-EVENT_STREAM = "text/event-stream"
-SILENCE_SECONDS = 15.0
-"""A comment is sent after this time without events, so that proxies keep the connection."""
+
+
+class _Route(APIRoute):
+    """A route whose JSON body is parsed within limits."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The function that handles a request."""
+        handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
+        kind: Any = self.body_field.field_info.annotation
+
+        async def handle_json(request: Request) -> Response:
+            return await handle(JsonRequest(request.scope, request.receive, kind))
+
+        return handle_json
 
 
 @cache
 def route(operation: Operation) -> APIRoute:
     """The route of an operation."""
     wire = operation.wire
-    return APIRoute(
+    return _Route(
         wire.path,
         _endpoint(operation),
         methods=[wire.method],
@@ -64,6 +78,8 @@ def _responses(operation: Operation) -> dict[int | str, dict[str, Any]]:
         described[200] = {"description": wire.description, "content": {wire.media_type: BINARY}}
     if wire.accepted_unless:
         described[202] = {"model": operation.result}
+    if wire.unavailable_unless:
+        described[503] = {"model": operation.result}
     return described if wire.public else {**described, **responses(*wire.errors)}
 
 
@@ -71,14 +87,20 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
     """The function FastAPI calls, with a signature that says where each parameter is."""
 
     async def endpoint(**values: Any) -> Response:
+        request: Request = values.pop("request_")
         operations: Operations = values.pop("operations_")
+        _refuse_unknown(operation, request)
         arguments = _arguments(operation, values)
         # Not for the events of a stream: they only read what was written.
         with working_for(operations.token_team or operations.team):
             result = await operation.function(operations, **arguments)
+        if operation.wire.events is not None:
+            streams: Streams = request.app.state.streams
+            return streams.open(operations.team, result)
         return _respond(operation, arguments, result)
 
     parameters = [
+        _keyword("request_", Request),
         inspect.Parameter(
             "operations_",
             inspect.Parameter.KEYWORD_ONLY,
@@ -100,13 +122,13 @@ def _caller(operation: Operation) -> Callable[..., Operations]:
 
 
 def _anyone(request: Request) -> Operations:
-    return Operations(InProcess(arena=request.app.state.arena))
+    return _operations(request)
 
 
 def _without_team(
     request: Request, token_team: Annotated[str | None, Depends(authorize)]
 ) -> Operations:
-    return Operations(InProcess(arena=request.app.state.arena, token_team=token_team))
+    return _operations(request, token_team=token_team)
 
 
 def _for_team(
@@ -114,14 +136,19 @@ def _for_team(
     token_team: Annotated[str | None, Depends(authorize)],
     team_id: Annotated[str | None, Depends(named_team)],
 ) -> Operations:
-    arena = request.app.state.arena
-    return Operations(InProcess(arena=arena, team_id=team_id, token_team=token_team))
+    return _operations(request, team_id=team_id, token_team=token_team)
+
+
+def _operations(request: Request, **caller: str | None) -> Operations:
+    state = request.app.state
+    return Operations(InProcess(arena=state.arena, shown=state.paths.hide, **caller))
 
 
 async def _read_body(request: Request) -> bytes:
     return await request.body()
 
 
+TEAM = "team_id"
 SOURCES: dict[str, Any] = {"path": Path, "query": Query, "header": Header}
 
 
@@ -147,6 +174,16 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
     )
 
 
+def _refuse_unknown(operation: Operation, request: Request) -> None:
+    """Refuse a query parameter that the operation does not have: it would have no effect."""
+    known = {one.alias for one in operation.parameters if one.place == "query"}
+    for name in request.query_params:
+        # A team may be named everywhere: the seed's page adds it to every address.
+        if name not in known and name != TEAM:
+            names = ", ".join(sorted({*known, TEAM}))
+            raise InvalidInput(f"query.{name[:MAX_PLACE]}: unknown parameter; known: {names}")
+
+
 def _arguments(operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the operation, by name."""
     body = values.pop("body_", None)
@@ -160,52 +197,13 @@ def _arguments(operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
 def _respond(operation: Operation, arguments: dict[str, Any], result: Any) -> Response:
     wire = operation.wire
     headers = dict(wire.response_headers or {})
-    if wire.events is not None:
-        return _stream(_as_sse(result))
     if wire.media_type is not None:
         return Response(result, media_type=wire.media_type, headers=headers)
-    is_accepted = wire.accepted_unless is not None and not arguments[wire.accepted_unless]
+    status = 200
+    if wire.accepted_unless is not None and not arguments[wire.accepted_unless]:
+        status = 202
+    if wire.unavailable_unless is not None and not getattr(result, wire.unavailable_unless):
+        status = 503
     # Not by FastAPI: it would first copy every value into dictionaries and validate them again.
     content = operation.adapter.dump_json(result, by_alias=True)
-    return Response(content, 202 if is_accepted else 200, headers, media_type=JSON)
-
-
-async def _as_sse(events: Events) -> AsyncGenerator[str]:
-    """Events as server-sent events."""
-    async with aclosing(events):
-        async for event in events:
-            head = "" if event.id is None else f"id: {event.id}\n"
-            kind = cast(type[object], type(event.data))
-            data = _adapter(kind).dump_json(event.data, by_alias=True).decode()
-            yield f"{head}event: {event.name}\ndata: {data}\n\n"
-
-
-@cache
-def _adapter(kind: type[object]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def _stream(events: AsyncGenerator[str]) -> StreamingResponse:
-    """The response that sends these events."""
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_keep_alive(events), media_type=EVENT_STREAM, headers=headers)
-
-
-async def _keep_alive(events: AsyncGenerator[str]) -> AsyncGenerator[str]:
-    coming = asyncio.ensure_future(anext(events, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait({coming}, timeout=SILENCE_SECONDS)
-            if not done:
-                yield ": still here\n\n"
-                continue
-            text = coming.result()
-            if text is None:
-                return
-            yield text
-            coming = asyncio.ensure_future(anext(events, None))
-    finally:
-        # The watcher has disconnected or the stream has ended: stop the polling behind it.
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
-        await events.aclose()
+    return Response(content, status, headers, media_type=JSON)

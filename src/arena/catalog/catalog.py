@@ -51,6 +51,12 @@ class Catalog:
         )
 
     @property
+    def folder_problems(self) -> list[FileProblem]:
+        """The problems of whole folders; they come before those of the files."""
+        of_files = sum(len(source.problems) for source in self.sources)
+        return list(self.problems[: len(self.problems) - of_files])
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """Every category, in the order of the tests."""
         return tuple(dict.fromkeys(test.category for test in self.tests))
@@ -99,7 +105,7 @@ def load_catalog(
 ) -> Catalog:
     """Read the tests that ship with Arena, those of `home`, then those of `directories`."""
     folders = Folders(builtin=builtin, home=home, named=tuple(directories))
-    files, problems = folders.look()
+    files, problems, _ = folders.look()
     return compose([(file, read_source(file.path)) for file in files], folder_problems=problems)
 
 

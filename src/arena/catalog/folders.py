@@ -4,9 +4,10 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from arena.documents.problem import YAML_SUFFIXES, FileProblem
@@ -22,6 +23,9 @@ SETTLE_MILLISECONDS = 50
 
 Origin = Literal["builtin", "home", "named"]
 Identity = tuple[Path, int, int]
+Listing = Mapping[Path, Sequence[Path]]
+"""The files of each folder."""
+EMPTY: Listing = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,29 +56,36 @@ class Folders:
         for folder in self.named:
             yield "named", folder
 
-    def look(self) -> tuple[list[FoundFile], list[FileProblem]]:
-        """The current files, sorted within each folder, and problems of unusable folders."""
+    def look(self, known: Listing = EMPTY) -> tuple[list[FoundFile], list[FileProblem], Listing]:
+        """The current files, sorted within each folder, and problems of unusable folders.
+
+        A folder that cannot be read keeps its `known` files, those of an earlier look: without
+        a descriptor or a permission nobody can say that they are gone.
+        """
         found: list[FoundFile] = []
         problems: list[FileProblem] = []
         seen: set[str] = set()
+        listing: dict[Path, Sequence[Path]] = {}
         for origin, folder in self.in_order():
             try:
-                paths = _files_in(folder)
+                listing[folder] = _files_in(folder)
             except FileNotFoundError:
                 if origin != "home":
                     problems.append(FileProblem(file=str(folder), message="no such folder"))
                 continue
             except OSError as error:
+                listing[folder] = known.get(folder, ())
                 message = f"the folder cannot be read: {error.strerror}"
+                if listing[folder]:
+                    message += "; its files are used as they were last read"
                 problems.append(FileProblem(file=str(folder), message=message))
-                continue
-            for path in paths:
+            for path in listing[folder]:
                 # A file with two names (a folder given twice, a link) counts once.
                 real = os.path.realpath(path)
                 if real not in seen:
                     seen.add(real)
                     found.append(FoundFile(path=path, origin=origin))
-        return found, problems
+        return found, problems, listing
 
 
 def _files_in(folder: Path) -> Sequence[Path]:

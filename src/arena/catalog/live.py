@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.catalog.catalog import Catalog, compose
-from arena.catalog.folders import Folders, FolderWatcher, FoundFile
+from arena.catalog.folders import EMPTY, Folders, FolderWatcher, FoundFile
 from arena.catalog.loader import Source, read_source
 from arena.documents.problem import FileProblem
 
@@ -33,13 +33,15 @@ class _Read:
 class LiveCatalog:
     """Holds the current snapshot, and replaces it when a file changes.
 
-    A file that has become bad keeps its last good tests in the catalog until it is fixed.
+    A file that has become bad keeps its last good tests in the catalog until it is fixed, and a
+    folder that cannot be read keeps its files.
     """
 
     def __init__(
         self, directories: Iterable[Path] = (), *, home: Path | None = None, builtin: bool = True
     ) -> None:
         self._folders = Folders(builtin=builtin, home=home, named=tuple(directories))
+        self._listing = EMPTY
         self._read: dict[Path, _Read] = {}
         self._last_good: dict[Path, Source] = {}
         self._refreshing = threading.Lock()
@@ -54,13 +56,13 @@ class LiveCatalog:
     def refresh(self) -> Catalog:
         """Check every file by its timestamp, and read those that have changed."""
         with self._refreshing:
-            files, problems = self._folders.look()
+            files, problems, self._listing = self._folders.look(self._listing)
             before = self._read
             self._read = {file.path: self._read_again(file.path) for file in files}
             is_same = list(before) == list(self._read) and all(
                 before[path].source is read.source for path, read in self._read.items()
             )
-            if not is_same or problems != _folder_problems(self._current):
+            if not is_same or problems != self._current.folder_problems:
                 self._swap(files, problems)
             return self._current
 
@@ -101,11 +103,6 @@ class LiveCatalog:
         _log_difference(before, self._current)
 
 
-def _folder_problems(catalog: Catalog) -> list[FileProblem]:
-    of_files = sum(len(source.problems) for source in catalog.sources)
-    return list(catalog.problems[: len(catalog.problems) - of_files])
-
-
 def _signature(path: Path) -> Signature | None:
     try:
         status = path.stat()
@@ -124,8 +121,8 @@ def _is_same_source(one: Source, other: Source) -> bool:
 
 def _log_difference(before: Catalog, after: Catalog) -> None:
     """Log new problems, and files that were fixed."""
-    for problem in _folder_problems(after):
-        if problem not in _folder_problems(before):
+    for problem in after.folder_problems:
+        if problem not in before.folder_problems:
             log.warning("%s", problem)
     old = {source.file: source for source in before.sources}
     for source in after.sources:

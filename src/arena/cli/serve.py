@@ -6,13 +6,24 @@ import signal
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena.api import create_app
 from arena.api.access import check_address
+from arena.api.connections import (
+    BoundedConnection,
+    Connections,
+    Listener,
+    allowed_connections,
+    raise_descriptor_limit,
+)
+from arena.api.problems import problem
+from arena.api.streams import Streams
 from arena.cli.connection import settings_of, wait_for
 from arena.cli.options import AgentsPath, TestsPath, commands
 from arena.errors import InfrastructureError
@@ -69,10 +80,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     """Open Arena, serve until a signal arrives, and close it."""
+    raise_descriptor_limit()
     app = create_app(settings, serves=True)
     server = _Server(
         uvicorn.Config(
-            app,
+            _without_tracebacks(app),
             lifespan="off",
             log_config=None,
             log_level=settings.log_level,
@@ -82,16 +94,61 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     )
     # Here, not in uvicorn, so that an error while opening is one line without a traceback.
     async with app.router.lifespan_context(app):
+
+        def stop(number: int) -> None:
+            server.handle_exit(number, None)
+            streams: Streams = app.state.streams
+            streams.close()
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, server.handle_exit, number, None)
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
         host, port = listener.getsockname()[:2]
         address = f"[{host}]" if ":" in host else host
         typer.echo(f"Arena listens on http://{address}:{port} (stop with Ctrl-C)")
         await server.serve(sockets=[listener])
 
 
+def _without_tracebacks(app: ASGIApp) -> ASGIApp:
+    """Answer requests that are cancelled because the server stops; uvicorn would log an error."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        has_started = False
+
+        async def note(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await app(scope, receive, note)
+        except asyncio.CancelledError:
+            if not has_started:
+                answer = problem(503, "server_stops", "the server stops; send the request again")
+                await answer(scope, receive, send)
+
+    return call
+
+
 class _Server(uvicorn.Server):
-    """A server that leaves signals to Arena, which closes its rooms before it exits."""
+    """A server with bounded connections.
+
+    It leaves signals to Arena, which closes its rooms before it exits.
+    """
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        await self.lifespan.startup()
+        connections = Connections(allowed_connections())
+        protocol = partial(
+            BoundedConnection,
+            connections,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        listeners: list[Any] = [Listener(one, connections, protocol) for one in sockets or ()]
+        self.servers = listeners
+        self.started = True
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

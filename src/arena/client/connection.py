@@ -34,6 +34,7 @@ ERRORS: Mapping[int, type[ArenaError]] = {
 }
 
 BYTES = "application/octet-stream"
+JSON = "application/json"
 
 PROBES = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 """Detect a dead server machine within a minute (30 s + 3 x 10 s), however long a response takes."""
@@ -84,7 +85,8 @@ class Connection:
         if operation.wire.events is not None:
             response = await self._send(request, stream=True)
             return self._read_events(operation.wire.events, request, response)
-        content = (await self._send(request)).content
+        is_report = operation.wire.unavailable_unless is not None
+        content = (await self._send(request, is_report=is_report)).content
         if operation.wire.media_type is not None:
             return content
         return _read(operation.adapter, content, request)
@@ -136,7 +138,9 @@ class Connection:
             await response.aclose()
         raise InfrastructureError(f"{place(request)} closed the stream before its end")
 
-    async def _send(self, request: httpx2.Request, *, stream: bool = False) -> httpx2.Response:
+    async def _send(
+        self, request: httpx2.Request, *, stream: bool = False, is_report: bool = False
+    ) -> httpx2.Response:
         try:
             response = await self._http.send(request, stream=stream)
             if response.is_error:
@@ -144,7 +148,9 @@ class Connection:
         except httpx2.HTTPError as error:
             message = str(error) or type(error).__name__
             raise InfrastructureError(f"no response from {place(request)}: {message}") from error
-        if response.is_error:
+        # A report that something is unavailable is a result, unlike a problem document.
+        is_result = is_report and response.headers.get("content-type") == JSON
+        if response.is_error and not is_result:
             raise _error(response)
         return response
 

@@ -136,6 +136,7 @@ class SyncClient:
         self.close()
 
     health = _blocking(Client.health)
+    readiness = _blocking(Client.readiness)
     teams = _blocking(Client.teams)
     team_events = _streaming(Client.team_events)
     watch_team = _iterating(Client.watch_team)

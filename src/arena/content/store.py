@@ -121,9 +121,10 @@ class LocalStore:
                 with self._path(cid).open("rb") as file:
                     block = file.read(MAX_BLOCK_BYTES + 1)
             except FileNotFoundError:
-                raise ContentMissing(f"{cid} is not in {self.folder}") from None
+                raise ContentMissing(f"{cid} is not stored here") from None
         if not cid.names(block):
-            raise ContentCorrupt(f"{self._path(cid)} was damaged: it does not match {cid}")
+            where = self._path(cid).relative_to(self.folder)
+            raise ContentCorrupt(f"{where} was damaged: it does not match {cid}")
         return block
 
     def _refuse_if_full(self, count: int) -> None:
@@ -159,5 +160,5 @@ def _disk() -> Generator[None]:
     try:
         yield
     except OSError as error:
-        message = f"the content store: {error.strerror}: {error.filename}"
+        message = f"the content store: {error.strerror}"
         raise InfrastructureError(message) from error

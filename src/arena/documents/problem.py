@@ -52,6 +52,8 @@ class ProblemList:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.has_system_error = False
+        """Whether the system could not read the file."""
         self._found: list[FileProblem] = []
 
     def add(self, place: Place, message: str) -> None:
@@ -90,9 +92,10 @@ def read_content(path: Path, problems: ProblemList, *, max_bytes: int) -> bytes:
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)  # one more, to see whether it is too large
     except OSError as error:
+        problems.has_system_error = True
         reason = error.strerror or str(error)
         if isinstance(error, FileNotFoundError) and path.is_symlink():
-            reason = f"it is a link to {path.readlink()}, which does not exist"
+            reason = f"it is a link to {path.readlink().name}, which does not exist"
         raise problems.give_up(TOP, f"cannot be read: {reason}") from error
     if len(data) > max_bytes:
         limit = (

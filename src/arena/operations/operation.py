@@ -79,6 +79,8 @@ class Wire:
     """The name of the body's schema, if its fields are parameters."""
     accepted_unless: str | None = None
     """The parameter that decides between 200 and 202 Accepted."""
+    unavailable_unless: str | None = None
+    """The field of the result that decides between 200 and 503."""
     events: Mapping[str, type] | None = None
     """For an operation that returns `Events`: each event's name with the type of its data."""
     description: str | None = None
@@ -237,6 +239,8 @@ class InProcess:
     """The team in the request; None if there is none."""
     token_team: str | None = None
     """The team of the caller's token; None if no token is needed."""
+    shown: Callable[[str], str] = str
+    """Replaces the paths of this machine in a text, for a caller on another one."""
 
     async def call(self, operation: Operation, group: Any, arguments: dict[str, Any]) -> Any:
         """Validate the arguments as a server would, then call the method."""
@@ -273,6 +277,10 @@ class OperationGroup:
     def token_team(self) -> str | None:
         """The team of the caller's token; None if no token is needed."""
         return self._here.token_team
+
+    def shown(self, text: str) -> str:
+        """A text that may contain paths, as the caller may see it."""
+        return self._here.shown(text)
 
 
 def operations_of(group: type) -> list[Operation]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.errors import InvalidInput
+from arena.feed import OncePerState
 from arena.fields import AgentId, NameFilter, NewestVersion
 from arena.operations import paging
 from arena.operations.operation import Event, Events, OperationGroup, get, post
@@ -307,6 +308,10 @@ class RunOperations(OperationGroup):
                 return
 
 
+_progress = OncePerState(Progress.of)
+"""The same value for all watchers of a run, so that it is serialised once."""
+
+
 async def _events(watched: AsyncGenerator[RunEvent]) -> Events:
     run: Run | None = None
     async with aclosing(watched):
@@ -314,9 +319,9 @@ async def _events(watched: AsyncGenerator[RunEvent]) -> Events:
             run = seen.run
             for result in seen.results:
                 yield Event(name="result", data=result, id=result.sequence)
-            yield Event(name="progress", data=Progress.of(run))
+            yield Event(name="progress", data=_progress(run))
     if run is not None:
-        yield Event(name="end", data=Progress.of(run))
+        yield Event(name="end", data=_progress(run))
 
 
 def _id_range(prefix: str) -> tuple[UUID, UUID]:

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field
 
 from arena import __version__
+from arena.feed import OncePerState
 from arena.operations.operation import Event, Events, OperationGroup, get
+from arena.operations.readiness import Readiness, readiness
 from arena.operations.team_watch import Topic, watch_team
 from arena.runs.run import Progress
 from arena.team import DEFAULT_TEAM
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """Whether the server works."""
+    """The server responds."""
 
     status: Literal["ok"] = "ok"
     version: str
@@ -46,8 +48,22 @@ class ServerOperations(OperationGroup):
 
     @get("/api/health", tag="server", public=True)
     async def health(self) -> Health:
-        """Whether the server works, and its version."""
+        """Whether the server responds, and its version; see `/api/ready` for its parts."""
         return Health(version=__version__)
+
+    @get(
+        "/api/ready",
+        id="get_readiness",
+        tag="server",
+        public=True,
+        unavailable_unless="ready",
+        response_headers={"Cache-Control": "no-store"},
+    )
+    async def readiness(self) -> Readiness:
+        """Whether the server can do its work: its database, disk, catalog and sandbox."""
+        found = await readiness(self.arena)
+        checks = [replace(check, detail=self.shown(check.detail)) for check in found.checks]
+        return replace(found, checks=checks)
 
     @get("/api/teams", id="list_teams", tag="server", team=False)
     async def teams(self) -> TeamList:
@@ -75,10 +91,15 @@ class ServerOperations(OperationGroup):
                 yield event.data
 
 
+_progress = OncePerState(Progress.of)
+"""The same value for all watchers of a team, so that it is serialised once."""
+_CHANGES = {topic: Change(what=topic) for topic in get_args(Topic)}
+
+
 async def _events(arena: "Arena", team: str) -> Events:
     async with aclosing(watch_team(arena, team)) as looks:
         async for news in looks:
             for run in news.runs:
-                yield Event(name="progress", data=Progress.of(run))
+                yield Event(name="progress", data=_progress(run))
             for topic in news.changed:
-                yield Event(name="change", data=Change(what=topic))
+                yield Event(name="change", data=_CHANGES[topic])

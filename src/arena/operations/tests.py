@@ -1,5 +1,6 @@
 """Tests: the catalog, the state of its files, and the audit."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -82,7 +83,15 @@ class TestOperations(OperationGroup):
     @get("/api/benchmarks/catalog", id="get_catalog", tag="tests", team=False)
     async def catalog(self) -> CatalogState:
         """The files of the catalog, and every problem in them."""
-        return self.arena.catalog.current.state
+        state = self.arena.catalog.current.state
+        return replace(
+            state,
+            sources=[replace(one, file=self.shown(one.file)) for one in state.sources],
+            problems=[
+                replace(one, file=self.shown(one.file), message=self.shown(one.message))
+                for one in state.problems
+            ],
+        )
 
     @get("/api/benchmarks/audit", tag="tests", team=False)
     async def audit_tests(self) -> TestAudit:

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
+from arena.errors import InfrastructureError
+
 KEEP_SECONDS = 24 * 3600
 """How long the file of a killed executor is kept: far longer than a lease."""
 
@@ -22,10 +24,15 @@ class Owner:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.token = uuid4().hex
-        folder.mkdir(parents=True, exist_ok=True)
-        self._sweep()
-        self._file = os.open(self._path(self.token), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._sweep()
+            flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
+            self._file = os.open(self._path(self.token), flags, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        except OSError as error:
+            message = f"cannot write to {folder}: {error.strerror or error}"
+            raise InfrastructureError(message, retryable=False) from error
 
     def is_gone(self, token: str) -> bool:
         """Whether the executor with this token is known to have ended."""

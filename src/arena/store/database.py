@@ -76,6 +76,14 @@ class Database:
         """Connect and migrate now, so that a server does not start without its database."""
         await self._open()
 
+    async def check(self) -> None:
+        """Begin to write, as every change does; an error if the database cannot be written."""
+        async with self.writing() as connection:
+            if self.dialect == "postgresql":
+                answer = await connection.exec_driver_sql("SHOW transaction_read_only")
+                if answer.scalar() == "on":
+                    raise StoreUnavailable("the database is read-only")
+
     async def close(self) -> None:
         """Close every connection."""
         if self._engines:

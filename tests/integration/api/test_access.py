@@ -27,7 +27,7 @@ async def test_if_tokens_are_configured_one_is_required(guarded: httpx2.AsyncCli
     assert (await guarded.get(path, headers=bearer(RED))).status_code == 200
 
 
-async def test_without_a_token_only_health_answers(guarded: httpx2.AsyncClient):
+async def test_without_a_token_only_health_and_readiness_answer(guarded: httpx2.AsyncClient):
     """Each router checks tokens itself; a new one must not forget to."""
     paths = (await guarded.get("/api/openapi.json")).json()["paths"]
     operations = [(path, method) for path, methods in paths.items() for method in methods]
@@ -36,7 +36,7 @@ async def test_without_a_token_only_health_answers(guarded: httpx2.AsyncClient):
         for path, method in operations
         if (await guarded.request(method.upper(), path)).status_code != 401
     ]
-    assert unguarded == [("/api/health", "get")]
+    assert unguarded == [("/api/health", "get"), ("/api/ready", "get")]
     assert len(operations) > 60
 
 

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 import uvicorn
 
-from arena.api import create_app, routing
+from arena.api import create_app, streams
 from arena.client import Client
 from arena.operations.server import Change
 from arena.runs.run import Progress
@@ -151,7 +151,7 @@ async def test_a_watcher_that_disconnects_leaves_nothing_behind(server: Served):
 async def test_keepalive_comments_are_sent_while_nothing_happens(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(routing, "SILENCE_SECONDS", 0.1)
+    monkeypatch.setattr(streams, "SILENCE_SECONDS", 0.1)
     answer = await server.http.post("/api/benchmarks/run", json={"agent_id": "slow"})
     path = f"/api/benchmarks/runs/{answer.json()['run_id']}/events?results=false"
     async with server.http.stream("GET", path) as response:

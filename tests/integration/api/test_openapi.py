@@ -48,6 +48,8 @@ def test_every_operation_says_what_it_does(document: dict[str, Any]):
 
 def test_every_error_is_a_problem_with_an_example(document: dict[str, Any]):
     for name, operation in operations(document):
+        if name == "GET /api/ready":
+            continue  # its 503 is its result
         errors = {
             code: response for code, response in operation["responses"].items() if code >= "4"
         }

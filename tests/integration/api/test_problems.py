@@ -6,7 +6,7 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from arena.api.body_limit import MAX_BODY_BYTES
+from arena.api.body import MAX_BODY_BYTES
 
 RUN = "/api/benchmarks/run"
 JSON = {"Content-Type": "application/json"}
@@ -149,10 +149,27 @@ async def test_an_unknown_name_is_not_found(api: httpx2.AsyncClient):
         is_problem(await api.get(path), 404, "not_found")
 
 
-async def test_unknown_parameters_are_ignored(local: httpx2.AsyncClient):
+async def test_a_team_may_be_named_everywhere(local: httpx2.AsyncClient):
     # The document's front end adds team_id to every address.
-    for path in ("/api/benchmarks/tests", "/api/agents", "/api/benchmarks/catalog"):
-        assert (await local.get(path, params={"team_id": "any", "x": "1"})).status_code == 200
+    for path in ("/api/health", "/api/benchmarks/tests", "/api/agents", "/api/benchmarks/catalog"):
+        assert (await local.get(path, params={"team_id": "any"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "known"),
+    [
+        ("GET", "/api/health", "team_id"),
+        ("GET", "/api/benchmarks/runs", "agent_id, cursor, limit, status, team_id"),
+        ("POST", RUN, "team_id"),
+        ("POST", "/api/benchmarks/scores/recalculate", "agent_id, team_id, version"),
+    ],
+)
+async def test_an_unknown_parameter_is_refused_with_the_known_ones(
+    local: httpx2.AsyncClient, method: str, path: str, known: str
+):
+    answer = await local.request(method, path, params={"lmit": "1"}, json={"agent_id": "parrot"})
+    is_problem(answer, 422, "invalid_input")
+    assert answer.json()["detail"] == f"query.lmit: unknown parameter; known: {known}"
 
 
 async def test_a_database_that_is_unavailable_is_reported_as_503(opened, tmp_path):

@@ -1,3 +1,4 @@
+import errno
 import os
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import pytest
 
 from arena.agents.registry import Registry
 from arena.errors import Conflict, NotFound
+from factories import without_descriptors
 
 
 def write(folder: Path, name: str, id: str, version: str = "1.0.0") -> Path:
@@ -152,3 +154,30 @@ def test_a_dangling_link_is_skipped(tmp_path):
 
 def test_the_agents_of_the_package_have_no_problems():
     assert Registry().problems == ()
+
+
+def test_a_folder_that_cannot_be_read_keeps_its_agents(tmp_path):
+    write(tmp_path, "a.yaml", "a")
+    registry = Registry([tmp_path], builtin=None)
+    with without_descriptors():
+        registry.refresh()
+        assert names(registry) == ["a@1.0.0"]
+        (problem,) = registry.problems
+        assert problem.message == "the folder cannot be read: Too many open files"
+    registry.refresh()
+    assert (names(registry), registry.problems) == (["a@1.0.0"], ())
+
+
+def test_a_file_that_could_not_be_read_is_read_again(tmp_path, monkeypatch):
+    path = write(tmp_path, "a.yaml", "a")
+    broken = OSError(errno.EMFILE, "Too many open files")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise broken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refuse)
+        registry = Registry([tmp_path], builtin=None)
+    assert [problem.file for problem in registry.problems] == [str(path)]
+    registry.refresh()
+    assert (names(registry), registry.problems) == (["a@1.0.0"], ())

@@ -10,6 +10,7 @@ import pytest
 
 from arena.catalog.catalog import Catalog
 from arena.catalog.live import LiveCatalog
+from factories import without_descriptors
 
 PATIENCE_SECONDS = 30.0
 """A change not seen by then will never be, however busy the machine is."""
@@ -236,3 +237,22 @@ async def test_watching_ends_also_when_the_block_fails(tmp_path: Path) -> None:
         async with live(tmp_path).watching():
             raise ZeroDivisionError
     assert set(threading.enumerate()) == threads
+
+
+def test_a_folder_that_cannot_be_read_keeps_its_tests(tmp_path: Path) -> None:
+    write(tmp_path / "one.yaml", "a", "b")
+    (tmp_path / "named").mkdir()
+    write(tmp_path / "named" / "two.yaml", "c")
+    catalog = LiveCatalog([tmp_path / "named"], home=tmp_path, builtin=False)
+    with without_descriptors():
+        assert ids(catalog.refresh()) == ["a", "b", "c"]
+    assert [problem.message for problem in catalog.current.folder_problems] == [
+        "the folder cannot be read: Too many open files; its files are used as they were last read"
+    ] * 2
+    write(tmp_path / "one.yaml", "a")
+    assert ids(catalog.refresh()) == ["a", "c"]
+    assert catalog.current.problems == ()
+    # A folder that is gone is no failure: its tests go too.
+    (tmp_path / "named" / "two.yaml").unlink()
+    (tmp_path / "named").rmdir()
+    assert ids(catalog.refresh()) == ["a"]

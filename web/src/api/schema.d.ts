@@ -603,7 +603,7 @@ export interface paths {
         };
         /**
          * Health
-         * @description Whether the server works, and its version.
+         * @description Whether the server responds, and its version; see `/api/ready` for its parts.
          */
         get: operations["health"];
         put?: never;
@@ -850,6 +850,26 @@ export interface paths {
          * @description Watch the market as server-sent events, after `since` or from now on.
          */
         get: operations["watch_market"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Readiness
+         * @description Whether the server can do its work: its database, disk, catalog and sandbox.
+         */
+        get: operations["get_readiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2176,7 +2196,7 @@ export interface components {
         };
         /**
          * Health
-         * @description Whether the server works.
+         * @description The server responds.
          */
         Health: {
             /**
@@ -2855,6 +2875,34 @@ export interface components {
              * @description Ed25519, in base64; see docs/guide/earn.md.
              */
             signature: string;
+        };
+        /**
+         * Readiness
+         * @description Whether the server can do its work now.
+         */
+        Readiness: {
+            /** Ready */
+            ready: boolean;
+            /** Checks */
+            checks: components["schemas"]["ReadinessCheck"][];
+        };
+        /**
+         * ReadinessCheck
+         * @description The state of one part of the server.
+         */
+        ReadinessCheck: {
+            /**
+             * Name
+             * @example database
+             */
+            name: string;
+            /** Ok */
+            ok: boolean;
+            /**
+             * Detail
+             * @example can be written
+             */
+            detail: string;
         };
         /**
          * Recalculated
@@ -11672,6 +11720,57 @@ export interface operations {
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ready": true,
+                     *       "checks": [
+                     *         {
+                     *           "name": "database",
+                     *           "ok": true,
+                     *           "detail": "can be written"
+                     *         },
+                     *         {
+                     *           "name": "disk",
+                     *           "ok": true,
+                     *           "detail": "52,480 MiB free for the home"
+                     *         },
+                     *         {
+                     *           "name": "catalog",
+                     *           "ok": true,
+                     *           "detail": "17 tests"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
         };

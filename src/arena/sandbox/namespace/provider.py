@@ -46,6 +46,11 @@ class NamespaceProvider:
         self._workspaces: dict[str, Workspace] = {}
         self._closed = False
 
+    @property
+    def was_used(self) -> bool:
+        """Whether it has run something, so that its state says whether it can run more."""
+        return bool(self._fleets or self._node or self._workspaces)
+
     async def __aenter__(self) -> Self:
         return self
 
