@@ -12791,6 +12791,7 @@ export interface operations {
                      *           "assigned_at": null,
                      *           "commitment": null,
                      *           "resultHash": null,
+                     *           "language": null,
                      *           "submitted_at": null,
                      *           "judge_until": null,
                      *           "score": null,
@@ -13143,6 +13144,7 @@ export interface operations {
                      *         "assigned_at": "2026-11-15T23:16:51.314685Z",
                      *         "commitment": null,
                      *         "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                     *         "language": "python",
                      *         "submitted_at": "2026-11-15T23:16:51.456311Z",
                      *         "score": 100,
                      *         "judged_by": "judy",
@@ -13219,7 +13221,8 @@ export interface operations {
                      *           "at": "2026-11-15T23:16:51.456311Z",
                      *           "why": "submitted",
                      *           "data": {
-                     *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi"
+                     *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                     *             "language": "python"
                      *           }
                      *         },
                      *         {
@@ -15544,6 +15547,7 @@ export interface operations {
                  * @example {
                  *       "agent": "my-solver",
                  *       "result": "def add(a, b):\n    return a + b\n",
+                 *       "language": "python",
                  *       "proof": {
                  *         "nonce": "f01e9f49eeea1af34fe2845ab55623c7",
                  *         "expires_at": 1794784911,
