@@ -10,6 +10,7 @@ import signal
 import time
 from contextlib import suppress
 from fcntl import F_SETFL, F_SETOWN, fcntl
+from pathlib import Path
 from typing import Any
 
 from arena.pools.workers import SIZE, TooMuchWork
@@ -78,11 +79,22 @@ def _answer(job: bytes) -> bytes:
     except Exception as error:
         # The edge of a job: the caller raises it.
         is_result, value = False, error
-    is_large = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > LARGE_KIB
+    is_large = _peak_kib() > LARGE_KIB
     try:
         return pickle.dumps((is_result, is_large, value), pickle.HIGHEST_PROTOCOL)
     except Exception as error:
         return pickle.dumps((False, is_large, RuntimeError(f"no reply: {error}")))
+
+
+def _peak_kib() -> int:
+    """The most memory that this process has had.
+
+    Not `ru_maxrss`: that begins with the memory of the process that started this one.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    return 0
 
 
 def _limit_time(seconds: int) -> None:
