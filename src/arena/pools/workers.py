@@ -72,6 +72,7 @@ def close_workers() -> None:
     with _lock:
         ended, running = _idle.copy(), list(_busy)
         _idle.clear()
+        _preparations.clear()
     for worker in running:
         worker.process.kill()
     for worker in ended:

@@ -14,7 +14,7 @@ from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard_document
 from arena.pools import workers
 from arena.pools.effort import effort
-from arena.pools.workers import TooMuchWork, by_effort, close_workers, heavy
+from arena.pools.workers import TooMuchWork, by_effort, close_workers, heavy, prepare_workers
 from arena.team import current_team, working_for
 
 
@@ -78,6 +78,16 @@ async def test_a_worker_that_exited_while_idle_is_replaced():
 async def test_little_work_is_done_at_once():
     assert await by_effort(1, os.getpid) == os.getpid()
     assert await by_effort(10**6, os.getpid) != os.getpid()
+
+
+async def test_a_worker_is_prepared_once_with_the_state_of_this_process():
+    await heavy(len, "started before")
+    prepare_workers(sys.setrecursionlimit, 1234)
+    assert await heavy(sys.getrecursionlimit) == 1234
+    await heavy(sys.setrecursionlimit, 1000)
+    assert await heavy(sys.getrecursionlimit) == 1000
+    close_workers()
+    assert await heavy(sys.getrecursionlimit) != 1234
 
 
 async def test_closing_ends_all_workers():
