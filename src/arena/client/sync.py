@@ -192,6 +192,8 @@ class SyncClient:
     commit = _blocking(Client.commit)
     submit = _blocking(Client.submit)
     review_task = _blocking(Client.review_task)
+    claim = _blocking(Client.claim)
+    release = _blocking(Client.release)
     judge = _blocking(Client.judge)
     dispute = _blocking(Client.dispute)
     resolve = _blocking(Client.resolve)
