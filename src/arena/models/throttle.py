@@ -17,6 +17,8 @@ MARGIN = 1.1
 MAX_INTERVAL_SECONDS = 60.0
 MIN_INTERVAL_SECONDS = 0.001
 """A shorter interval limits nothing."""
+IDLE_SECONDS = 10.0
+"""After a gap of this length between two requests, the rate is measured from the second one."""
 FAST, SLOW = 0.5, 0.9
 """How the interval shrinks while nothing is refused: `SLOW` once a shorter one was refused."""
 MIN_ACCEPTED = 10
@@ -67,6 +69,8 @@ class Throttle:
         """Pauses in a row without an accepted request."""
         self._waited_seconds = 0.0
         """The length of these pauses."""
+        self._waited_before = 0.0
+        """Without the current pause."""
         self._interval: float | None = None
         """Seconds between the starts of two requests; None: no limit was learnt."""
         self._previous_interval: float | None = None
@@ -75,6 +79,7 @@ class Throttle:
         """The length of the burst that the interval was learnt from."""
         self._is_known = False
         """Whether a shorter interval was tried and refused."""
+        self._last_start = 0.0
         self._next_start = 0.0
         self._faster_after = 0.0
         self._accepted_at_step = 0
@@ -82,9 +87,7 @@ class Throttle:
     async def enter(self) -> Entry:
         """Wait until a request may start; the caller ends it with `leave`."""
         if self._paused_until is None and self._interval is None and self._probe is None:
-            if not self._accepted:
-                self._burst_started = asyncio.get_running_loop().time()
-            self._accepted += 1
+            self._count(asyncio.get_running_loop().time())
             return Entry(self._burst)
         async with self._queue:  # first come, first served
             await self._wait()
@@ -100,13 +103,15 @@ class Throttle:
         is_first = entry.burst == self._burst and self._paused_until is None
         if is_first:
             self._refusals += 1
+            self._waited_before = self._waited_seconds
         wait = self._pause_seconds(retry_after_seconds) if is_first else retry_after_seconds or 0.0
-        waited = self._waited_seconds
+        # Refusals of one burst ask for the same pause, so they count once.
+        waited = self._waited_before
         if waited + wait > self._max_wait_seconds:
             self._forget_refusals()
             raise WaitTooLong(wait, waited)
+        self._waited_seconds = max(self._waited_seconds, waited + wait)
         if is_first:
-            self._waited_seconds += wait
             log.info("a provider throttles: no requests to it for %.1f s", wait)
         self._paused_until = max(self._paused_until or 0.0, now + wait)
         if entry.burst == self._burst:
@@ -169,20 +174,28 @@ class Throttle:
             self._paused_until = None
             self._probe = loop.create_future()
             self._burst += 1
-            self._burst_started, self._accepted = now, 0
+            self._burst_started, self._accepted, self._last_start = now, 0, now
             self._slow_down_from(now)
         elif self._is_clean(now):
             self._interval = (self._interval or 0.0) * (SLOW if self._is_known else FAST)
             if self._interval < MIN_INTERVAL_SECONDS:
                 self._interval, self._is_known = None, False
             self._slow_down_from(now)
-        self._accepted += 1
+        self._count(now)
         self._next_start = now + (self._interval or 0.0)
         return Entry(self._burst, is_probe=is_probe)
 
+    def _count(self, now: float) -> None:
+        """Count a request that starts now."""
+        if now - self._last_start > IDLE_SECONDS + (self._interval or 0.0):
+            # The time in which nobody asked says nothing about the rate.
+            self._burst_started, self._accepted, self._accepted_at_step = now, 0, 0
+        self._last_start = now
+        self._accepted += 1
+
     def _slow_down_from(self, now: float) -> None:
         """Keep the interval until enough requests were accepted after `now`."""
-        self._faster_after = now + self._window
+        self._faster_after = now + min(self._window, MAX_INTERVAL_SECONDS)
         self._accepted_at_step = self._accepted
 
     def _is_clean(self, now: float) -> bool:

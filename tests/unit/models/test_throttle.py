@@ -91,9 +91,27 @@ async def test_pauses_in_a_row_have_a_limit_together():
 
 
 async def test_refusals_of_one_burst_are_one_refusal():
-    throttle = new(first_seconds=0.001, max_wait_seconds=0.5)
+    throttle = new(first_seconds=0.001, max_wait_seconds=0.09)
     burst = [await throttle.enter() for _ in range(20)]
     for entry in burst:  # in flight together, refused together
-        throttle.refused(entry, 0.05)
+        assert throttle.refused(entry, 0.05) == 0.05
         throttle.leave(entry)
-    assert await refuse(throttle, 0.05) == 0.05
+    with pytest.raises(WaitTooLong):  # the second pause
+        await refuse(throttle, 0.05)
+
+
+async def test_time_in_which_nobody_asked_does_not_slow_anybody(monkeypatch):
+    loop = asyncio.get_running_loop()
+    real, ahead = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: real() + ahead)
+    throttle = new()
+    throttle.leave(await throttle.enter())
+    ahead = 3600.0  # an hour later
+    accepted = [await throttle.enter() for _ in range(10)]
+    await refuse(throttle, 0.1)
+    for entry in accepted:
+        throttle.leave(entry)
+    throttle.leave(await throttle.enter())  # the probe
+    started = loop.time()
+    await throttle.enter()
+    assert loop.time() - started < 60  # an hour for eleven requests would be minutes each
