@@ -50,6 +50,6 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.access = Access(settings.team_by_token)
     app.add_middleware(BodyLimit)
     add_problems(app)
-    app.include_router(dashboard_router())
+    app.include_router(dashboard_router(needs_token=not app.state.access.is_local))
     complete_openapi(app)
     return app
