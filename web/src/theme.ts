@@ -29,7 +29,7 @@ export const theme = createTheme({
       defaultProps: { withScrollArea: false },
       styles: { dropdown: { maxHeight: 320, overflowY: "auto" } },
     }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "md" } }),
+    Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: "md" } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
   },
 });

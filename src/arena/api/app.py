@@ -57,7 +57,7 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.streams = Streams(allowed_connections() // 2)
     app.add_middleware(Bodies, access=app.state.access)
     add_problems(app)
-    app.include_router(dashboard_router())
+    app.include_router(dashboard_router(needs_token=not app.state.access.is_local))
     add_docs_page(app)
     complete_openapi(app)
     return app

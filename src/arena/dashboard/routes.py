@@ -11,12 +11,17 @@ from arena.dashboard.built import ABSENT, DIST, BuiltPage
 PATH = "/agent-dashboard"
 PLACEHOLDER = "ARENA_NONCE"
 """In the built page, replaced by the nonce of each response; see web/vite.config.ts."""
+NEEDS_TOKEN = "ARENA_NEEDS_TOKEN"
+"""In the built page, replaced by `true` or `false`; see web/index.html."""
 
 ONE_YEAR = "public, max-age=31536000, immutable"
 
 
-def dashboard_router(folder: Path = DIST) -> APIRouter:
-    """Serve the files in `folder`, and the page itself under every other path."""
+def dashboard_router(folder: Path = DIST, *, needs_token: bool = False) -> APIRouter:
+    """Serve the files in `folder`, and the page itself under every other path.
+
+    The page knows whether the API needs a token, so that it asks before its first request.
+    """
     page = BuiltPage(folder)
     router = APIRouter(include_in_schema=False)
 
@@ -37,16 +42,17 @@ def dashboard_router(folder: Path = DIST) -> APIRouter:
     @router.get(PATH + "/{view:path}")
     async def view() -> HTMLResponse:
         # The page itself finds the view that belongs to the address.
-        return _page(page.index)
+        return _page(page.index, needs_token)
 
     return router
 
 
-def _page(index: str | None) -> HTMLResponse:
+def _page(index: str | None, needs_token: bool) -> HTMLResponse:
     """The page with a fresh nonce: only styles that carry it take effect."""
     # New for each response: a known nonce would let injected styles through.
     nonce = secrets.token_urlsafe(16)
     text = (ABSENT if index is None else index).replace(PLACEHOLDER, nonce)
+    text = text.replace(NEEDS_TOKEN, "true" if needs_token else "false")
     headers = {**_headers(nonce), "Cache-Control": "no-cache"}
     return HTMLResponse(text, status_code=404 if index is None else 200, headers=headers)
 

@@ -11,12 +11,16 @@ from arena.fields import NameFilter
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get
 from arena.operations.paging import Cursor, Limit
-from arena.runs.run import Outcome, Result, ResultFilter, ResultRow, Run
+from arena.runs.run import Outcome, Result, ResultFilter, ResultOrder, ResultRow, Run
 
 TestId = Annotated[str, Field(max_length=50)]
 WhichOutcome = Annotated[
     Outcome | None,
     Field(description="Only these results; `awaiting` means not yet judged by reviewers."),
+]
+Order = Annotated[
+    ResultOrder,
+    Field(description="`test`: trials of a test side by side, tests with a failure first."),
 ]
 OnlyFlaky = Annotated[
     bool, Field(description="Only tests that passed in some trials and failed in others.")
@@ -25,7 +29,7 @@ OnlyFlaky = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultList:
-    """A page of a run's results, in the order they were recorded."""
+    """A page of a run's results."""
 
     results: list[ResultRow]
     count: int
@@ -43,7 +47,7 @@ class ResultDetails:
     test: Test
     """As it was in the run; its file may have changed since."""
     previous_id: UUID | None
-    """The result recorded before."""
+    """The result before it in the requested order."""
     next_id: UUID | None
 
 
@@ -64,17 +68,18 @@ class ResultOperations(OperationGroup):
         category: NameFilter = None,
         test_id: TestId | None = None,
         flaky: OnlyFlaky = False,
+        order: Order = "recorded",
         limit: Limit = 1000,
         cursor: Cursor = None,
     ) -> ResultList:
-        """List the results of a run, in the order they were recorded, without the outputs."""
+        """List the results of a run without the outputs, by default as they were recorded."""
         # Raises NotFound for a run of another team.
         await self.arena.runs.get(run_id, self.named_team)
         selection = ResultFilter(
             outcome=outcome, category=category, test_id=test_id, is_flaky=flaky
         )
         rows, total = await self.arena.runs.rows(
-            run_id, selection, after=paging.decode_number(cursor), limit=limit + 1
+            run_id, selection, order=order, after=paging.decode_number(cursor), limit=limit + 1
         )
         page = list(rows[:limit])
         return ResultList(
@@ -99,13 +104,14 @@ class ResultOperations(OperationGroup):
         category: NameFilter = None,
         test_id: TestId | None = None,
         flaky: OnlyFlaky = False,
+        order: Order = "recorded",
     ) -> ResultDetails:
         """One result in full, with its frozen test and its neighbours that match the filter."""
         run = await self.arena.runs.get(run_id, self.named_team)
         selection = ResultFilter(
             outcome=outcome, category=category, test_id=test_id, is_flaky=flaky
         )
-        placed = await self.arena.runs.result(run_id, result_id, selection)
+        placed = await self.arena.runs.result(run_id, result_id, selection, order)
         return ResultDetails(
             run=run,
             result=placed.result,

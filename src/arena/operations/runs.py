@@ -28,6 +28,8 @@ from arena.runs.run import (
     RunRequest,
     RunStatus,
 )
+from arena.scoring.components import Share
+from arena.scoring.intervals import Interval, share_interval
 from arena.scoring.trials import Trials
 
 PAGE = 1000
@@ -97,6 +99,8 @@ class RunDetails:
     """Only for a run with repeated tests."""
     cost_usd_per_passed_test: float | None = None
     """Null if the cost of a result is unknown."""
+    score_interval: Interval | None = None
+    """Of `score_percent`, in per cent; null until every test was executed and judged."""
 
 
 class RunOperations(OperationGroup):
@@ -236,6 +240,7 @@ class RunOperations(OperationGroup):
             categories=list(await reader.categories(run_id)),
             trials=trials,
             cost_usd_per_passed_test=_cost_per_pass(run),
+            score_interval=_score_interval(run, trials),
         )
 
     @get(
@@ -350,6 +355,17 @@ def _with_trials(results: list[Result], trials: Trials | None) -> list[Result]:
         else one
         for one in results
     ]
+
+
+def _score_interval(run: Run, trials: Trials | None) -> Interval | None:
+    if not run.total_tests or run.passed_tests + run.failed_tests < run.total_tests:
+        return None
+    if trials is None:
+        share = Share.of_counts(run.passed_tests, run.total_tests)
+    else:
+        share = Share.of_groups((test.passed, test.trials) for test in trials.tests)
+    interval = share_interval(share)
+    return interval and interval.scaled(100).rounded()
 
 
 def _cost_per_pass(run: Run) -> float | None:

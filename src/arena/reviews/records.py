@@ -79,6 +79,7 @@ async def get_case(
         truncated=row.is_truncated,
         items=items,
         agreement=reviewers_agree(items),
+        standard=row.standard,
     )
     return ReviewCase(details=details, document=row.standard)
 

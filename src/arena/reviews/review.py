@@ -1,10 +1,10 @@
 """A review, its items and the answers to them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -132,6 +132,8 @@ class ReviewDetails:
     """Whether the agent's output was truncated."""
     items: Sequence[ReviewItem]
     agreement: ReviewAgreement
+    standard: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The whole standard, of which the checklist may be a part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,9 @@ from arena.scoring.history import ExecutionStatus
 Outcome = Literal["passed", "failed", "awaiting"]
 """`awaiting`: reviewers have not judged the result yet."""
 
+ResultOrder = Literal["recorded", "test"]
+"""`test`: the trials of a test side by side; first tests with a failure, then those that await."""
+
 
 class RunStatus(StrEnum):
     """The state of a run."""
@@ -184,6 +187,8 @@ class ResultRow:
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
+    truncated: bool = False
+    """Whether the agent's output was cut because it was too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

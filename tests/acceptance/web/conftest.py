@@ -135,6 +135,12 @@ class Visit:
         self.page.set_viewport_size(look.options["viewport"])
         self.page.emulate_media(color_scheme=look.scheme)
 
+    def stretch(self, height: int) -> None:
+        """Make the window higher: rows of a long list that are out of sight are not rendered."""
+        size = self.page.viewport_size
+        assert size is not None
+        self.page.set_viewport_size({"width": size["width"], "height": height})
+
     def check_no_overflow(self) -> None:
         """The page never scrolls sideways."""
         page, window = self.page.evaluate(WIDTHS)

@@ -66,6 +66,33 @@ def test_a_run_opens_from_disk_and_is_filtered(shell: Shell, page: Page, tmp_pat
     assert (len(whole["results"]), len(whole["tests"])) == (24, 24)
 
 
+def test_trials_are_grouped_and_labelled_and_standards_are_readable(
+    shell: Shell, page: Page, tmp_path: Path
+):
+    done = shell.arena("report", run_of(shell, "coin"), "--html", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    page.goto((tmp_path / "index.html").as_uri())
+    names = page.locator("summary .quiet:not(.why):not(.took)").all_inner_texts()
+    expected = [f"coin_{test} · trial {trial}" for test in (1, 2) for trial in range(1, 7)]
+    assert [name.strip() for name in names] == expected
+    page.locator("summary").first.click()
+    result = page.locator("details").first
+    expect(result.get_by_role("heading", name="Standard")).to_be_visible()
+    expect(result.locator("dl").get_by_role("listitem")).to_have_text("heads")
+    check(page)
+
+
+def test_a_cut_answer_is_marked(shell: Shell, page: Page, tmp_path: Path):
+    done = shell.arena("report", run_of(shell, "hostile"), "--html", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    page.goto((tmp_path / "index.html").as_uri())
+    long = page.locator("details").filter(has_text="hostile_long")
+    expect(long.locator("summary .cut")).to_have_text("cut")
+    long.locator("summary").click()
+    expect(long.get_by_text("Cut: the answer was longer")).to_be_visible()
+    expect(page.locator("summary .cut")).to_have_count(1)
+
+
 def test_text_from_agents_is_escaped(shell: Shell, page: Page, tmp_path: Path):
     done = shell.arena("report", run_of(shell, "hostile"), "--html", str(tmp_path))
     assert done.returncode == 0, done.stderr

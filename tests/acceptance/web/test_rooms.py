@@ -246,7 +246,7 @@ def test_a_task_links_to_its_content(visit: Visit):
     page = visit.go("/market/tasks/1")
     content = page.get_by_role("region", name="Content")
     for place, link, text in (
-        ("Task", "Standard", '"def"'),
+        ("Standard", "Standard", '"def"'),
         ("Submission", "Result", "def deepMerge(a, b)"),
         ("Verdict", "Reason", "It merges."),
     ):

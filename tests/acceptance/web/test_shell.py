@@ -88,6 +88,35 @@ def test_an_unknown_address_shows_page_not_found(visit: Visit):
     expect(page.get_by_role("heading", level=1, name="Agents")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/agents",
+        "/agents/scribe/more",
+        "/benchmarks/more",
+        "/runs",
+        "/runs/a/results",
+        "/runs/a/results/b/c",
+        "/leaderboard/more",
+        "/compare/more",
+        "/catalog/no/such/page",
+        "/catalog/tests",
+        "/catalog/tests/word_01/more",
+        "/reviews/a/b",
+        "/market/no-such-page",
+        "/market/tasks",
+        "/market/tasks/1/more",
+        "/market/content",
+        "/judges/more",
+        "/teams/red/catalog/more",
+    ],
+)
+def test_an_unknown_address_below_a_page_is_not_found(passing_visit: Visit, path: str):
+    page = passing_visit.go(path)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
+    expect(page).to_have_title("Page not found · Arena")
+
+
 def test_an_open_connection_is_shown_as_live(visit: Visit, server: httpx2.Client):
     page = visit.go()
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()

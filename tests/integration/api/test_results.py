@@ -63,6 +63,61 @@ async def test_flaky_tests_are_those_that_passed_and_failed(
     assert (await api.get(path.format(steady), params={"flaky": True})).json()["total"] == 0
 
 
+async def test_trials_of_a_test_are_side_by_side_and_failures_first(
+    mixed: None, api: httpx2.AsyncClient, path: str
+):
+    run_id = await executed(api, trials=3)
+    by_test = {"order": "test"}
+    whole = (await api.get(path.format(run_id), params=by_test)).json()["results"]
+    places = [(row["test_id"], row["trial"]) for row in whole]
+    assert places[:3] == [("lost_00002", trial) for trial in (1, 2, 3)]
+    assert [trial for _, trial in places] == [1, 2, 3] * 8
+    assert [row["passed"] for row in whole] == [False] * 3 + [True] * 21
+    # Page by page, and from each result to the next, the order is the same.
+    paged: list[str] = []
+    query: dict[str, Any] = {**by_test, "limit": 5}
+    while query.get("cursor", "") is not None:
+        page = (await api.get(path.format(run_id), params=query)).json()
+        paged += [row["id"] for row in page["results"]]
+        query["cursor"] = page["next_cursor"]
+    assert paged == [row["id"] for row in whole]
+    for number in (0, 2, 3, 23):
+        found = (await api.get(f"{path.format(run_id)}/{paged[number]}", params=by_test)).json()
+        assert found["previous_id"] == (paged[number - 1] if number else None)
+        assert found["next_id"] == (paged[number + 1] if number < 23 else None)
+    failed = {**by_test, "outcome": "failed"}
+    last = (await api.get(f"{path.format(run_id)}/{paged[2]}", params=failed)).json()
+    assert (last["previous_id"], last["next_id"]) == (paged[1], None)
+
+
+@pytest.fixture
+def wordy(settings: Any) -> None:
+    """An agent whose answer is too long, and one whose answer is short."""
+    for agent, words in (("endless", 200_000), ("brief", 1)):
+        write_agent(settings.home / "agents", agent, f"return 'WORD1 ' * {words}")
+        write_tests(settings.home / "benchmarks" / f"{agent}.yaml", count=1, agents=[agent])
+
+
+async def test_a_cut_answer_is_marked_in_the_list(wordy: None, api: httpx2.AsyncClient, path: str):
+    for agent in ("endless", "brief"):
+        run_id = await executed(api, agent_id=agent)
+        rows = (await api.get(path.format(run_id))).json()["results"]
+        assert [row["truncated"] for row in rows] == [agent == "endless"]
+
+
+async def test_a_run_has_the_interval_of_its_score(mixed: None, api: httpx2.AsyncClient):
+    run_id = await executed(api)
+    details = (await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})).json()
+    assert details["run"]["score_percent"] == 87.5
+    interval = details["score_interval"]
+    assert (interval["low"], interval["high"], interval["method"]) == (52.91, 97.76, "wilson")
+    # Trials of one test are not independent: three of each do not narrow it as three times as
+    # many tests would.
+    run_id = await executed(api, trials=3)
+    again = (await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})).json()
+    assert (again["score_interval"]["low"], again["score_interval"]["high"]) == (52.91, 97.76)
+
+
 async def test_a_run_shows_each_category(mixed: None, api: httpx2.AsyncClient):
     run_id = await executed(api)
     details = await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})

@@ -27,9 +27,9 @@ def dist(tmp_path: Path) -> Path:
     return folder
 
 
-def client_of(folder: Path) -> httpx2.AsyncClient:
+def client_of(folder: Path, *, needs_token: bool = False) -> httpx2.AsyncClient:
     app = FastAPI()
-    app.include_router(dashboard_router(folder))
+    app.include_router(dashboard_router(folder, needs_token=needs_token))
     return httpx2.AsyncClient(base_url="http://localhost", transport=httpx2.ASGITransport(app))
 
 
@@ -50,6 +50,14 @@ async def test_every_view_is_the_page(client: httpx2.AsyncClient, path: str):
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-cache"
     assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(("needs_token", "word"), [(True, "true"), (False, "false")])
+async def test_the_page_knows_whether_a_token_is_needed(dist: Path, needs_token: bool, word: str):
+    (dist / "index.html").write_text('<meta name="arena-needs-token" content="ARENA_NEEDS_TOKEN">')
+    async with client_of(dist, needs_token=needs_token) as client:
+        answer = await client.get("/agent-dashboard")
+    assert f'content="{word}"' in answer.text
 
 
 async def test_the_policy_allows_only_own_scripts_and_styles_with_a_fresh_nonce(

@@ -35,6 +35,26 @@ def read(markup: str) -> Reader:
     return reader
 
 
+@pytest.mark.parametrize(
+    "emoji",
+    [
+        "👨\u200d👩\u200d👧\u200d👦",
+        "👩🏽\u200d💻",
+        "🧑\u200d🤝\u200d🧑",
+        "🏳\ufe0f\u200d🌈",
+        "❤\u200d🔥",  # without its variation selector
+        "🤷🏿\u200d♀\ufe0f",
+    ],
+)
+def test_emoji_of_several_characters_are_whole(emoji: str):
+    assert untrusted(emoji) == f"<bdi>{emoji}</bdi>"
+
+
+@pytest.mark.parametrize("text", ["a\u200db", "👩\u200d", "👩\u200d👩", "💻\u200d👩", "\u200d💻"])
+def test_a_joiner_that_joins_no_known_emoji_is_marked(text: str):
+    assert read(untrusted(text)).text.count("U+200D") == 1
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_a_text_brings_no_tag_but_its_own_marks(text: str):
     reader = read(untrusted(text))

@@ -13,3 +13,17 @@ export function useContent(cid: string) {
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** The same as text; undefined while it loads, and if it is not text. */
+export function useText(cid: string) {
+  const { data, error, isPending } = useContent(cid);
+  return { text: data && textOf(data), error, isPending };
+}
+
+export function textOf(data: ArrayBuffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(data);
+  } catch {
+    return undefined;
+  }
+}

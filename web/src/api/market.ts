@@ -1,4 +1,10 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useTeam } from "../app/team";
 import { dataOf } from "./client";
 import { keys } from "./keys";
@@ -58,5 +64,36 @@ export function useBalances() {
   return useQuery({
     queryKey: [...keys.market(team), "balances"],
     queryFn: () => dataOf(api.GET("/api/ledger/balance")),
+  });
+}
+
+export type TaskAction =
+  | { move: "assign"; agent: string }
+  | { move: "cancel" }
+  | { move: "expire" }
+  | { move: "settle" };
+
+/** What its poster does with a task, and what anyone may do once its time is over. */
+export function useTaskAction(task: Schemas["Task"]) {
+  const { team, api } = useTeam();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (action: TaskAction): Promise<unknown> => {
+      const params = { path: { task_id: task.id } };
+      const by = task.poster;
+      switch (action.move) {
+        case "assign":
+          return dataOf(
+            api.POST("/api/tasks/{task_id}/assign", { params, body: { by, agent: action.agent } }),
+          );
+        case "cancel":
+          return dataOf(api.POST("/api/tasks/{task_id}/cancel", { params, body: { by } }));
+        case "expire":
+          return dataOf(api.POST("/api/tasks/{task_id}/expire", { params, body: {} }));
+        case "settle":
+          return dataOf(api.POST("/api/tasks/{task_id}/settle", { params, body: {} }));
+      }
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.market(team) }),
   });
 }

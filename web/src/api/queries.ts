@@ -15,6 +15,8 @@ export type RunStatus = Schemas["Run"]["status"];
 
 /** Results per page: enough to fill any window, few enough to load fast. */
 const PAGE = 500;
+/** The trials of a test side by side, tests with a failure first. */
+const ORDER = "test";
 
 export function useAgents() {
   const { api } = useTeam();
@@ -78,7 +80,10 @@ export function useResults(runId: string, filter: ResultFilter) {
     queryFn: ({ pageParam }) =>
       dataOf(
         api.GET("/api/benchmarks/runs/{run_id}/results", {
-          params: { path: { run_id: runId }, query: { ...filter, limit: PAGE, cursor: pageParam } },
+          params: {
+            path: { run_id: runId },
+            query: { ...filter, order: ORDER, limit: PAGE, cursor: pageParam },
+          },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -95,7 +100,10 @@ export function useResult(runId: string, resultId: string, filter: ResultFilter)
     queryFn: () =>
       dataOf(
         api.GET("/api/benchmarks/runs/{run_id}/results/{result_id}", {
-          params: { path: { run_id: runId, result_id: resultId }, query: { ...filter } },
+          params: {
+            path: { run_id: runId, result_id: resultId },
+            query: { ...filter, order: ORDER },
+          },
         }),
       ),
     // Recorded results do not change.

@@ -381,7 +381,7 @@ export interface paths {
         };
         /**
          * List Results
-         * @description List the results of a run, in the order they were recorded, without the outputs.
+         * @description List the results of a run without the outputs, by default as they were recorded.
          */
         get: operations["list_results"];
         put?: never;
@@ -3070,7 +3070,7 @@ export interface components {
             test: components["schemas"]["Test"];
             /**
              * Previous Id
-             * @description The result recorded before.
+             * @description The result before it in the requested order.
              */
             previous_id: string | null;
             /** Next Id */
@@ -3078,7 +3078,7 @@ export interface components {
         };
         /**
          * ResultList
-         * @description A page of a run's results, in the order they were recorded.
+         * @description A page of a run's results.
          */
         ResultList: {
             /** Results */
@@ -3136,6 +3136,12 @@ export interface components {
             output_tokens: number | null;
             /** Cost Usd */
             cost_usd: number | null;
+            /**
+             * Truncated
+             * @description Whether the agent's output was cut because it was too long.
+             * @default false
+             */
+            truncated: boolean;
         };
         /**
          * Review
@@ -3270,6 +3276,13 @@ export interface components {
             /** Items */
             items: components["schemas"]["ReviewItem"][];
             agreement: components["schemas"]["ReviewAgreement"];
+            /**
+             * Standard
+             * @description The whole standard, of which the checklist may be a part.
+             */
+            standard: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ReviewItem
@@ -3581,6 +3594,8 @@ export interface components {
              * @description Null if the cost of a result is unknown.
              */
             cost_usd_per_passed_test: number | null;
+            /** @description Of `score_percent`, in per cent; null until every test was executed and judged. */
+            score_interval: components["schemas"]["Interval"] | null;
         };
         /**
          * RunError
@@ -7676,7 +7691,13 @@ export interface operations {
                      *         }
                      *       ],
                      *       "trials": null,
-                     *       "cost_usd_per_passed_test": 0
+                     *       "cost_usd_per_passed_test": 0,
+                     *       "score_interval": {
+                     *         "low": 64.61,
+                     *         "high": 98.51,
+                     *         "method": "wilson",
+                     *         "confidence": 0.95
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["RunDetails"];
@@ -8089,6 +8110,8 @@ export interface operations {
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
+                /** @description `test`: trials of a test side by side, tests with a failure first. */
+                order?: "recorded" | "test";
                 /** @description Maximum number. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
@@ -8131,7 +8154,8 @@ export interface operations {
                      *           "duration_seconds": 1.5,
                      *           "input_tokens": 732,
                      *           "output_tokens": 79,
-                     *           "cost_usd": 0
+                     *           "cost_usd": 0,
+                     *           "truncated": false
                      *         }
                      *       ],
                      *       "count": 1,
@@ -8248,6 +8272,8 @@ export interface operations {
                 test_id?: string | null;
                 /** @description Only tests that passed in some trials and failed in others. */
                 flaky?: boolean;
+                /** @description `test`: trials of a test side by side, tests with a failure first. */
+                order?: "recorded" | "test";
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
             };
@@ -12219,6 +12245,13 @@ export interface operations {
                      *             "kappa": null
                      *           }
                      *         ]
+                     *       },
+                     *       "standard": {
+                     *         "type": "checklist",
+                     *         "items": [
+                     *           "Names the cause",
+                     *           "Says what to do next"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -12438,6 +12471,13 @@ export interface operations {
                      *             "agreed": 1,
                      *             "kappa": null
                      *           }
+                     *         ]
+                     *       },
+                     *       "standard": {
+                     *         "type": "checklist",
+                     *         "items": [
+                     *           "Names the cause",
+                     *           "Says what to do next"
                      *         ]
                      *       }
                      *     }

@@ -14,3 +14,8 @@ export function authorization(): Record<string, string> {
   const token = storedToken();
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
+
+/** Whether a text can be a token: what a header cannot hold is none. */
+export function isSendable(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
+}

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy } from "react";
 import { Route, Switch } from "wouter";
 import { ProblemError } from "../api/problem";
+import { AccessProvider } from "./access";
 import { LiveProvider } from "./live";
 import { NotFoundPage } from "./NotFoundPage";
 import { Shell } from "./Shell";
@@ -41,24 +42,26 @@ export function App() {
   return (
     <QueryClientProvider client={queries}>
       <TeamProvider>
-        <LiveProvider>
-          <Shell>
-            <Switch>
-              <Route path="/" component={AgentsPage} />
-              <Route path="/agents/:agentId" component={AgentPage} />
-              <Route path="/benchmarks" component={BenchmarksPage} />
-              <Route path="/runs/:runId" component={RunPage} />
-              <Route path="/runs/:runId/results/:resultId" component={ResultPage} />
-              <Route path="/leaderboard" component={LeaderboardPage} />
-              <Route path="/compare" component={ComparePage} />
-              <Route path="/catalog/*?" component={CatalogPage} />
-              <Route path="/reviews/*?" component={ReviewsPage} />
-              <Route path="/market/*?" component={MarketPage} />
-              <Route path="/judges/*?" component={JudgesPage} />
-              <Route component={NotFoundPage} />
-            </Switch>
-          </Shell>
-        </LiveProvider>
+        <AccessProvider>
+          <LiveProvider>
+            <Shell>
+              <Switch>
+                <Route path="/" component={AgentsPage} />
+                <Route path="/agents/:agentId" component={AgentPage} />
+                <Route path="/benchmarks" component={BenchmarksPage} />
+                <Route path="/runs/:runId" component={RunPage} />
+                <Route path="/runs/:runId/results/:resultId" component={ResultPage} />
+                <Route path="/leaderboard" component={LeaderboardPage} />
+                <Route path="/compare" component={ComparePage} />
+                <Route path="/catalog/*?" component={CatalogPage} />
+                <Route path="/reviews/*?" component={ReviewsPage} />
+                <Route path="/market/*?" component={MarketPage} />
+                <Route path="/judges" component={JudgesPage} />
+                <Route component={NotFoundPage} />
+              </Switch>
+            </Shell>
+          </LiveProvider>
+        </AccessProvider>
       </TeamProvider>
     </QueryClientProvider>
   );

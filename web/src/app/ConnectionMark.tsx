@@ -1,3 +1,4 @@
+import { useAccess } from "./access";
 import classes from "./ConnectionMark.module.css";
 import { useConnection } from "./live";
 
@@ -12,7 +13,9 @@ const WORDS = {
 
 /** Whether the page is receiving updates. */
 export function ConnectionMark() {
+  const { isOpen } = useAccess();
   const connection = useConnection();
+  if (!isOpen) return null;
   const { label, description } = WORDS[connection];
   return (
     <span role="status" className={classes.mark} data-state={connection} title={description}>

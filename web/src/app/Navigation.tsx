@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import classes from "./Navigation.module.css";
 
@@ -19,6 +19,7 @@ export function Navigation() {
   const isAt = (href: string) =>
     href === "/" ? location === "/" : location === href || location.startsWith(`${href}/`);
   const nav = useRef<HTMLElement>(null);
+  const more = useMore(nav);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the page changes
   useEffect(() => {
     // On a narrow screen the current tab may be out of sight. Not scrollIntoView: it also makes the
@@ -31,7 +32,7 @@ export function Navigation() {
     nav.current.scrollLeft += box.left + box.width / 2 - (view.left + view.width / 2);
   }, [location]);
   return (
-    <nav ref={nav} aria-label="Main" className={classes.nav}>
+    <nav ref={nav} aria-label="Main" className={classes.nav} data-more={more}>
       <ul className={classes.tabs}>
         {TABS.map(({ href, label, also }) => (
           <li key={href}>
@@ -47,4 +48,29 @@ export function Navigation() {
       </ul>
     </nav>
   );
+}
+
+type More = "" | "left" | "right" | "both";
+
+/** Behind which edges of a scroll area there is more. */
+function useMore(area: RefObject<HTMLElement | null>): More {
+  const [more, setMore] = useState<More>("");
+  useEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    const look = () => {
+      const { scrollLeft, scrollWidth, clientWidth } = element;
+      const isLeft = scrollLeft > 1;
+      const isRight = scrollLeft + clientWidth < scrollWidth - 1;
+      setMore(isLeft && isRight ? "both" : isLeft ? "left" : isRight ? "right" : "");
+    };
+    const sizes = new ResizeObserver(look);
+    sizes.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      sizes.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [area]);
+  return more;
 }

@@ -1,10 +1,8 @@
 import { Button, Popover, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { dataOf } from "../api/client";
-import { keys } from "../api/keys";
 import { Check, ChevronDown, People } from "../ui/icons";
+import { useAccess } from "./access";
 import classes from "./TeamChooser.module.css";
 import { baseOf, useTeam } from "./team";
 
@@ -12,12 +10,12 @@ const LONGEST = 100;
 
 /** Whose agents, runs and scores are shown; the choice is part of the address. */
 export function TeamChooser() {
-  const { team, api } = useTeam();
+  const { team } = useTeam();
+  const { isOpen: isAllowed, teams: known } = useAccess();
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
   const [isOpen, setOpen] = useState(false);
-  const { data } = useQuery({ queryKey: keys.teams, queryFn: () => dataOf(api.GET("/api/teams")) });
-  const teams = [...new Set([...(data?.teams ?? []), team])].sort();
+  const teams = [...new Set([...(known?.teams ?? []), team])].sort();
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -25,6 +23,7 @@ export function TeamChooser() {
     setTyped("");
     if (typed.trim()) navigate(`~${baseOf(typed.trim())}`);
   };
+  if (!isAllowed) return null;
   return (
     <Popover
       opened={isOpen}
@@ -64,7 +63,7 @@ export function TeamChooser() {
             </li>
           ))}
         </ul>
-        {data?.is_local && (
+        {known?.is_local && (
           <form onSubmit={submit}>
             <TextInput
               mt="xs"

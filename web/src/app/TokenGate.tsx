@@ -1,41 +1,35 @@
-import { Button, Paper, PasswordInput, Stack, Text, Title } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Alert, Button, Paper, PasswordInput, Stack, Text, Title } from "@mantine/core";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { dataOf } from "../api/client";
-import { keys } from "../api/keys";
-import { asProblem } from "../api/problem";
-import { storedToken, storeToken } from "../api/token";
+import { Warning } from "../ui/icons";
+import { Loading } from "../ui/Loading";
+import { useAccess } from "./access";
 import { baseOf, useTeam } from "./team";
 
 /** Shows the pages, or asks for a token if the server requires one. */
 export function TokenGate({ children }: { children: ReactNode }) {
-  const { team, api } = useTeam();
+  const { team } = useTeam();
+  const { isOpen, teams } = useAccess();
   const [, navigate] = useLocation();
-  const { data, error } = useQuery({
-    queryKey: keys.teams,
-    queryFn: () => dataOf(api.GET("/api/teams")),
-  });
   // A token is for one team; the address may name another.
-  const only = data && !data.is_local ? data.teams[0] : undefined;
+  const only = teams && !teams.is_local ? teams.teams[0] : undefined;
   const elsewhere = only !== undefined && only !== team ? only : undefined;
   useEffect(() => {
     if (elsewhere !== undefined) navigate(`~${baseOf(elsewhere)}`, { replace: true });
   }, [elsewhere, navigate]);
 
-  const problem = error ? asProblem(error) : null;
-  if (problem?.status === 401) return <TokenForm wasRefused={storedToken() !== null} />;
+  if (!isOpen) return <TokenForm />;
   return elsewhere === undefined ? children : null;
 }
 
-function TokenForm({ wasRefused }: { wasRefused: boolean }) {
-  const queries = useQueryClient();
+function TokenForm() {
+  const { isChecking, wasRefused, signIn } = useAccess();
   const [token, setToken] = useState("");
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    storeToken(token.trim());
-    void queries.resetQueries();
+    signIn(token.trim());
   };
+  if (isChecking && !token) return <Loading what="your team" />;
   return (
     <Paper withBorder p="xl" maw={480} mx="auto" mt="xl">
       <form onSubmit={submit}>
@@ -43,6 +37,11 @@ function TokenForm({ wasRefused }: { wasRefused: boolean }) {
           <Title order={1} size="h3">
             This server needs a token
           </Title>
+          {wasRefused && (
+            <Alert role="alert" color="red" variant="light" icon={<Warning />}>
+              The server does not accept this token. Check it for typos, or ask for another.
+            </Alert>
+          )}
           <Text>
             Ask its operator: tokens are set in <code>ARENA_TOKENS</code>. The token is kept in this
             tab only.
@@ -50,12 +49,16 @@ function TokenForm({ wasRefused }: { wasRefused: boolean }) {
           <PasswordInput
             label="Token"
             required
+            // The page asks for nothing else.
+            autoFocus
             autoComplete="off"
             value={token}
-            error={wasRefused ? "The server does not accept this token." : undefined}
+            error={wasRefused}
             onChange={(event) => setToken(event.currentTarget.value)}
           />
-          <Button type="submit">Sign in</Button>
+          <Button type="submit" loading={isChecking}>
+            Sign in
+          </Button>
         </Stack>
       </form>
     </Paper>

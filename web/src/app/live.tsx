@@ -1,6 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { eventsOf, type ServerEvent } from "../api/events";
+import { keys } from "../api/keys";
+import { asProblem } from "../api/problem";
+import { useAccess } from "./access";
 import { EventBatch, type Progress } from "./eventBatch";
 import { useTeam } from "./team";
 
@@ -33,11 +36,13 @@ export function useProgress(runId: string): Progress | undefined {
  */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const { team } = useTeam();
+  const { isOpen } = useAccess();
   const queries = useQueryClient();
   const [connection, setConnection] = useState<Connection>("connecting");
   const [progress, setProgress] = useState<ReadonlyMap<string, Progress>>(new Map());
 
   useEffect(() => {
+    if (!isOpen) return;
     const batch = new EventBatch((progresses, stale) => {
       if (progresses.size) setProgress((known) => new Map([...known, ...progresses]));
       for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
@@ -51,12 +56,14 @@ export function LiveProvider({ children }: { children: ReactNode }) {
           if (now === "live" && before === "lost") void queries.invalidateQueries();
           return now;
         }),
+      // The token is no longer valid: the access check finds out and asks for another.
+      () => void queries.invalidateQueries({ queryKey: keys.teams }),
     );
     return () => {
       stop();
       batch.stop();
     };
-  }, [team, queries]);
+  }, [team, queries, isOpen]);
 
   return <LiveContext value={{ connection, progress }}>{children}</LiveContext>;
 }
@@ -66,6 +73,7 @@ function keepListening(
   team: string,
   hear: (event: ServerEvent) => void,
   tell: (connection: Connection) => void,
+  onRefused: () => void,
 ): () => void {
   const path = `/api/events?team_id=${encodeURIComponent(team)}`;
   let stopped = false;
@@ -84,8 +92,9 @@ function keepListening(
     };
     try {
       for await (const event of eventsOf(path, current.signal, sign)) hear(event);
-    } catch {
+    } catch (thrown) {
       // Whatever the cause: wait, then reconnect.
+      if (asProblem(thrown).status === 401) onRefused();
     } finally {
       window.clearTimeout(silence);
     }

@@ -1,9 +1,11 @@
 import { AxisBottom } from "@visx/axis";
 import { scaleLinear } from "@visx/scale";
 import { Circle, Line } from "@visx/shape";
+import { marked } from "../ui/marks";
 import { signed } from "../ui/numbers";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
+import { Labels } from "./Labels";
 
 export interface DifferenceRow {
   key: string;
@@ -44,12 +46,12 @@ export function DifferenceChart({ rows, label }: { rows: DifferenceRow[]; label:
             ))}
             {rows.map((row, index) => (
               <g key={row.key} transform={`translate(0 ${index * ROW})`}>
-                <text x={SIDE} y={14} className={classes.name}>
-                  {row.name}
-                </text>
-                <text x={width - SIDE} y={14} textAnchor="end" className={classes.value}>
-                  {signed(row.value)}
-                </text>
+                <Labels
+                  name={marked(row.name)}
+                  value={signed(row.value)}
+                  width={width}
+                  side={SIDE}
+                />
                 {row.interval && (
                   <Line
                     from={{ x: x(row.interval.low), y: 30 }}

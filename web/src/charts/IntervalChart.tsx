@@ -5,6 +5,7 @@ import { marked } from "../ui/marks";
 import { range, score } from "../ui/numbers";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
+import { Labels } from "./Labels";
 
 export interface IntervalRow {
   key: string;
@@ -39,13 +40,16 @@ export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: str
             ))}
             {rows.map((row, index) => (
               <g key={row.key} transform={`translate(0 ${index * ROW})`}>
-                <text x={SIDE} y={14} className={classes.name}>
-                  {marked(row.name)}
-                </text>
-                <text x={width - SIDE} y={14} textAnchor="end" className={classes.value}>
-                  {score(row.value)}
-                  {width > NARROW && ` (${range(row.interval)})`}
-                </text>
+                <Labels
+                  name={marked(row.name)}
+                  value={
+                    width > NARROW && row.interval
+                      ? `${score(row.value)} (${range(row.interval)})`
+                      : score(row.value)
+                  }
+                  width={width}
+                  side={SIDE}
+                />
                 {row.interval && (
                   <Line
                     from={{ x: x(row.interval.low), y: 28 }}

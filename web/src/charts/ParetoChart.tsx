@@ -4,6 +4,7 @@ import { Circle, Line, LinePath } from "@visx/shape";
 import { dollars } from "../ui/numbers";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
+import { VALUE, widthOf } from "./fitted";
 
 export interface CostPoint {
   key: string;
@@ -19,8 +20,6 @@ const RIGHT = 24;
 const TOP = 20;
 const BOTTOM = 46;
 const TICKS = [0, 25, 50, 75, 100];
-/** The approximate width of a letter, in pixels. */
-const LETTER = 7;
 
 /** Accuracy against cost; the line is the Pareto front. */
 export function ParetoChart({ points, label }: { points: CostPoint[]; label: string }) {
@@ -55,7 +54,9 @@ export function ParetoChart({ points, label }: { points: CostPoint[]; label: str
                 cy={y(point.accuracy)}
                 r={point.isFront ? 7 : 5.5}
                 className={point.isFront ? classes.best : classes.faint}
-              />
+              >
+                <title>{point.name}</title>
+              </Circle>
             ))}
             {places.map(({ key, name, left, top, anchor }) => (
               <text key={key} x={left} y={top} textAnchor={anchor} className={classes.value}>
@@ -116,7 +117,7 @@ function named(
   const placed: (Place & { from: number; to: number })[] = [];
   for (const point of [...points].sort((a, b) => Number(b.isFront) - Number(a.isFront))) {
     const [left, top] = at(point);
-    const long = point.name.length * LETTER;
+    const long = widthOf(point.name, VALUE);
     const isRight = left + 12 + long < width;
     const from = isRight ? left + 12 : left - 12 - long;
     const here = { from, to: from + long, top: top - 8 };

@@ -3,6 +3,7 @@ import { scaleLinear, scalePoint } from "@visx/scale";
 import { Circle, Line, LinePath } from "@visx/shape";
 import classes from "./charts.module.css";
 import { Frame } from "./Frame";
+import { fitted, VALUE, widthOf } from "./fitted";
 
 export interface VersionPoint {
   version: string;
@@ -29,6 +30,7 @@ export function VersionChart({ points, label }: { points: VersionPoint[]; label:
         });
         const y = scaleLinear({ domain: [0, 100], range: [HEIGHT - BOTTOM, TOP] });
         const left = (point: VersionPoint) => x(point.version) ?? 0;
+        const named = names(points.map(left), points, width);
         return (
           <>
             {TICKS.map((tick) => (
@@ -76,6 +78,8 @@ export function VersionChart({ points, label }: { points: VersionPoint[]; label:
             <AxisBottom
               top={HEIGHT - BOTTOM}
               scale={x}
+              tickValues={[...named.keys()]}
+              tickFormat={(version) => named.get(version) ?? ""}
               hideAxisLine
               hideTicks
               tickLabelProps={{ className: classes.tick, textAnchor: "middle", dy: 6 }}
@@ -85,4 +89,25 @@ export function VersionChart({ points, label }: { points: VersionPoint[]; label:
       }}
     </Frame>
   );
+}
+
+const GAP = 10;
+/** A longer name of a version is shortened. */
+const LONGEST = 110;
+
+/** The versions that are named below the axis, as many as fit; the newest is always among them. */
+function names(places: number[], points: VersionPoint[], width: number): Map<string, string> {
+  const longest = Math.max(...points.map(({ version }) => widthOf(version, VALUE)));
+  const label = Math.min(longest, LONGEST, width / 2);
+  const apart = points.length > 1 ? (places[1] ?? 0) - (places[0] ?? 0) : width;
+  const every = Math.max(1, Math.ceil((label + GAP) / apart));
+  const named = new Map<string, string>();
+  points.forEach(({ version }, index) => {
+    if ((points.length - 1 - index) % every !== 0) return;
+    // A name is centred below its point and must not leave the chart.
+    const place = places[index] ?? 0;
+    const room = Math.min(label, 2 * place, 2 * (width - place));
+    named.set(version, fitted(version, room, VALUE));
+  });
+  return named;
 }

@@ -1,13 +1,18 @@
 import classes from "./Bar.module.css";
 
-/** How much of a whole passed: a small bar, for the eye only; the number stands beside it. */
-export function Bar({ share }: { share: number }) {
+interface BarProps {
+  passed: number;
+  failed: number;
+  total: number;
+}
+
+/** How much of a whole passed and failed: for the eye only; the numbers stand beside it. */
+export function Bar({ passed, failed, total }: BarProps) {
+  const width = (part: number) => ({ width: `${total > 0 ? (part / total) * 100 : 0}%` });
   return (
     <span className={classes.bar} aria-hidden>
-      <span
-        className={classes.filled}
-        style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }}
-      />
+      <span className={classes.passed} style={width(passed)} />
+      <span className={classes.failed} style={width(failed)} />
     </span>
   );
 }

@@ -30,6 +30,11 @@ const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}])\1*/gu;
 
+/** Parts of an emoji that is made of several: joined by U+200D, or a flag spelled with tags. */
+const JOINED =
+  /\p{Extended_Pictographic}\ufe0f?\p{EMod}?(?:\u200d\p{Extended_Pictographic}\ufe0f?\p{EMod}?)+|\p{Extended_Pictographic}[\u{e0020}-\u{e007f}]+/gu;
+const KNOWN = /^\p{RGI_Emoji}$/v;
+
 /** A text of many marks is not worth as many elements: the rest are written into the text. */
 const MOST_MARKS = 2_000;
 
@@ -43,8 +48,10 @@ export interface Piece {
 /** A text in pieces: what can be shown as it is, and marks for what cannot be seen. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
+  const emoji = emojiIn(text);
   let end = 0;
   for (const match of text.matchAll(UNSEEN)) {
+    if (emoji.has(match.index)) continue;
     if (found.length > 2 * MOST_MARKS) {
       found.push({ text: marked(text.slice(end)), at: end });
       return found;
@@ -59,7 +66,31 @@ export function pieces(text: string): Piece[] {
 
 /** A text on one line where nothing can be marked up: the marks stand in it as words. */
 export function marked(text: string): string {
-  return text.replace(UNSEEN, (unseen) => label(unseen));
+  const emoji = emojiIn(text);
+  return text.replace(UNSEEN, (unseen, _one, at: number) =>
+    emoji.has(at) ? unseen : label(unseen),
+  );
+}
+
+/**
+ * Where characters are that cannot be seen but belong to an emoji, such as the joiners of a family.
+ * Only sequences that Unicode recommends: elsewhere a joiner could hide something.
+ */
+function emojiIn(text: string): Set<number> {
+  const places = new Set<number>();
+  for (const { 0: sequence, index } of text.matchAll(JOINED)) {
+    if (!KNOWN.test(sequence) && !KNOWN.test(qualified(sequence))) continue;
+    for (const part of sequence.matchAll(UNSEEN)) places.add(index + part.index);
+  }
+  return places;
+}
+
+/** A sequence with every variation selector: many programs leave them out. */
+function qualified(sequence: string): string {
+  return sequence
+    .split("\u200d")
+    .map((part) => part.replace(/^(\P{Emoji_Presentation})(?![\ufe0f\p{EMod}])/u, "$1\ufe0f"))
+    .join("\u200d");
 }
 
 function code(unseen: string): string {

@@ -13,6 +13,7 @@ from importlib import resources
 
 from arena import __version__
 from arena.clock import now
+from arena.dashboard.report.emoji import JOINED
 from arena.text import to_unicode
 
 UNSEEN = re.compile(
@@ -58,7 +59,10 @@ def untrusted(text: str) -> Html:
     """Untrusted text: isolated from its line, with invisible characters made visible."""
     pieces: list[str] = []
     end = 0
+    emoji = {place for found in JOINED.finditer(text) for place in range(*found.span())}
     for found in UNSEEN.finditer(text):
+        if found.start() in emoji:
+            continue
         pieces.append(escaped(text[end : found.start()]))
         pieces.append(_mark(found[0]))
         end = found.end()

@@ -1,7 +1,7 @@
 """The pages: a run with each result and its evidence, and the leaderboard."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from arena.dashboard.report.markup import (
     search_field,
     untrusted,
 )
+from arena.dashboard.report.standard import standard
 from arena.errors import InvalidInput
 from arena.files import write_atomically
 from arena.operations.runs import RunDetails
@@ -39,6 +40,9 @@ REASON_CHARACTERS = 160
 
 OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
 """None: reviewers have not judged it yet."""
+
+RANKS = {False: 0, None: 1, True: 2}
+"""The order of outcomes: what needs attention comes first."""
 
 COLUMNS = (
     "Rank",
@@ -87,6 +91,7 @@ def run_page(report: RunReport, data_name: str) -> str:
         run.status if run.is_full else f"{run.status}, partial run",
         f" · {run.id}",
     )
+    has_trials = any(result.trial > 1 for result in report.results)
     categories = sorted({result.category for result in report.results})
     outcomes = sorted({OUTCOMES[result.passed] for result in report.results})
     bar = filter_bar(
@@ -99,9 +104,23 @@ def run_page(report: RunReport, data_name: str) -> str:
         _errors(report.details),
         element("h2", "Results"),
         bar if report.results else element("p", "There are no results yet."),
-        *(_result(result, report.tests.get(result.test_id)) for result in report.results),
+        *(
+            _result(result, report.tests.get(result.test_id), has_trials)
+            for result in _by_test(report.results)
+        ),
     )
     return frame(title=name, heading=name, lead=lead, main=main, data_name=data_name)
+
+
+def _by_test(results: Sequence[Result]) -> list[Result]:
+    """The trials of a test side by side; first tests with a failure, then those that await."""
+    worst: dict[str, int] = {}
+    place: dict[str, int] = {}
+    for number, result in enumerate(results):
+        rank = RANKS[result.passed]
+        worst[result.test_id] = min(rank, worst.get(result.test_id, rank))
+        place.setdefault(result.test_id, number)
+    return sorted(results, key=lambda one: (worst[one.test_id], place[one.test_id], one.trial))
 
 
 def _facts(run: Run) -> list[tuple[str, str, str | None]]:
@@ -135,12 +154,13 @@ def _errors(details: RunDetails) -> Html | None:
     )
 
 
-def _result(result: Result, test: Test | None) -> Html:
+def _result(result: Result, test: Test | None, has_trials: bool) -> Html:
     outcome = OUTCOMES[result.passed]
     answer = _output(result)
     reason = result.failure_reason or ""
     name = test.name if test else result.test_id
-    trial = f" · trial {result.trial}" if result.trial > 1 else ""
+    trial = f" · trial {result.trial}" if has_trials else ""
+    cut = element("span", " cut", class_="cut") if result.is_cut else None
     summary = element(
         "summary",
         element("span", outcome, class_=outcome),
@@ -148,6 +168,7 @@ def _result(result: Result, test: Test | None) -> Html:
             "span",
             element("span", untrusted(name), class_="name"),
             element("span", f" {result.test_id}{trial}", class_="quiet"),
+            cut,
         ),
         element("span", untrusted(_cut(reason, REASON_CHARACTERS)), class_="why quiet"),
         element("span", seconds_text(result.duration_seconds), class_="took quiet"),
@@ -175,9 +196,11 @@ def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
         _block("Answer", answer)
         if answer is not None
         else element("p", "The agent returned no output."),
-        element("p", "The answer was cut: this is not all of it.") if result.is_cut else None,
+        element("p", "Cut: the answer was longer; its beginning was kept.", class_="cut")
+        if result.is_cut
+        else None,
         _steps(result),
-        _block("Expected", json.dumps(test.expected, indent=2, ensure_ascii=False))
+        joined(element("h3", "Standard"), standard(test.validation, test.expected))
         if test
         else None,
         element("p", _figures(result), class_="quiet"),

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, Select, and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, Integer, Select, and_, case, cast, func, or_, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.errors import NotFound
 from arena.runs.item import PlacedResult
@@ -16,6 +17,7 @@ from arena.runs.run import (
     Result,
     ResultEvent,
     ResultFilter,
+    ResultOrder,
     ResultPage,
     ResultRow,
     Run,
@@ -119,30 +121,39 @@ class RunReader:
 
     @shielded
     async def rows(
-        self, run_id: UUID, selection: ResultFilter, *, after: int = 0, limit: int = 1000
+        self,
+        run_id: UUID,
+        selection: ResultFilter,
+        *,
+        order: ResultOrder = "recorded",
+        after: int = 0,
+        limit: int = 1000,
     ) -> tuple[Sequence[ResultRow], int]:
-        """A page of results without the agent's output, and the number that match the filter."""
+        """A page of results without the agent's output, and the number that match the filter.
+
+        It starts behind the result with the sequence number `after`.
+        """
         columns = Results.__table__.c
         own = [columns[name] for name in ResultRow.__dataclass_fields__ if name in columns]
         # Shortened in SQL instead: a reason can be as long as an answer.
         own.remove(columns.failure_reason)
-        query: Any = (
-            select(
-                *own,
-                func.substr(Results.failure_reason, 1, REASON_CHARACTERS).label("failure_reason"),
-                FrozenTests.body["name"].as_string().label("name"),
-            )
-            .join(
-                RunTests,
-                and_(RunTests.run_id == Results.run_id, RunTests.test_id == Results.test_id),
-            )
-            .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        truncated = func.coalesce(Results.actual_output["truncated"].as_boolean(), False)
+        query: Any = select(
+            *own,
+            func.substr(Results.failure_reason, 1, REASON_CHARACTERS).label("failure_reason"),
+            FrozenTests.body["name"].as_string().label("name"),
+            truncated.label("truncated"),
         )
-        query = _filtered(query, run_id, selection).where(Results.sequence > after)
+        ordered = _Order(run_id, order)
+        query = ordered.joined(query).join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        query = _filtered(query, run_id, selection).order_by(*ordered.place).limit(limit)
         counting = _filtered(select(func.count()).select_from(Results), run_id, selection)
         async with self._database.reading() as connection:
             total = (await connection.execute(counting)).scalar_one()
-            page = await connection.execute(query.order_by(Results.sequence).limit(limit))
+            if after:
+                start = await ordered.start(connection, after)
+                query = query.where(tuple_(*ordered.place) > tuple_(*start))
+            page = await connection.execute(query)
             return [
                 value_from(ResultRow, row, status=ExecutionStatus(row.status)) for row in page
             ], total
@@ -160,18 +171,26 @@ class RunReader:
 
     @shielded
     async def result(
-        self, run_id: UUID, result_id: UUID, among: ResultFilter | None = None
+        self,
+        run_id: UUID,
+        result_id: UUID,
+        among: ResultFilter | None = None,
+        order: ResultOrder = "recorded",
     ) -> PlacedResult:
         """One result with its frozen test, and its neighbours among the filtered results."""
         query = select(Results.__table__).where(Results.run_id == run_id, Results.id == result_id)
-        others = _filtered(select(Results.id), run_id, among or ResultFilter()).limit(1)
+        ordered = _Order(run_id, order)
+        others: Any = ordered.joined(select(Results.id))
+        others = _filtered(others, run_id, among or ResultFilter()).limit(1)
         async with self._database.reading() as connection:
             row = (await connection.execute(query)).one_or_none()
             if row is None:
                 raise NotFound(f"run {run_id} has no result {result_id}")
-            place = Results.sequence
-            before = others.where(place < row.sequence).order_by(place.desc())
-            after = others.where(place > row.sequence).order_by(place)
+            here = await ordered.find(connection, Results.id == result_id)
+            place, own = tuple_(*ordered.place), tuple_(*here)
+            backwards = [step.desc() for step in ordered.place]
+            before = others.where(place < own).order_by(*backwards)
+            after = others.where(place > own).order_by(*ordered.place)
             return PlacedResult(
                 result=to_result(row),
                 test=await frozen_test(connection, run_id, row.test_id),
@@ -204,6 +223,51 @@ class RunReader:
         query = query.order_by(RunErrors.test_id, RunErrors.trial).limit(MAX_ERRORS)
         async with self._database.reading() as connection:
             return [value_from(RunError, row) for row in await connection.execute(query)]
+
+
+class _Order:
+    """The order of a run's results: the columns that say where a result stands."""
+
+    def __init__(self, run_id: UUID, order: ResultOrder) -> None:
+        rank = case((Results.passed.is_(None), 1), (Results.passed.is_(True), 2), else_=0)
+        self._run_id = run_id
+        self._worst = (
+            select(Results.test_id, func.min(rank).label("rank"))
+            .where(Results.run_id == run_id)
+            .group_by(Results.test_id)
+            .subquery()
+        )
+        self._is_by_test = order == "test"
+        self.place: tuple[Any, ...] = (
+            (self._worst.c.rank, RunTests.position, Results.trial)
+            if self._is_by_test
+            else (Results.sequence,)
+        )
+
+    def joined(self, query: Any) -> Any:
+        """A query of results, joined with what its order needs."""
+        same = and_(RunTests.run_id == Results.run_id, RunTests.test_id == Results.test_id)
+        query = query.join(RunTests, same)
+        if not self._is_by_test:
+            return query
+        return query.join(self._worst, self._worst.c.test_id == Results.test_id)
+
+    async def start(self, connection: AsyncConnection, sequence: int) -> Sequence[int]:
+        """Where the result with this sequence number stands."""
+        if not self._is_by_test:
+            return (sequence,)
+        return await self.find(connection, Results.sequence == sequence)
+
+    async def find(
+        self, connection: AsyncConnection, condition: ColumnElement[bool]
+    ) -> Sequence[int]:
+        """Where the result that meets the condition stands."""
+        query = self.joined(select(*self.place).select_from(Results))
+        found = await connection.execute(query.where(Results.run_id == self._run_id, condition))
+        place = found.one_or_none()
+        if place is None:
+            raise NotFound(f"run {self._run_id} has no such result")
+        return tuple(place)
 
 
 def _filtered(query: Select[Any], run_id: UUID, selection: ResultFilter) -> Select[Any]:

@@ -24,7 +24,9 @@ export function AgentRuns({ runs, more, isHere }: AgentRunsProps) {
       {runs.length > 0 ? (
         <RunTable runs={runs} />
       ) : (
-        <Text c="dimmed">Not benchmarked yet{isHere ? ": press ⚡ Benchmark." : "."}</Text>
+        <Text c="dimmed">
+          Not benchmarked yet{isHere ? ". Press Benchmark at the top of the page." : "."}
+        </Text>
       )}
     </section>
   );

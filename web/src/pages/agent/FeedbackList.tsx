@@ -26,7 +26,9 @@ export function FeedbackList({ feedback, isHere }: FeedbackListProps) {
         Ratings
       </Title>
       {feedback.length === 0 && (
-        <Text c="dimmed">No ratings yet{isHere ? ": press ⭐ Rate." : "."}</Text>
+        <Text c="dimmed">
+          No ratings yet{isHere ? ". Press Rate at the top of the page." : "."}
+        </Text>
       )}
       <Stack gap="sm">
         {feedback.map((vote) => (

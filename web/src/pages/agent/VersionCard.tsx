@@ -38,7 +38,7 @@ export function VersionCard({ entries, versions }: VersionCardProps) {
   return (
     <ChartCard
       title="Version history"
-      lead="The overall score of each version, with its interval."
+      lead="The overall score of each version, with its interval. Where names do not fit, some are left out; the table has all."
       chart={<VersionChart points={points} label={`Overall score of ${points.length} versions`} />}
       table={
         <WideTable label="Scores by version" minWidth={620}>

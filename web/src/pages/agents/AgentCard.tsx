@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { type Schemas, useBenchmark } from "../../api/queries";
 import { useProgress } from "../../app/live";
 import { Bolt, Star } from "../../ui/icons";
-import { amount, score } from "../../ui/numbers";
+import { amount, range, score } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { RunProgress } from "../../ui/RunProgress";
 import { Stars } from "../../ui/Stars";
@@ -51,9 +51,14 @@ export function AgentCard({ agent, entry, newest }: AgentCardProps) {
         </Text>
       </div>
       <dl className={classes.facts}>
-        <div>
+        <div className={classes.overall}>
           <dt>Overall</dt>
-          <dd>{entry ? score(entry.overall_score) : "–"}</dd>
+          <dd>
+            <span className={classes.score}>{score(entry?.overall_score)}</span>
+            {entry?.intervals.overall && (
+              <span className={classes.interval}>{range(entry.intervals.overall)}</span>
+            )}
+          </dd>
         </div>
         <div>
           <dt>Rating</dt>
@@ -72,6 +77,7 @@ export function AgentCard({ agent, entry, newest }: AgentCardProps) {
       </div>
       <Group gap="xs" grow>
         <Button
+          variant="light"
           leftSection={<Bolt />}
           loading={isRunning}
           aria-label={`Benchmark ${agent.name}`}

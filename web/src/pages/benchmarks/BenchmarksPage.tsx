@@ -102,8 +102,8 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
         </Button>
       }
     >
-      Choose an agent and press ⚡ Benchmark: its tests run one by one, and every answer is kept
-      here with its findings. In a terminal: <code>arena run AGENT</code>.
+      Choose an agent and press Benchmark: its tests run one by one, and every answer is kept here
+      with its findings. In a terminal: <code>arena run AGENT</code>.
     </EmptyNote>
   );
 }

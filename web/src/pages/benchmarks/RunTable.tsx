@@ -7,23 +7,23 @@ import { count, percent } from "../../ui/numbers";
 import { StatusBadge } from "../../ui/StatusBadge";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./RunTable.module.css";
 
 /** Runs as a table; each row links to its results. */
 export function RunTable({ runs }: { runs: Schemas["Run"][] }) {
   return (
-    <WideTable label="Benchmark runs" minWidth={720}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Agent</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Tests</Table.Th>
-          <Table.Th ta="right">Score</Table.Th>
-          <Table.Th>Date</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+    <WideTable isCards label="Benchmark runs" minWidth={720}>
+      <Head>
+        <Table.Th role="columnheader">Agent</Table.Th>
+        <Table.Th role="columnheader">Status</Table.Th>
+        <Table.Th role="columnheader">Tests</Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Score
+        </Table.Th>
+        <Table.Th role="columnheader">Date</Table.Th>
+      </Head>
+      <Table.Tbody role="rowgroup">
         {runs.map((run) => (
           <RunRow key={run.id} run={run} />
         ))}
@@ -40,8 +40,8 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
   const completed = isAhead ? live.completed : run.completed_tests;
   const passed = isAhead ? live.passed : run.passed_tests;
   return (
-    <Table.Tr>
-      <Table.Td>
+    <Table.Tr role="row">
+      <Cell place="title">
         <Link href={`/runs/${run.id}`} className={classes.agent}>
           <Untrusted text={run.agent_id} />
         </Link>{" "}
@@ -49,11 +49,11 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
           {run.agent_version}
           {!run.is_full && " · partial run"}
         </Text>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell place="beside">
         <StatusBadge status={status} />
-      </Table.Td>
-      <Table.Td miw={190}>
+      </Cell>
+      <Cell label="Tests" miw={190}>
         {status === "running" ? (
           <>
             <Text size="sm">
@@ -71,16 +71,16 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
               {count(passed)}/{count(run.total_tests)} passed
               {run.errored_tests > 0 && `, ${count(run.errored_tests)} not executed`}
             </Text>
-            <Bar share={passed / run.total_tests} />
+            <Bar passed={passed} failed={run.failed_tests} total={run.total_tests} />
           </>
         )}
-      </Table.Td>
-      <Table.Td ta="right" fw={600}>
+      </Cell>
+      <Cell place="score" ta="right" fw={600}>
         {percent(run.score_percent)}
-      </Table.Td>
-      <Table.Td className={classes.date}>
+      </Cell>
+      <Cell label="Date" className={classes.date}>
         <When at={run.created_at} />
-      </Table.Td>
+      </Cell>
     </Table.Tr>
   );
 }

@@ -1,4 +1,5 @@
 import { Route, Switch } from "wouter";
+import { NotFoundPage } from "../../app/NotFoundPage";
 import { CatalogView } from "./CatalogView";
 import { TestView } from "./TestView";
 
@@ -9,7 +10,8 @@ export default function CatalogPage() {
       <Route path="/catalog/tests/:testId">
         {({ testId }) => <TestView key={testId} testId={decoded(testId)} />}
       </Route>
-      <Route component={CatalogView} />
+      <Route path="/catalog" component={CatalogView} />
+      <Route component={NotFoundPage} />
     </Switch>
   );
 }

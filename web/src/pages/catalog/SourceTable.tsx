@@ -1,4 +1,5 @@
 import { Table, Title } from "@mantine/core";
+import { Fragment } from "react";
 import type { Schemas } from "../../api/queries";
 import { Label } from "../../ui/Label";
 import { count } from "../../ui/numbers";
@@ -11,6 +12,17 @@ const STATES = {
   last_good: <Label tone="warn">invalid, last valid version in use</Label>,
   bad: <Label tone="bad">invalid</Label>,
 };
+
+/** A path, which may be broken after a slash. */
+function FilePath({ path }: { path: string }) {
+  return path.split(/(?<=\/)/).map((part, index) => (
+    // Two parts may be equal, so the index is the key.
+    <Fragment key={index}>
+      <Untrusted text={part} />
+      <wbr />
+    </Fragment>
+  ));
+}
 
 /** The files that tests come from. */
 export function SourceTable({ sources }: { sources: Schemas["CatalogSource"][] }) {
@@ -31,7 +43,7 @@ export function SourceTable({ sources }: { sources: Schemas["CatalogSource"][] }
           {sources.map((source) => (
             <Table.Tr key={source.file}>
               <Table.Td className={classes.file}>
-                <Untrusted text={source.file} />
+                <FilePath path={source.file} />
               </Table.Td>
               <Table.Td ta="right">{count(source.tests)}</Table.Td>
               <Table.Td>{STATES[source.state]}</Table.Td>

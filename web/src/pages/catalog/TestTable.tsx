@@ -2,10 +2,10 @@ import { Badge, Group, Table, Text, Title } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { amount, count, seconds } from "../../ui/numbers";
+import { inWords } from "../../ui/standard/reading";
 import { Untrusted } from "../../ui/Untrusted";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./catalog.module.css";
-import { inWords } from "./reading";
 
 interface TestTableProps {
   tests: Schemas["Test"][];
@@ -25,21 +25,27 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
         {amount(total, "test")}
         {tests.length < total && `, the first ${count(tests.length)} shown`}
       </Text>
-      <WideTable label="Tests" minWidth={760}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Test</Table.Th>
-            <Table.Th>Category</Table.Th>
-            <Table.Th>Standard</Table.Th>
-            <Table.Th ta="right">Points</Table.Th>
-            <Table.Th ta="right">Timeout</Table.Th>
-            <Table.Th>Agents</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+      <WideTable isCards label="Tests" minWidth={760}>
+        <Head>
+          <Table.Th role="columnheader">Test</Table.Th>
+          <Table.Th role="columnheader">Category</Table.Th>
+          <Table.Th role="columnheader">Standard</Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Points
+          </Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Timeout
+          </Table.Th>
+          <Table.Th role="columnheader">Agents</Table.Th>
+        </Head>
+        <Table.Tbody role="rowgroup">
           {tests.map((test) => (
-            <Table.Tr key={test.test_id} className={test.active ? undefined : classes.inactive}>
-              <Table.Td>
+            <Table.Tr
+              role="row"
+              key={test.test_id}
+              className={test.active ? undefined : classes.inactive}
+            >
+              <Cell place="title">
                 <Link href={`/catalog/tests/${encodeURIComponent(test.test_id)}`}>
                   <Untrusted text={test.name} />
                 </Link>
@@ -53,8 +59,8 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
                     </>
                   )}
                 </Text>
-              </Table.Td>
-              <Table.Td>
+              </Cell>
+              <Cell place="beside">
                 <Untrusted text={test.category} />
                 {test.tags.length > 0 && (
                   <Group gap={4} mt={2}>
@@ -65,15 +71,19 @@ export function TestTable({ tests, total, findings }: TestTableProps) {
                     ))}
                   </Group>
                 )}
-              </Table.Td>
-              <Table.Td>{inWords(test.validation_type)}</Table.Td>
-              <Table.Td ta="right">{test.points}</Table.Td>
-              <Table.Td ta="right">{seconds(test.timeout_seconds)}</Table.Td>
-              <Table.Td>
+              </Cell>
+              <Cell label="Standard">{inWords(test.validation_type)}</Cell>
+              <Cell label="Points" ta="right">
+                {test.points}
+              </Cell>
+              <Cell label="Timeout" ta="right">
+                {seconds(test.timeout_seconds)}
+              </Cell>
+              <Cell label="Agents">
                 <Text size="sm" lineClamp={2} title={agentsOf(test)}>
                   <Untrusted text={agentsOf(test)} />
                 </Text>
-              </Table.Td>
+              </Cell>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -8,10 +8,10 @@ import { Loading } from "../../ui/Loading";
 import { count, seconds } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { TestStandard } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { FindingWords } from "./AuditCard";
-import { StandardView } from "./StandardView";
 import { StandingCard } from "./StandingCard";
 import { agentsOf } from "./TestTable";
 
@@ -65,15 +65,7 @@ export function TestView({ testId }: { testId: string }) {
         <Title order={2} size="h4" mb="xs">
           Standard
         </Title>
-        <StandardView
-          kind={test.data.validation_type}
-          body={test.data.expected_output}
-          options={{
-            case_sensitive: test.data.case_sensitive,
-            whole_word: test.data.whole_word,
-            pass_score: test.data.pass_score,
-          }}
-        />
+        <TestStandard test={test.data} />
       </Paper>
       {standing.error && <ProblemNote error={standing.error} onRetry={() => standing.refetch()} />}
       {standing.data && <StandingCard standing={standing.data} />}

@@ -5,6 +5,7 @@ import { ChartCard } from "../../ui/ChartCard";
 import { Loading } from "../../ui/Loading";
 import { amount, count, signed } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
+import { useFew } from "../../ui/useFew";
 import { WideTable } from "../../ui/WideTable";
 import { interval, named, points, pValue } from "./words";
 
@@ -12,17 +13,18 @@ const DifferenceChart = lazy(() =>
   import("../../charts/DifferenceChart").then((file) => ({ default: file.DifferenceChart })),
 );
 
-/** Rows of the chart; the table has all. */
+/** Rows of the chart at first. */
 const MOST = 15;
 
 /** Each pair's difference with its interval, drawn and as a table. */
 export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) {
-  const rows = pairs.slice(0, MOST).flatMap((pair) => {
+  const rows = pairs.flatMap((pair) => {
     const value = points(pair);
     if (value === null) return [];
     const name = `${named(pair.first)} against ${named(pair.second)}`;
     return { key: name, name, value, interval: pair.interval };
   });
+  const { shown, note } = useFew(rows, MOST);
   return (
     <ChartCard
       title="Paired differences"
@@ -33,9 +35,10 @@ export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) 
         ) : (
           <Suspense fallback={<Loading what="the chart" rows={1} height={96} />}>
             <DifferenceChart
-              rows={rows}
-              label={`Differences of ${amount(rows.length, "pair")} with their intervals`}
+              rows={shown}
+              label={`Differences of ${amount(shown.length, "pair")} with their intervals`}
             />
+            {note}
           </Suspense>
         )
       }

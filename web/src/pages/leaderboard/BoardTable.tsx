@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/queries";
 import { count, percent, range, score } from "../../ui/numbers";
 import { Stars } from "../../ui/Stars";
 import { Untrusted } from "../../ui/Untrusted";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./BoardTable.module.css";
 import { Rank } from "./Rank";
 
@@ -16,20 +16,28 @@ export function BoardTable({ entries }: { entries: Entry[] }) {
     entries.map((entry) => entry.rank).filter((rank, index, all) => all.indexOf(rank) !== index),
   );
   return (
-    <WideTable label="Leaderboard" minWidth={1060}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Rank</Table.Th>
-          <Table.Th>Agent</Table.Th>
-          <Table.Th ta="right">Overall</Table.Th>
-          <Table.Th ta="right">Benchmark</Table.Th>
-          <Table.Th>User rating</Table.Th>
-          <Table.Th ta="right">Success rate</Table.Th>
-          <Table.Th ta="right">Cost efficiency</Table.Th>
-          <Table.Th ta="right">Executions</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+    <WideTable isCards label="Leaderboard" minWidth={1060}>
+      <Head>
+        <Table.Th role="columnheader">Rank</Table.Th>
+        <Table.Th role="columnheader">Agent</Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Overall
+        </Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Benchmark
+        </Table.Th>
+        <Table.Th role="columnheader">User rating</Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Success rate
+        </Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Cost efficiency
+        </Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Executions
+        </Table.Th>
+      </Head>
+      <Table.Tbody role="rowgroup">
         {entries.map((entry) => (
           <BoardRow
             key={`${entry.agent_id}:${entry.agent_version}`}
@@ -46,11 +54,11 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
   const { intervals } = entry;
   const agent = `/agents/${encodeURIComponent(entry.agent_id)}`;
   return (
-    <Table.Tr>
-      <Table.Td>
+    <Table.Tr role="row">
+      <Cell place="beside">
         <Rank rank={entry.rank} low={entry.rank_low} high={entry.rank_high} isShared={isShared} />
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell place="title">
         <Link href={agent} className={classes.agent}>
           <Untrusted text={entry.agent_id} />
         </Link>{" "}
@@ -70,20 +78,20 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
             provisional
           </Badge>
         )}
-      </Table.Td>
-      <Table.Td ta="right">
+      </Cell>
+      <Cell place="score" ta="right">
         <strong>{score(entry.overall_score)}</strong>
         <Note>{range(intervals.overall)}</Note>
-      </Table.Td>
-      <Table.Td ta="right">
+      </Cell>
+      <Cell label="Benchmark" ta="right">
         {entry.benchmark_run_id ? (
           <Link href={`/runs/${entry.benchmark_run_id}`}>{score(entry.benchmark_score)}</Link>
         ) : (
           score(entry.benchmark_score)
         )}
         <Note>{range(intervals.benchmark)}</Note>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell label="User rating">
         {entry.feedback_count > 0 ? (
           <Link href={`${agent}#feedback`} className={classes.stars}>
             <Stars value={entry.avg_user_rating} votes={entry.feedback_count} />
@@ -92,16 +100,18 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
           <Stars value={null} />
         )}
         {entry.feedback_count > 0 && <Note>{range(intervals.user_rating)}</Note>}
-      </Table.Td>
-      <Table.Td ta="right">
+      </Cell>
+      <Cell label="Success rate" ta="right">
         {percent(entry.success_rate_score)}
         <Note>{range(intervals.success_rate)}</Note>
-      </Table.Td>
-      <Table.Td ta="right">
+      </Cell>
+      <Cell label="Cost efficiency" ta="right">
         {score(entry.cost_efficiency_score)}
         <Note>{range(intervals.cost_efficiency)}</Note>
-      </Table.Td>
-      <Table.Td ta="right">{count(entry.execution_count)}</Table.Td>
+      </Cell>
+      <Cell label="Executions" ta="right">
+        {count(entry.execution_count)}
+      </Cell>
     </Table.Tr>
   );
 }

@@ -19,7 +19,7 @@ export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
   if (points.length === 0) return null;
   const unknown = pareto.unknown_cost.length;
   const lead =
-    "The line joins the agents that no other agent beats on both." +
+    "The line joins the agents that no other agent beats on both. Names that would overlap are left out; the table has all." +
     (unknown ? ` ${amount(unknown, "agent")} reported no cost, so not shown.` : "");
   return (
     <ChartCard

@@ -1,9 +1,9 @@
-import { Button, Group, Select } from "@mantine/core";
+import { Button, Group, Select, Text } from "@mantine/core";
 import { Link, useSearchParams } from "wouter";
 import { useCategories, useLeaderboard, usePareto } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
-import { percent } from "../../ui/numbers";
+import { count, percent } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { BoardTable } from "./BoardTable";
@@ -60,6 +60,12 @@ export default function LeaderboardPage() {
       {board.data && board.data.leaderboard.length > 0 && (
         <>
           <BoardTable entries={board.data.leaderboard} />
+          {board.data.total > board.data.leaderboard.length && (
+            <Text size="sm" c="dimmed">
+              The first {count(board.data.leaderboard.length)} of {count(board.data.total)} are
+              shown; <code>arena leaderboard --limit 1000</code> lists more.
+            </Text>
+          )}
           <ScoreCard entries={board.data.leaderboard} />
         </>
       )}

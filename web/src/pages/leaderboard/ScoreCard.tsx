@@ -4,14 +4,15 @@ import { IntervalChart } from "../../charts/IntervalChart";
 import { ChartCard } from "../../ui/ChartCard";
 import { amount, score } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
+import { useFew } from "../../ui/useFew";
 import { WideTable } from "../../ui/WideTable";
 
-/** Rows of the chart; the table above has all. */
+/** Rows of the chart at first. */
 const MOST = 15;
 
 /** Overall scores with their confidence intervals. */
 export function ScoreCard({ entries }: { entries: Schemas["BoardEntry"][] }) {
-  const rows = entries.slice(0, MOST).flatMap((entry) =>
+  const rows = entries.flatMap((entry) =>
     entry.overall_score === null
       ? []
       : {
@@ -21,15 +22,19 @@ export function ScoreCard({ entries }: { entries: Schemas["BoardEntry"][] }) {
           interval: entry.intervals.overall,
         },
   );
+  const { shown, note } = useFew(rows, MOST);
   return (
     <ChartCard
       title="Confidence intervals"
       lead="The dot is the overall score; the bar is its confidence interval. Overlapping bars show no clear difference."
       chart={
-        <IntervalChart
-          rows={rows}
-          label={`Overall scores of ${amount(rows.length, "agent")} with their intervals`}
-        />
+        <>
+          <IntervalChart
+            rows={shown}
+            label={`Overall scores of ${amount(shown.length, "agent")} with their intervals`}
+          />
+          {note}
+        </>
       }
       table={
         <WideTable label="Overall scores with their intervals" minWidth={400}>

@@ -1,48 +1,84 @@
 import { Table, Title } from "@mantine/core";
+import { useTaskAction } from "../../api/market";
 import type { Schemas } from "../../api/queries";
+import { ConfirmButton } from "../../ui/ConfirmButton";
+import { marked } from "../../ui/marks";
 import { count, score } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
+import { useHasPassed } from "../../ui/useHasPassed";
 import { When } from "../../ui/When";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 import { rate } from "./AgentTable";
 
 interface ApplicantTableProps {
   applicants: Schemas["Applicant"][];
-  chosen: string | null;
+  task: Schemas["Task"];
 }
 
 /** The applicants of a task, the best first. */
-export function ApplicantTable({ applicants, chosen }: ApplicantTableProps) {
+export function ApplicantTable({ applicants, task }: ApplicantTableProps) {
+  const action = useTaskAction(task);
+  const isOver = useHasPassed(task.deadline);
+  const isChoosing = task.state === "open" && task.assignment === "manual" && !isOver;
   return (
     <section aria-label="Applicants">
       <Title order={2} size="h4" mb="sm">
         Applicants
       </Title>
-      <WideTable label="Applicants" minWidth={560}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th ta="right">Rank</Table.Th>
-            <Table.Th>Agent</Table.Th>
-            <Table.Th ta="right">Win rate</Table.Th>
-            <Table.Th ta="right">Average score</Table.Th>
-            <Table.Th ta="right">Judged</Table.Th>
-            <Table.Th>Applied</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+      <WideTable isCards label="Applicants" minWidth={560}>
+        <Head>
+          <Table.Th role="columnheader" ta="right">
+            Rank
+          </Table.Th>
+          <Table.Th role="columnheader">Agent</Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Win rate
+          </Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Average score
+          </Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Judged
+          </Table.Th>
+          <Table.Th role="columnheader">Applied</Table.Th>
+          {isChoosing && <Table.Th role="columnheader">Choose</Table.Th>}
+        </Head>
+        <Table.Tbody role="rowgroup">
           {applicants.map((one) => (
-            <Table.Tr key={one.agent}>
-              <Table.Td ta="right">{one.rank}</Table.Td>
-              <Table.Td fw={one.agent === chosen ? 650 : undefined}>
+            <Table.Tr role="row" key={one.agent}>
+              <Cell place="beside" ta="right">
+                {one.rank}
+              </Cell>
+              <Cell place="title" fw={one.agent === task.agent ? 650 : undefined}>
                 <Untrusted text={`${one.agent} ${one.version}`} />
-                {one.agent === chosen && " · assigned"}
-              </Table.Td>
-              <Table.Td ta="right">{rate(one.reputation.win_rate)}</Table.Td>
-              <Table.Td ta="right">{score(one.reputation.average_score)}</Table.Td>
-              <Table.Td ta="right">{count(one.reputation.judged)}</Table.Td>
-              <Table.Td>
+                {one.agent === task.agent && " · assigned"}
+              </Cell>
+              <Cell label="Win rate" ta="right">
+                {rate(one.reputation.win_rate)}
+              </Cell>
+              <Cell label="Average score" ta="right">
+                {score(one.reputation.average_score)}
+              </Cell>
+              <Cell label="Judged" ta="right">
+                {count(one.reputation.judged)}
+              </Cell>
+              <Cell label="Applied">
                 <When at={one.applied_at} />
-              </Table.Td>
+              </Cell>
+              {isChoosing && (
+                <Cell>
+                  <ConfirmButton
+                    label="Assign"
+                    question={`Assign the task to ${marked(one.agent)}?`}
+                    confirm="Assign the task"
+                    refuse="Cancel"
+                    onConfirm={() => action.mutateAsync({ move: "assign", agent: one.agent })}
+                  >
+                    You act as <Untrusted text={task.poster} />, the poster. Only this agent can
+                    then submit a result, until <When at={task.deadline} />. It cannot be undone.
+                  </ConfirmButton>
+                </Cell>
+              )}
             </Table.Tr>
           ))}
         </Table.Tbody>

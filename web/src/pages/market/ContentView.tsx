@@ -1,6 +1,6 @@
 import { Text, Title } from "@mantine/core";
 import { Link } from "wouter";
-import { useContent } from "../../api/content";
+import { textOf, useContent } from "../../api/content";
 import { BackLink } from "../../ui/BackLink";
 import { Loading } from "../../ui/Loading";
 import { amount } from "../../ui/numbers";
@@ -63,12 +63,4 @@ export function ContentView({ cid }: { cid: string }) {
       )}
     </Page>
   );
-}
-
-function textOf(data: ArrayBuffer): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(data);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { useHasPassed } from "../../ui/useHasPassed";
 import { When } from "../../ui/When";
-import { Evidence } from "./Evidence";
+import { Reason } from "./Reason";
 
 /** Whether a verdict was disputed, and who has to act now. */
 export function Dispute({ task }: { task: Schemas["Task"] }) {
@@ -34,7 +34,7 @@ export function Dispute({ task }: { task: Schemas["Task"] }) {
       {!task.resolutionURI && (task.state !== "disputed" || isOver) && (
         <>. The arbiter did not decide in time: the first score stands.</>
       )}
-      <Evidence label="Reason" uri={task.disputeReasonURI} />
+      <Reason uri={task.disputeReasonURI} />
     </li>
   );
 }

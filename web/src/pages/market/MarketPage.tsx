@@ -15,7 +15,8 @@ export default function MarketPage() {
       <Route path="/market/content/:cid">
         {({ cid }) => (isCid(cid) ? <ContentView key={cid} cid={cid} /> : <NotFoundPage />)}
       </Route>
-      <Route component={MarketView} />
+      <Route path="/market" component={MarketView} />
+      <Route component={NotFoundPage} />
     </Switch>
   );
 }

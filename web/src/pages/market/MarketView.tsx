@@ -7,6 +7,7 @@ import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { AgentTable } from "./AgentTable";
 import { BalanceTable } from "./BalanceTable";
+import { HowToTrade } from "./HowToTrade";
 import { TaskTable } from "./TaskTable";
 
 /** The tasks, the agents that earn, and the balances. */
@@ -23,6 +24,7 @@ export function MarketView() {
       title="Market"
       lead="Tasks that pay from escrow for work that passes. The money is test money, worth nothing."
     >
+      <HowToTrade />
       <Group>
         <Select
           label="State"

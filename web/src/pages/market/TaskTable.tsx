@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/queries";
 import { count } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 import { TaskState } from "./TaskState";
 
 const FIRST_CHARACTERS = 120;
@@ -12,21 +12,23 @@ const FIRST_CHARACTERS = 120;
 /** Tasks, newest first. */
 export function TaskTable({ tasks }: { tasks: Schemas["Task"][] }) {
   return (
-    <WideTable label="Tasks" minWidth={820}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Task</Table.Th>
-          <Table.Th>State</Table.Th>
-          <Table.Th ta="right">Reward</Table.Th>
-          <Table.Th>Agent</Table.Th>
-          <Table.Th ta="right">Score</Table.Th>
-          <Table.Th>Deadline</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+    <WideTable isCards label="Tasks" minWidth={820}>
+      <Head>
+        <Table.Th role="columnheader">Task</Table.Th>
+        <Table.Th role="columnheader">State</Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Reward
+        </Table.Th>
+        <Table.Th role="columnheader">Agent</Table.Th>
+        <Table.Th role="columnheader" ta="right">
+          Score
+        </Table.Th>
+        <Table.Th role="columnheader">Deadline</Table.Th>
+      </Head>
+      <Table.Tbody role="rowgroup">
         {tasks.map((task) => (
-          <Table.Tr key={task.id}>
-            <Table.Td>
+          <Table.Tr role="row" key={task.id}>
+            <Cell place="title">
               <Link href={`/market/tasks/${task.id}`}>
                 <Untrusted text={shortened(task.description)} />
               </Link>
@@ -34,18 +36,20 @@ export function TaskTable({ tasks }: { tasks: Schemas["Task"][] }) {
                 #{task.id} by <Untrusted text={task.poster} /> · {count(task.applicant_count)}{" "}
                 applied
               </Text>
-            </Table.Td>
-            <Table.Td>
+            </Cell>
+            <Cell place="beside">
               <TaskState state={task.state} />
-            </Table.Td>
-            <Table.Td ta="right">
+            </Cell>
+            <Cell place="score" ta="right">
               {task.reward} {task.currency}
-            </Table.Td>
-            <Table.Td>{task.agent ? <Untrusted text={task.agent} /> : "–"}</Table.Td>
-            <Table.Td ta="right">{count(task.final_score ?? task.score)}</Table.Td>
-            <Table.Td>
+            </Cell>
+            <Cell label="Agent">{task.agent ? <Untrusted text={task.agent} /> : "–"}</Cell>
+            <Cell label="Score" ta="right">
+              {count(task.final_score ?? task.score)}
+            </Cell>
+            <Cell label="Deadline">
               <When at={task.deadline} />
-            </Table.Td>
+            </Cell>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -11,8 +11,10 @@ import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
 import { ApplicantTable } from "./ApplicantTable";
 import { EscrowTable } from "./EscrowTable";
-import { Evidence } from "./Evidence";
 import { History } from "./History";
+import { SubmittedResult } from "./SubmittedResult";
+import { TaskActions } from "./TaskActions";
+import { TaskStandard } from "./TaskStandard";
 import { TaskState } from "./TaskState";
 import { shortened } from "./TaskTable";
 import { TermTable } from "./TermTable";
@@ -42,6 +44,7 @@ export function TaskView({ taskId }: { taskId: number }) {
           </span>
         </Group>
       }
+      actions={<TaskActions task={task} />}
     >
       <Facts
         facts={[
@@ -65,25 +68,23 @@ export function TaskView({ taskId }: { taskId: number }) {
           Description
         </Title>
         <UntrustedBlock label="Description" text={task.description} />
-        <Evidence label="Standard" uri={task.evaluationCID} />
       </section>
+      <TaskStandard cid={task.evaluationCID} />
       {task.resultHash && (
         <section aria-label="Submission">
           <Title order={2} size="h4" mb="xs">
             Submission
           </Title>
-          <Text>
+          <Text mb="xs">
             By <Untrusted text={task.agent ?? "nobody"} />, <When at={task.submitted_at} />
           </Text>
-          <Evidence label="Result" uri={task.resultHash} />
+          <SubmittedResult cid={task.resultHash} />
         </section>
       )}
       <Verdict task={task} />
       <History events={data.events} task={task} />
       <TermTable task={task} />
-      {data.applicants.length > 0 && (
-        <ApplicantTable applicants={data.applicants} chosen={task.agent} />
-      )}
+      {data.applicants.length > 0 && <ApplicantTable applicants={data.applicants} task={task} />}
       <EscrowTable entries={data.entries} currency={task.currency} />
     </Page>
   );

@@ -4,9 +4,9 @@ import { Outcome } from "../../ui/Outcome";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { Dispute } from "./Dispute";
-import { Evidence } from "./Evidence";
 import classes from "./market.module.css";
 import { PendingVerdict } from "./PendingVerdict";
+import { Reason } from "./Reason";
 
 const ENOUGH = 60;
 
@@ -28,7 +28,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
               office={task.judged_by === task.judge ? "the judge" : "the fallback judge"}
               at={task.judged_at}
             />
-            <Evidence label="Reason" uri={task.reasonURI} />
+            <Reason uri={task.reasonURI} />
           </li>
           <Dispute task={task} />
           {task.resolutionURI && task.final_score !== null && (
@@ -39,7 +39,7 @@ export function Verdict({ task }: { task: Schemas["Task"] }) {
                 office="the arbiter"
                 at={task.ended_at}
               />
-              <Evidence label="Reason" uri={task.resolutionURI} />
+              <Reason uri={task.resolutionURI} />
             </li>
           )}
         </ol>

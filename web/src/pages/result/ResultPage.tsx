@@ -2,17 +2,19 @@ import { Code, Group, Paper, Text, Title } from "@mantine/core";
 import { Link, useParams, useSearchParams } from "wouter";
 import { type Schemas, useResult } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
+import { CutNote } from "../../ui/CutNote";
 import { Facts } from "../../ui/Facts";
+import { Findings } from "../../ui/Findings";
 import { Loading } from "../../ui/Loading";
 import { count, dollars, score, seconds } from "../../ui/numbers";
 import { Outcome } from "../../ui/Outcome";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { TestStandard } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
 import { filterIn, queryOf } from "../run/filter";
-import { Findings } from "./Findings";
 import { Neighbours } from "./Neighbours";
 
 /** One result with its evidence: prompt, answer, findings. */
@@ -32,6 +34,8 @@ export default function ResultPage() {
   const { run, result, test } = data;
   const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${query}`;
   const output = outputOf(result);
+  const isRepeated = result.trial > 1 || (run.trials ?? test.trials) > 1;
+  const testHref = `/catalog/tests/${encodeURIComponent(test.test_id)}`;
   return (
     <Page
       key={resultId}
@@ -42,7 +46,7 @@ export default function ResultPage() {
           <Outcome passed={result.passed} />
           <span>
             <code>{test.test_id}</code>
-            {result.trial > 1 && ` · trial ${result.trial}`} · <Untrusted text={test.category} /> ·{" "}
+            {isRepeated && ` · trial ${result.trial}`} · <Untrusted text={test.category} /> ·{" "}
             <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>
               {run.agent_id} {run.agent_version}
             </Link>{" "}
@@ -112,16 +116,17 @@ export default function ResultPage() {
         ) : (
           <UntrustedBlock label="Answer" text={output} />
         )}
+        {result.actual_output?.truncated === true && <CutNote />}
       </section>
-      <section aria-label="Standard">
-        <Title order={2} size="h4" mb="xs">
+      <Paper withBorder p="lg" component="section" aria-label="Standard">
+        <Title order={2} size="h4">
           Standard
         </Title>
-        <Text size="sm" mb="xs">
-          Validation <Code>{test.validation_type}</Code>, as it stood when the run was created.
+        <Text size="sm" c="dimmed" mb="xs">
+          As it was when the run was created. <Link href={testHref}>View the test</Link>
         </Text>
-        <UntrustedBlock label="Expected" text={JSON.stringify(test.expected_output, null, 2)} />
-      </section>
+        <TestStandard test={test} />
+      </Paper>
     </Page>
   );
 }

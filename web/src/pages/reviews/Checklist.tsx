@@ -84,8 +84,8 @@ export function Checklist({ details, reviewer }: ChecklistProps) {
     <>
       {isOpen && (
         <Text size="sm" c="dimmed" mb="sm">
-          Keys: <kbd>p</kbd> pass, <kbd>f</kbd> fail, <kbd>n</kbd> note, <kbd>↑</kbd> <kbd>↓</kbd>{" "}
-          move. Answers are saved immediately.
+          Keys: <kbd>p</kbd> pass, <kbd>f</kbd> fail, <kbd>n</kbd> note, <kbd>Up</kbd> and{" "}
+          <kbd>Down</kbd> move. Answers are saved immediately.
         </Text>
       )}
       <ol className={classes.items} ref={list}>

@@ -8,7 +8,7 @@ import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 
 const STATUSES: ReviewStatus[] = ["open", "answered", "done", "cancelled"];
 
@@ -42,20 +42,22 @@ export function QueueView() {
         </EmptyNote>
       )}
       {rows.length > 0 && (
-        <WideTable label="Reviews" minWidth={640}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Submission</Table.Th>
-              <Table.Th>Run or task</Table.Th>
-              <Table.Th ta="right">Items answered</Table.Th>
-              <Table.Th ta="right">Reviewers</Table.Th>
-              <Table.Th>Waiting since</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
+        <WideTable isCards label="Reviews" minWidth={640}>
+          <Head>
+            <Table.Th role="columnheader">Submission</Table.Th>
+            <Table.Th role="columnheader">Run or task</Table.Th>
+            <Table.Th role="columnheader" ta="right">
+              Items answered
+            </Table.Th>
+            <Table.Th role="columnheader" ta="right">
+              Reviewers
+            </Table.Th>
+            <Table.Th role="columnheader">Waiting since</Table.Th>
+          </Head>
+          <Table.Tbody role="rowgroup">
             {rows.map((review) => (
-              <Table.Tr key={review.id}>
-                <Table.Td>
+              <Table.Tr role="row" key={review.id}>
+                <Cell place="title">
                   <Link href={`/reviews/${review.id}`}>
                     <Untrusted text={review.title} />
                   </Link>
@@ -64,20 +66,22 @@ export function QueueView() {
                       <Untrusted text={review.trouble} />
                     </Text>
                   )}
-                </Table.Td>
-                <Table.Td>
+                </Cell>
+                <Cell label="Run or task">
                   <Link href={subjectHref(review.subject)}>{review.subject.kind}</Link>{" "}
                   <Text span size="sm" c="dimmed">
                     <Untrusted text={review.subject.part} />
                   </Text>
-                </Table.Td>
-                <Table.Td ta="right">
+                </Cell>
+                <Cell place="score" ta="right">
                   {count(review.answered_count)} of {count(review.item_count)}
-                </Table.Td>
-                <Table.Td ta="right">{count(review.reviewers_needed)}</Table.Td>
-                <Table.Td>
+                </Cell>
+                <Cell label="Reviewers" ta="right">
+                  {count(review.reviewers_needed)}
+                </Cell>
+                <Cell label="Waiting since">
                   <When at={review.created_at} />
-                </Table.Td>
+                </Cell>
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -3,9 +3,11 @@ import { useLocalStorage } from "@mantine/hooks";
 import { Link } from "wouter";
 import { useReview } from "../../api/reviews";
 import { BackLink } from "../../ui/BackLink";
+import { CutNote } from "../../ui/CutNote";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { StandardDocument } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
@@ -63,12 +65,16 @@ export function ReviewView({ reviewId }: { reviewId: string }) {
           Submission
         </Title>
         <UntrustedBlock label="Submission" text={data.submission} />
-        {data.truncated && (
-          <Text size="sm" c="dimmed">
-            The answer was longer and has been cut.
-          </Text>
-        )}
+        {data.truncated && <CutNote />}
       </section>
+      {data.standard?.type !== "checklist" && (
+        <Paper withBorder p="lg" component="section" aria-label="Standard">
+          <Title order={2} size="h4" mb="xs">
+            Standard
+          </Title>
+          <StandardDocument document={data.standard ?? {}} />
+        </Paper>
+      )}
       <Paper withBorder p="lg" component="section" aria-label="Checklist">
         <Title order={2} size="h4" mb="sm">
           Checklist

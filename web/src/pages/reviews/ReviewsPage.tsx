@@ -1,4 +1,5 @@
 import { Route, Switch } from "wouter";
+import { NotFoundPage } from "../../app/NotFoundPage";
 import { QueueView } from "./QueueView";
 import { ReviewView } from "./ReviewView";
 
@@ -9,7 +10,8 @@ export default function ReviewsPage() {
       <Route path="/reviews/:reviewId">
         {({ reviewId }) => <ReviewView key={reviewId} reviewId={reviewId} />}
       </Route>
-      <Route component={QueueView} />
+      <Route path="/reviews" component={QueueView} />
+      <Route component={NotFoundPage} />
     </Switch>
   );
 }

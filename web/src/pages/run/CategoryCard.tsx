@@ -12,7 +12,7 @@ export function CategoryCard({ categories }: { categories: Schemas["CategoryCoun
   return (
     <nav aria-label="Categories">
       <ul className={classes.categories}>
-        {categories.map(({ category, results, passed }) => (
+        {categories.map(({ category, results, passed, awaiting }) => (
           <li key={category}>
             <Link
               href={category === chosen ? "?" : `?category=${encodeURIComponent(category)}`}
@@ -25,7 +25,7 @@ export function CategoryCard({ categories }: { categories: Schemas["CategoryCoun
               <Text span size="sm">
                 {count(passed)} of {count(results)} passed
               </Text>
-              <Bar share={passed / results} />
+              <Bar passed={passed} failed={results - passed - awaiting} total={results} />
             </Link>
           </li>
         ))}

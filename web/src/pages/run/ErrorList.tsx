@@ -7,10 +7,12 @@ import { Untrusted } from "../../ui/Untrusted";
 interface ErrorListProps {
   errors: Schemas["RunError"][];
   total: number;
+  /** Whether tests were repeated, so that trials have to be told apart. */
+  hasTrials: boolean;
 }
 
 /** Infrastructure errors, shown apart from the agent's failures. */
-export function ErrorList({ errors, total }: ErrorListProps) {
+export function ErrorList({ errors, total, hasTrials }: ErrorListProps) {
   if (errors.length === 0) return null;
   const number = Math.max(total, errors.length);
   return (
@@ -27,7 +29,7 @@ export function ErrorList({ errors, total }: ErrorListProps) {
         {errors.slice(0, 20).map((error) => (
           <List.Item key={`${error.test_id} ${error.trial}`}>
             <code>{error.test_id}</code>
-            {error.trial > 1 && ` (trial ${error.trial})`}: <Untrusted text={error.reason} /> (after{" "}
+            {hasTrials && ` (trial ${error.trial})`}: <Untrusted text={error.reason} /> (after{" "}
             {amount(error.attempts, "attempt")})
           </List.Item>
         ))}

@@ -2,6 +2,7 @@ import { Skeleton } from "@mantine/core";
 import { memo } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
+import { Label } from "../../ui/Label";
 import { dollars, score, seconds } from "../../ui/numbers";
 import { Outcome } from "../../ui/Outcome";
 import { Untrusted } from "../../ui/Untrusted";
@@ -12,6 +13,9 @@ interface ResultRowProps {
   query: string;
   /** Undefined while loading. */
   row: Schemas["ResultRow"] | undefined;
+  hasTrials: boolean;
+  /** Whether the row above is another trial of the same test. */
+  isSameTest: boolean;
   index: number;
   high: number;
   top: number;
@@ -21,7 +25,7 @@ interface ResultRowProps {
 const REASON = 160;
 
 export const ResultRow = memo(function ResultRow(props: ResultRowProps) {
-  const { runId, query, row, index, high, top } = props;
+  const { runId, query, row, hasTrials, isSameTest, index, high, top } = props;
   const style = { height: high, transform: `translateY(${top}px)` };
   if (!row)
     return (
@@ -32,7 +36,13 @@ export const ResultRow = memo(function ResultRow(props: ResultRowProps) {
       </div>
     );
   return (
-    <div role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className={classes.row}
+      data-same={isSameTest || undefined}
+      style={style}
+    >
       <span role="cell" className={classes.outcome}>
         <Outcome passed={row.passed}>
           {row.passed === false && row.status === "timeout" ? "timed out" : undefined}
@@ -45,8 +55,14 @@ export const ResultRow = memo(function ResultRow(props: ResultRowProps) {
         <span className={classes.dim}>
           {" "}
           {row.test_id}
-          {row.trial > 1 && ` · trial ${row.trial}`}
+          {hasTrials && ` · trial ${row.trial}`}
         </span>
+        {row.truncated && (
+          <>
+            {" "}
+            <Label tone="warn">cut</Label>
+          </>
+        )}
         {row.failure_reason && (
           <span className={classes.reason}>
             <Untrusted text={row.failure_reason.slice(0, REASON)} />

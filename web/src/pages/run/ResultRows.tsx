@@ -12,16 +12,18 @@ interface ResultRowsProps {
   /** The rows loaded so far. */
   rows: Schemas["ResultRow"][];
   total: number;
+  /** Whether tests were repeated, so that trials have to be told apart. */
+  hasTrials: boolean;
   /** Whether these are still the rows of the previous filter. */
   isStale: boolean;
   onNeedMore: () => void;
 }
 
-const HIGH = { desk: 58, phone: 84 };
+const HIGH = { desk: 48, phone: 84 };
 
 /** A virtual list: only the rows in view are rendered. */
 export function ResultRows(props: ResultRowsProps) {
-  const { runId, query, rows, total, isStale, onNeedMore } = props;
+  const { runId, query, rows, total, hasTrials, isStale, onNeedMore } = props;
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
@@ -77,6 +79,8 @@ export function ResultRows(props: ResultRowsProps) {
             runId={runId}
             query={query}
             row={rows[item.index]}
+            hasTrials={hasTrials}
+            isSameTest={rows[item.index - 1]?.test_id === rows[item.index]?.test_id}
             index={item.index}
             high={high}
             top={item.start - rendered.options.scrollMargin}

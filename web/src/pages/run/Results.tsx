@@ -99,6 +99,7 @@ export function Results({ run, details }: ResultsProps) {
           query={queryOf(filter)}
           rows={rows}
           total={total}
+          hasTrials={details.trials !== null}
           isStale={results.isPlaceholderData}
           onNeedMore={() => {
             if (results.hasNextPage && !results.isFetching) void results.fetchNextPage();

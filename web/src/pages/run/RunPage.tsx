@@ -16,6 +16,7 @@ import { ErrorList } from "./ErrorList";
 import { Results } from "./Results";
 import { RunActions } from "./RunActions";
 import { RunFacts } from "./RunFacts";
+import { RunScore } from "./RunScore";
 
 /** A run with its results. */
 export default function RunPage() {
@@ -65,8 +66,9 @@ export default function RunPage() {
           <Untrusted text={run.error_message} />
         </Alert>
       )}
+      <RunScore run={run} details={data} />
       <RunFacts run={run} details={data} />
-      <ErrorList errors={data.errors} total={run.errored_tests} />
+      <ErrorList errors={data.errors} total={run.errored_tests} hasTrials={data.trials !== null} />
       {data.categories.length > 1 && <CategoryCard categories={data.categories} />}
       <Results run={run} details={data} />
     </Page>

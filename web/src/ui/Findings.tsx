@@ -1,8 +1,8 @@
 import { Text } from "@mantine/core";
-import type { Schemas } from "../../api/queries";
-import { Outcome } from "../../ui/Outcome";
-import { Untrusted } from "../../ui/Untrusted";
+import type { Schemas } from "../api/queries";
 import classes from "./Findings.module.css";
+import { Outcome } from "./Outcome";
+import { Untrusted } from "./Untrusted";
 
 /** The findings of a verdict, with their evidence. */
 export function Findings({ findings }: { findings: Schemas["Finding"][] }) {

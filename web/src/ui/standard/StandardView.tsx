@@ -1,6 +1,7 @@
 import { Stack, Text } from "@mantine/core";
-import { Untrusted } from "../../ui/Untrusted";
-import { UntrustedBlock } from "../../ui/UntrustedBlock";
+import type { Schemas } from "../../api/queries";
+import { Untrusted } from "../Untrusted";
+import { UntrustedBlock } from "../UntrustedBlock";
 import { CaseTable } from "./CaseTable";
 import { asRecord, asText, inWords } from "./reading";
 import classes from "./standard.module.css";
@@ -19,7 +20,7 @@ const LINE_CHARACTERS = 100;
  * What a good answer is, field by field, under the names of the YAML file.
  * It knows the shapes of values and no kind of standard, so a new kind needs no change here.
  */
-export function StandardView({ kind, body, options = {} }: StandardViewProps) {
+function StandardView({ kind, body, options = {} }: StandardViewProps) {
   const hasCases = Array.isArray(body.cases);
   const { cases, sealed, functionName, ...rest } = body;
   const fields = Object.entries({ ...(hasCases ? rest : body), ...options });
@@ -34,6 +35,24 @@ export function StandardView({ kind, body, options = {} }: StandardViewProps) {
         ))}
     </Stack>
   );
+}
+
+/** The standard of a test, with the options that stand beside it. */
+export function TestStandard({ test }: { test: Schemas["Test"] }) {
+  const { case_sensitive, whole_word, pass_score } = test;
+  return (
+    <StandardView
+      kind={test.validation_type}
+      body={test.expected_output}
+      options={{ case_sensitive, whole_word, pass_score }}
+    />
+  );
+}
+
+/** A standard as a document, as tasks and reviews have it: its kind is its `type`. */
+export function StandardDocument({ document }: { document: Record<string, unknown> }) {
+  const { type, ...body } = document;
+  return <StandardView kind={asText(type ?? "standard")} body={body} />;
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {

@@ -1,7 +1,7 @@
 import { Table, Text } from "@mantine/core";
-import { amount } from "../../ui/numbers";
-import { Untrusted } from "../../ui/Untrusted";
-import { WideTable } from "../../ui/WideTable";
+import { amount } from "../numbers";
+import { Untrusted } from "../Untrusted";
+import { WideTable } from "../WideTable";
 import { asList, asRecord, asText } from "./reading";
 import classes from "./standard.module.css";
 

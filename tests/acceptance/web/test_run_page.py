@@ -1,0 +1,201 @@
+"""A run and its results: trials side by side, cut answers, standards and emoji."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+import yaml
+from playwright.sync_api import expect
+
+from acceptance.conftest import Shell
+from acceptance.web.conftest import Visit, in_both_looks
+from factories import write_agent
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+HEART = "\u2764\u200d\U0001f525"  # without its variation selector, as many programs write it
+FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"  # England
+SUSPICIOUS = "x\u200dy \U0001f469\u200d\U0001f469 \U0001f469\u200d pay\u202eload \U000e0041"
+"""Joiners that join no known emoji, a direction control, and a tag that no flag owns."""
+
+TESTS = {
+    "category": "geography",
+    "tests": [
+        {
+            "id": "capital",
+            "name": "Capital of France",
+            "prompt": "What is the capital of France?",
+            "validation": "all_of",
+            "expected": {
+                "all_of": [
+                    {"validation": "contains", "expected": {"contains": ["Paris"]}},
+                    {"validation": "not_contains", "expected": {"contains": ["London"]}},
+                ]
+            },
+            "agents": ["traveller"],
+        },
+        *(
+            {
+                "id": f"river_{number}",
+                "name": f"River {number}",
+                "prompt": f"Name river {number}",
+                "expected": {"contains": ["Seine"]},
+                "agents": ["traveller"],
+            }
+            for number in (1, 2, 3)
+        ),
+        {
+            "id": "endless",
+            "name": "Endless",
+            "prompt": "Tell all",
+            "expected": {"contains": ["word"]},
+            "agents": ["talker"],
+        },
+        {
+            "id": "smile",
+            "name": f"Smile {FAMILY}",
+            "prompt": "Smile",
+            "expected": {"contains": ["smile"]},
+            "agents": ["talker"],
+        },
+    ],
+}
+# The third river is answered at once, the others later: results arrive in another order.
+TRAVELLER = """
+if "capital" in prompt:
+    return "London"
+if prompt.endswith("2"):
+    time.sleep(0.05)
+    return "The Rhine"
+time.sleep(0 if prompt.endswith("3") else 0.1)
+return "The Seine"
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """A server with a run of repeated tests, and one with a cut answer and emoji."""
+    home: Path = tmp_path_factory.mktemp("runs")
+    write_agent(home / "agents", "traveller", TRAVELLER, limits={"max_concurrency": 4})
+    emoji = f"smile {FAMILY} {HEART} {FLAG} {SUSPICIOUS}"
+    talker = f"return {emoji!r} if prompt == 'Smile' else 'word ' * 300_000"
+    write_agent(home / "agents", "talker", talker)
+    (home / "benchmarks").mkdir()
+    text = yaml.safe_dump(TESTS, sort_keys=False, allow_unicode=True)
+    (home / "benchmarks" / "geography.yaml").write_text(text)
+    with Shell(home=home).serving() as client:
+        for agent, options in (("traveller", {"trials": 3}), ("talker", {})):
+            body = {"agent_id": agent, **options}
+            run = client.post("/api/benchmarks/run", json=body).json()["run_id"]
+            assert client.post(f"/api/benchmarks/run/{run}/execute").status_code == 200
+        yield client
+
+
+def _run(server: httpx2.Client, agent: str) -> str:
+    runs = server.get("/api/benchmarks/runs", params={"agent_id": agent}).json()["runs"]
+    return f"/runs/{runs[0]['id']}"
+
+
+def _result(server: httpx2.Client, agent: str, test_id: str) -> str:
+    run = _run(server, agent)
+    found = server.get(f"/api/benchmarks{run}/results", params={"test_id": test_id}).json()
+    return f"{run}/results/{found['results'][0]['id']}"
+
+
+@in_both_looks
+def test_trials_are_grouped_and_labelled_with_failures_first(visit: Visit, server: httpx2.Client):
+    page = visit.go(_run(server, "traveller"))
+    # High enough for every row: those out of sight are not rendered.
+    visit.stretch(2000)
+    rows = page.get_by_role("table", name="Results").get_by_role("row")
+    expect(rows.filter(has_text="trial")).to_have_count(12)
+    found = [
+        re.search(r"(passed|failed).*?(capital|river_\d) · trial (\d)", text, re.S)
+        or re.search(r"(capital|river_\d) · trial (\d).*?(passed|failed)", text, re.S)
+        for text in rows.filter(has_text="trial").all_inner_texts()
+    ]
+    places = [tuple(sorted(match.groups())) for match in found if match]
+    order = ("capital", "river_2", "river_1", "river_3")
+    outcomes = {"capital": "failed", "river_2": "failed", "river_1": "passed", "river_3": "passed"}
+    expected = [
+        tuple(sorted((str(trial), test, outcomes[test]))) for test in order for trial in (1, 2, 3)
+    ]
+    assert places == expected
+    # The next result is the next row.
+    page.get_by_role("link", name="Capital of France").first.click()
+    expect(page.get_by_text("capital · trial 1")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("capital · trial 2")).to_be_visible()
+
+
+@in_both_looks
+def test_a_run_opens_with_its_score_and_a_mark_for_each_test(visit: Visit, server: httpx2.Client):
+    page = visit.go(_run(server, "traveller"))
+    card = page.get_by_role("region", name="Score", exact=True)
+    expect(card).to_contain_text("50.0 %")
+    expect(card).to_contain_text(re.compile(r"\d+\.\d–\d+\.\d at 95 % confidence"))
+    expect(card).to_contain_text("6 of 12 passed, 6 failed")
+    strip = card.get_by_role("img", name="4 tests: 2 failed, 2 passed")
+    outcomes = strip.locator("[data-outcome]").evaluate_all(
+        "marks => marks.map(mark => mark.dataset.outcome)"
+    )
+    assert outcomes == ["failed", "failed", "passed", "passed"]
+    visit.check_every_look()
+
+
+def test_a_completed_run_is_not_painted_as_a_success(passing_visit: Visit, server: httpx2.Client):
+    page = passing_visit.go("/benchmarks")
+    row = page.get_by_role("row").filter(has_text="traveller")
+    colour = "it => getComputedStyle(it).color"
+    status = row.get_by_text("completed", exact=True).evaluate(colour)
+    dimmed = row.get_by_text("1.0.0").evaluate(colour)
+    assert status == dimmed
+    bar = row.locator("[aria-hidden] > span")
+    widths = bar.evaluate_all("parts => parts.map(part => part.style.width)")
+    colours = bar.evaluate_all("parts => parts.map(part => getComputedStyle(part).backgroundColor)")
+    assert widths == ["50%", "50%"]
+    assert colours[0] != colours[1]
+
+
+def test_a_result_shows_its_standard_as_the_catalog_does(
+    passing_visit: Visit, server: httpx2.Client
+):
+    page = passing_visit.go("/catalog/tests/capital")
+    standard = page.get_by_role("region", name="Standard", exact=True)
+    expect(standard.get_by_role("listitem").filter(has_text="Paris").first).to_be_visible()
+    parts = standard.get_by_role("list").first.inner_text()
+    passing_visit.go(_result(server, "traveller", "capital"))
+    assert standard.get_by_role("list").first.inner_text() == parts
+    expect(standard).not_to_contain_text('"all_of"')
+    expect(standard).not_to_contain_text("{")
+
+
+@in_both_looks
+def test_a_cut_answer_is_shown_as_cut(visit: Visit, server: httpx2.Client):
+    page = visit.go(_run(server, "talker"))
+    rows = page.get_by_role("table", name="Results").get_by_role("row")
+    expect(rows.filter(has_text="Endless").get_by_text("cut", exact=True)).to_be_visible()
+    expect(rows.filter(has_text="Smile").get_by_text("cut", exact=True)).to_have_count(0)
+    page = visit.go(_result(server, "talker", "endless"))
+    expect(page.get_by_text("The answer was longer.")).to_be_visible()
+    visit.check_every_look()
+    page = visit.go(_result(server, "talker", "smile"))
+    expect(page.get_by_role("region", name="Answer", exact=True)).to_be_visible()
+    expect(page.get_by_text("The answer was longer.")).to_have_count(0)
+
+
+def test_emoji_are_whole_and_other_joiners_are_marked(passing_visit: Visit, server: httpx2.Client):
+    page = passing_visit.go(_result(server, "talker", "smile"))
+    answer = page.get_by_role("region", name="Answer", exact=True)
+    text = answer.inner_text()
+    for emoji in (FAMILY, HEART, FLAG):
+        assert emoji in text
+    expect(answer.get_by_text("U+200D", exact=True)).to_have_count(3)
+    expect(answer.get_by_text("U+202E", exact=True)).to_have_count(1)
+    expect(answer.get_by_text("U+E0041", exact=True)).to_have_count(1)
+    for emoji in (FAMILY, HEART, FLAG):
+        text = text.replace(emoji, "")
+    assert not set(text) & {"\u200d", "\u202e", "\U000e0041"}
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Smile {FAMILY}")
+    expect(page).to_have_title(f"Smile {FAMILY} · Arena")

@@ -1,0 +1,12 @@
+import { Text } from "@mantine/core";
+import { Label } from "./Label";
+
+/** Says that an agent's answer is incomplete: a reader must not take its end for the agent's. */
+export function CutNote() {
+  return (
+    <Text size="sm" mt="xs">
+      <Label tone="warn">cut</Label> The answer was longer. Arena kept its beginning, and only that
+      was judged.
+    </Text>
+  );
+}
