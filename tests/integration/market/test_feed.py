@@ -26,7 +26,7 @@ async def queries_of(desk: Desk, watchers: int) -> int:
 
     watching = [asyncio.create_task(first()) for _ in range(watchers)]
     topics = desk.market._feed._topics
-    while ("market", TEAM) not in topics or not topics["market", TEAM].reads:
+    while ("market", TEAM) not in topics or not topics["market", TEAM].version:
         await asyncio.sleep(0.01)
     engine = desk.database._engines.base.sync_engine
     database_event.listen(engine, "before_cursor_execute", count)
