@@ -63,6 +63,7 @@ bench-web: setup  ## Measure how long the dashboard blocks a browser, with a run
 
 bench-abuse: setup  ## Measure how long other clients wait while one abuses a server.
 	$(BIN)/python benchmarks/abuse.py
+	$(BIN)/python benchmarks/fairness.py
 
 # The last commit of 0.1, for clones without its tag.
 V0_1 := c1a9331

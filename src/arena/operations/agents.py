@@ -26,7 +26,7 @@ class AgentOperations(OperationGroup):
         # On every request, so that an edited agent file needs no restart.
         registry.refresh()
         agents = [self._described(agent) for agent in registry.newest]
-        problems = [self.shown(str(problem)) for problem in registry.problems]
+        problems = [self._shown(str(problem)) for problem in registry.problems]
         return AgentList(agents=agents, count=len(agents), problems=problems)
 
     @get("/api/agents/{agent_id}", id="get_agent", tag="agents", team=False, errors=(404, 409))
@@ -69,7 +69,7 @@ class AgentOperations(OperationGroup):
             finally:
                 await session.connector.close()
         except (AgentFault, InfrastructureError) as error:
-            reason = self.shown(error.message)
+            reason = self._shown(error.message)
         return AgentChecked(
             agent_id=agent.id,
             version=agent.version,

@@ -278,7 +278,7 @@ class OperationGroup:
         """The team of the caller's token; None if no token is needed."""
         return self._here.token_team
 
-    def shown(self, text: str) -> str:
+    def _shown(self, text: str) -> str:
         """A text that may contain paths, as the caller may see it."""
         return self._here.shown(text)
 

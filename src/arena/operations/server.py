@@ -62,7 +62,7 @@ class ServerOperations(OperationGroup):
     async def readiness(self) -> Readiness:
         """Whether the server can do its work: its database, disk, catalog and sandbox."""
         found = await readiness(self.arena)
-        checks = [replace(check, detail=self.shown(check.detail)) for check in found.checks]
+        checks = [replace(check, detail=self._shown(check.detail)) for check in found.checks]
         return replace(found, checks=checks)
 
     @get("/api/teams", id="list_teams", tag="server", team=False)

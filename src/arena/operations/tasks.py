@@ -1,4 +1,4 @@
-"""Paid tasks: post, list, show, and every move of a party.
+"""Paid tasks: post, list, show, and the moves of a party; verdicts are in `task_verdicts.py`.
 
 A token identifies a team, not a person: the request names the acting party, and agents prove their
 identity by signatures. `_send_…` takes a signature; `apply`, `commit`, `submit` and `dispute` let
@@ -7,7 +7,6 @@ the client's `signer` create it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -16,8 +15,8 @@ from arena.amounts import Amount, AmountText
 from arena.content.cid import parse_cid
 from arena.content.tree import cid_of
 from arena.errors import InvalidInput
-from arena.fields import NameFilter, NonBlank
-from arena.market.call import ANYONE, Action, Call, Claim, Receipt, TaskStory
+from arena.fields import NameFilter
+from arena.market.call import ANYONE, Action, Call, Receipt, TaskStory
 from arena.market.signing import Act, Proof
 from arena.market.task import (
     MAX_LANGUAGE_LENGTH,
@@ -32,14 +31,11 @@ from arena.market.task import (
 from arena.operations import paging
 from arena.operations.content import ContentOperations
 from arena.operations.ledger import PageLimit
-from arena.operations.market import IdempotencyKey, MarketOperations, TaskId
+from arena.operations.market import IdempotencyKey, TaskId
 from arena.operations.operation import get, post
 from arena.operations.paging import Cursor
-from arena.reviews.review import Review
+from arena.operations.task_verdicts import TaskVerdictOperations, move
 from arena.text import utf8
-
-move = partial(post, tag="tasks", errors=(404, 409))
-"""An operation that changes one task."""
 
 TASKS_PAGE = 500
 
@@ -47,14 +43,6 @@ AssignedTo = Annotated[NameFilter, Field(description="Assigned to it.")]
 AppliedBy = Annotated[NameFilter, Field(description="It has applied.")]
 JudgedBy = Annotated[NameFilter, Field(description="Judge, fallback judge or arbiter.")]
 MinReward = Annotated[AmountText | None, Field(max_length=20, examples=["0.05"])]
-Score = Annotated[int, Field(strict=True, ge=0, le=100)]
-ResultHash = Annotated[Cid, Field(alias="resultHash")]
-Uri = Annotated[NonBlank, Field(max_length=2000)]
-ReasonUri = Annotated[Uri, Field(alias="reasonURI")]
-ClaimToken = Annotated[
-    str,
-    Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Random; identifies the process."),
-]
 States = Annotated[
     list[TaskState] | None,
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
@@ -71,7 +59,7 @@ class TaskList:
     next_cursor: str | None = None
 
 
-class TaskOperations(MarketOperations, ContentOperations):
+class TaskOperations(TaskVerdictOperations, ContentOperations):
     """Paid tasks."""
 
     @post("/api/tasks", tag="tasks", errors=(403, 404, 409))
@@ -275,104 +263,6 @@ class TaskOperations(MarketOperations, ContentOperations):
         action = Action.ASSIGN_BEST if agent is None else Action.ASSIGN
         return await self._act(task_id, Call(action=action, by=by, agent=agent), key)
 
-    @move("/api/tasks/{task_id}/review", body="TaskReview")
-    async def review_task(self, task_id: TaskId, *, by: Party) -> Review:
-        """Open a review of a submitted task; the verdict of its reviewers is the judge's."""
-        new = await self.arena.task_reviews.new_review(self.team, task_id, by=by)
-        return await self.arena.reviews.open(new)
-
-    @move("/api/tasks/{task_id}/claim", id="claim_task", body="TaskClaim")
-    async def claim(self, task_id: TaskId, *, by: Party, token: ClaimToken) -> Claim:
-        """Claim a submitted task as a process of its judge; again with the token: renew the claim.
-
-        Processes that judge under one name share the tasks by claims. A claim expires by itself.
-        """
-        return await self.arena.market.claims.take(self.team, task_id, by=by, token=token)
-
-    @move("/api/tasks/{task_id}/release", id="release_task", body="TaskRelease")
-    async def release(self, task_id: TaskId, *, token: ClaimToken) -> Task:
-        """End a claim before it expires; nothing happens if another process has taken it over."""
-        await self.arena.market.claims.release(self.team, task_id, token=token)
-        return await self.arena.market.ledger.task(self.team, task_id)
-
-    @move("/api/tasks/{task_id}/judge", id="judge_task", body="TaskJudge")
-    async def judge(
-        self,
-        task_id: TaskId,
-        *,
-        by: Party,
-        score: Score,
-        winner: Annotated[
-            Party, Field(description="The agent the task is assigned to, whatever the score.")
-        ],
-        result_hash: ResultHash,
-        reason_uri: Annotated[
-            ReasonUri, Field(description="Where the verdict's record is, such as its CID.")
-        ],
-        claim: Annotated[
-            ClaimToken | None,
-            Field(description="The claim it was made under; refused if another has the task now."),
-        ] = None,
-        key: IdempotencyKey = None,
-    ) -> Receipt:
-        """Give the one verdict (judgeAndPay); 60 pays the agent, 59 refunds the poster.
-
-        It names the agent and the result it is about. Without a dispute window it settles at once.
-        """
-        call = Call(
-            action=Action.JUDGE,
-            by=by,
-            agent=winner,
-            score=score,
-            result_hash=result_hash,
-            reason_uri=reason_uri,
-            claim=claim,
-        )
-        return await self._act(task_id, call, key)
-
-    @move("/api/tasks/{task_id}/dispute", id="dispute_verdict", body="TaskDispute")
-    async def _send_dispute(
-        self,
-        task_id: TaskId,
-        *,
-        by: Party,
-        reason_uri: ReasonUri,
-        proof: Proof | None = None,
-        key: IdempotencyKey = None,
-    ) -> Receipt:
-        """Dispute the verdict, once, as the side that lost; locks the bond. An agent signs it."""
-        call = Call(action=Action.DISPUTE, by=by, reason_uri=reason_uri)
-        return await self._act(task_id, call, key, proof)
-
-    async def dispute(
-        self, task_id: int, *, by: str, reason_uri: str, key: str | None = None
-    ) -> Receipt:
-        """Dispute a verdict as the side that lost; signed if it is the signer's agent."""
-        if self.signer is None or self.signer.agent != by:
-            return await self._send_dispute(task_id, by=by, reason_uri=reason_uri, key=key)
-        return await self._signed(
-            Act.DISPUTE,
-            task_id,
-            reason_uri,
-            lambda agent, proof: self._send_dispute(
-                task_id, by=agent, reason_uri=reason_uri, proof=proof, key=key
-            ),
-        )
-
-    @move("/api/tasks/{task_id}/resolve", id="resolve_dispute", body="TaskResolve")
-    async def resolve(
-        self,
-        task_id: TaskId,
-        *,
-        by: Party,
-        score: Score,
-        reason_uri: ReasonUri,
-        key: IdempotencyKey = None,
-    ) -> Receipt:
-        """Decide a dispute as the arbiter; settles at once."""
-        call = Call(action=Action.RESOLVE, by=by, score=score, reason_uri=reason_uri)
-        return await self._act(task_id, call, key)
-
     @move("/api/tasks/{task_id}/cancel", id="cancel_task", body="TaskEnd")
     async def cancel(
         self, task_id: TaskId, *, by: Party | None = None, key: IdempotencyKey = None
@@ -395,8 +285,3 @@ class TaskOperations(MarketOperations, ContentOperations):
     ) -> Receipt:
         """Pay or refund by the verdict after the dispute window. Anyone may do this."""
         return await self._act(task_id, Call(action=Action.SETTLE, by=by or ANYONE), key)
-
-    async def _act(
-        self, task_id: int, call: Call, key: str | None, proof: Proof | None = None
-    ) -> Receipt:
-        return await self.arena.market.act(self.team, task_id, call, proof=proof, key=key)

@@ -86,9 +86,9 @@ class TestOperations(OperationGroup):
         state = self.arena.catalog.current.state
         return replace(
             state,
-            sources=[replace(one, file=self.shown(one.file)) for one in state.sources],
+            sources=[replace(one, file=self._shown(one.file)) for one in state.sources],
             problems=[
-                replace(one, file=self.shown(one.file), message=self.shown(one.message))
+                replace(one, file=self._shown(one.file), message=self._shown(one.message))
                 for one in state.problems
             ],
         )
