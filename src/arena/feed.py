@@ -62,10 +62,12 @@ class Feed:
         seen = 0
         try:
             while True:
-                async with topic.lock:
-                    while topic.version == seen:
-                        await self._read(topic, read, poll_seconds)
-                    seen = topic.version
+                # Only if there is nothing newer: the watcher with the lock may wait for long.
+                if topic.version == seen:
+                    async with topic.lock:
+                        while topic.version == seen:
+                            await self._read(topic, read, poll_seconds)
+                seen = topic.version
                 yield topic.state
         finally:
             topic.watchers -= 1

@@ -132,3 +132,18 @@ async def test_nothing_is_left_of_a_topic_that_nobody_watches():
     del seen
     gc.collect()
     assert list(feed._topics) == []
+
+
+async def test_a_watcher_that_comes_later_sees_the_state_at_once():
+    feed, counter = Feed(), Counter()
+    async with asyncio.timeout(10), AsyncExitStack() as closing:
+        first = feed.watch("t", counter.read, poll_seconds=NEVER)
+        await closing.enter_async_context(aclosing(first))
+        await anext(first)
+        waiting = asyncio.create_task(anext(first))
+        await asyncio.sleep(0.01)
+        second = feed.watch("t", counter.read, poll_seconds=NEVER)
+        await closing.enter_async_context(aclosing(second))
+        assert await anext(second) == 0
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
