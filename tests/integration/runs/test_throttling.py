@@ -158,6 +158,7 @@ async def test_two_runs_of_an_agent_share_its_back_off(
         "86400",
         format_datetime(datetime.now(UTC) + timedelta(days=1, minutes=5), usegmt=True),
     ],
+    ids=["seconds", "date"],  # the time in a name would differ between the workers
 )
 async def test_a_longer_pause_than_allowed_fails_the_run_and_names_it(
     house: Arena, settings: Settings, server: Server, retry_after: str
