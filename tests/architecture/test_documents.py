@@ -73,3 +73,15 @@ def test_every_page_is_in_the_index():
     listed = {(ROOT / "docs" / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", index)}
     for page in (ROOT / "docs").rglob("*.md"):
         assert page.name == "README.md" or {page, page.parent} & listed, page
+
+
+def test_every_test_that_a_decision_names_exists():
+    text = (ROOT / "docs" / "decisions" / "0010-sharp-edges.md").read_text()
+    named = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text)
+    assert len(named) > 100
+    missing = [
+        f"{path}::{name}"
+        for path, name in named
+        if not (ROOT / path).exists() or not re.search(rf"def {name}\(", (ROOT / path).read_text())
+    ]
+    assert missing == []
