@@ -319,7 +319,7 @@ def test_a_cut_answer_and_the_tools_an_agent_called_are_shown(shell, tmp_path: P
     assert result["steps"] == [step]
     assert shell.arena("report", run_id, "--html", str(tmp_path / "report")).returncode == 0
     page = (tmp_path / "report" / "index.html").read_text()
-    assert "The answer was cut" in page
+    assert "Cut: the answer was longer" in page
     assert "look&lt;up&gt;" in page
     done = shell.arena("agents", "check", "doer", "--agents", str(agents))
     assert "asked: Hello! What can you do?" in done.stdout

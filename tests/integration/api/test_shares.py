@@ -28,7 +28,7 @@ async def evaluated(client: httpx2.AsyncClient, **body: Any) -> httpx2.Response:
 
 
 async def test_a_private_part_of_many_values_is_refused_by_their_count(local: httpx2.AsyncClient):
-    sealed = {"type": "sealed_cases", "cases": [[] for _ in range(400_000)]}
+    sealed = {"type": "sealed_cases", "cases": [[] for _ in range(240_000)]}
     answer = await evaluated(local, standard=CONTAINS, submission="yes", sealed=sealed)
     assert answer.status_code == 422
     assert "more than 300,000 values" in answer.json()["detail"]

@@ -62,7 +62,7 @@ async def test_an_honest_submission_is_paid_while_a_stalling_one_is_still_being_
     honest = await submit(desk, "honest", "rival", "bob", judge_window_seconds=60)
     is_paid = asyncio.Event()
 
-    async def judge(_standard: JudgePrompt, submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, submission: Submission, _: str | None) -> Verdict:
         if submission.output == "honest":
             return good()
         await is_paid.wait()
@@ -88,7 +88,7 @@ async def test_an_agent_gives_up_its_second_place_as_soon_as_somebody_else_waits
     began: list[str] = []
     has_filled, is_paid = asyncio.Event(), asyncio.Event()
 
-    async def judge(_standard: JudgePrompt, submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, submission: Submission, _: str | None) -> Verdict:
         began.append(submission.output)
         if submission.output == "honest":
             return good()
@@ -117,7 +117,7 @@ async def test_no_more_are_judged_at_once_than_allowed(desk: Desk):
     now, most = 0, 0
     is_full = asyncio.Event()
 
-    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, _submission: Submission, _: str | None) -> Verdict:
         nonlocal now, most
         now, most = now + 1, max(most, now + 1)
         if now == 3:
@@ -141,7 +141,7 @@ async def test_two_processes_judge_every_task_once(desk: Desk):
     ]
     judged: list[str] = []
 
-    async def judge(_standard: JudgePrompt, submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, submission: Submission, _: str | None) -> Verdict:
         judged.append(submission.output)
         await asyncio.sleep(0)
         return good()
@@ -160,7 +160,7 @@ async def test_a_task_of_a_killed_judge_is_free_once_its_claim_has_expired(desk:
     task_id = await submit(desk, "work", "solver")
     await desk.market.claims.take(TEAM, task_id, by="jim", token="killed" * 4)
 
-    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, _submission: Submission, _: str | None) -> Verdict:
         return good()
 
     successor = flow(desk, judge)
@@ -175,7 +175,7 @@ async def test_a_stopped_judge_releases_what_it_worked_on(desk: Desk):
     task_id = await submit(desk, "work", "solver")
     began = asyncio.Event()
 
-    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, _submission: Submission, _: str | None) -> Verdict:
         began.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -239,7 +239,7 @@ async def test_an_outage_during_the_work_does_not_end_it(
     began = asyncio.Event()
     monkeypatch.setattr(desk.market.ledger, "tasks", away)
 
-    async def judge(_standard: JudgePrompt, _submission: Submission) -> Verdict:
+    async def judge(_standard: JudgePrompt, _submission: Submission, _: str | None) -> Verdict:
         began.set()
         await is_away.wait()
         return good()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from arena.amounts import Amount
 from arena.content.canonical import canonical
 from arena.content.errors import ContentCorrupt
 from arena.content.tree import cid_of
@@ -41,7 +40,7 @@ from market_door import Door
 async def test_the_numbers_of_a_team_do_not_count_the_work_of_others(desk: Desk):
     for _ in range(3):
         await desk.post()
-    deposit = await desk.market.deposit("blue", "ann", Amount(500), key="first")
+    deposit = await desk.market.deposit_test_money("blue", "ann", 500)
     posted = await desk.market.post_task("blue", desk.offer())
     assert (deposit.ref, posted.ref, posted.task_id) == (1, 2, 1)
     story = await desk.market.story("blue", 1)

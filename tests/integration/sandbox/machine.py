@@ -33,8 +33,9 @@ def need_isolation() -> None:
 def copy_for_anybody(folder: Path) -> Path:
     """Copy the sandbox code and its tests to where every user can read them."""
     packages = Path(sysconfig.get_path("platlib"))
-    shutil.copytree(REPOSITORY / "src/arena/sandbox", folder / "arena/sandbox")
-    for name in ("__init__.py", "errors.py", "text.py"):
+    for room in ("sandbox", "pools"):
+        shutil.copytree(REPOSITORY / "src/arena" / room, folder / "arena" / room)
+    for name in ("__init__.py", "errors.py", "team.py", "text.py"):
         shutil.copy(REPOSITORY / "src/arena" / name, folder / "arena" / name)
     attacks = "integration/sandbox/attacks"
     shutil.copytree(REPOSITORY / "tests" / attacks, folder / attacks)

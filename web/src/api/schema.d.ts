@@ -12845,7 +12845,8 @@ export interface operations {
                      *           "resolutionURI": null,
                      *           "ended_at": "2026-11-17T23:16:52.095343Z",
                      *           "exit_at": null,
-                     *           "payout": "0"
+                     *           "payout": "0",
+                     *           "claimed_until": null
                      *         }
                      *       ],
                      *       "count": 1,
@@ -13198,7 +13199,8 @@ export interface operations {
                      *         "ended_at": "2026-11-15T23:16:51.576712Z",
                      *         "payout": "0.05",
                      *         "judge_until": "2026-11-16T23:16:51.456311Z",
-                     *         "exit_at": null
+                     *         "exit_at": null,
+                     *         "claimed_until": null
                      *       },
                      *       "applicants": [
                      *         {
@@ -13983,6 +13985,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "by": "judy",
+                 *       "token": "3f9c2d7a5b1e4c60a8d2f4b6c8e0a1b3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskClaim"];
             };
         };
@@ -13993,6 +14001,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "task_id": 1,
+                     *       "token": "3f9c2d7a5b1e4c60a8d2f4b6c8e0a1b3",
+                     *       "until": "2026-11-15T23:17:06.782796Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Claim"];
                 };
             };
@@ -14872,6 +14887,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "token": "3f9c2d7a5b1e4c60a8d2f4b6c8e0a1b3"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TaskRelease"];
             };
         };
@@ -14882,6 +14902,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reward": "0.05",
+                     *       "deadline": "2026-11-16T23:16:50Z",
+                     *       "judge_window_seconds": 86400,
+                     *       "fallback_judge": null,
+                     *       "fallback_window_seconds": 0,
+                     *       "timeout_policy": "refund",
+                     *       "agent_share_percent": 0,
+                     *       "dispute_window_seconds": 0,
+                     *       "arbiter": null,
+                     *       "arbiter_window_seconds": 0,
+                     *       "bond": "0",
+                     *       "commit_deadline": null,
+                     *       "max_applicants": 100,
+                     *       "is_self_judged": false,
+                     *       "assignment": "manual",
+                     *       "apply_until": null,
+                     *       "id": 1,
+                     *       "team_id": "default",
+                     *       "poster": "alice",
+                     *       "description": "Write add(a, b) in Python.",
+                     *       "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
+                     *       "judge": "judy",
+                     *       "currency": "TEST",
+                     *       "state": "paid",
+                     *       "expiry_reason": null,
+                     *       "posted_at": "2026-11-15T23:16:50.441313Z",
+                     *       "applicant_count": 1,
+                     *       "agent": "my-solver",
+                     *       "agent_version": "1.0.0",
+                     *       "assigned_at": "2026-11-15T23:16:51.314685Z",
+                     *       "commitment": null,
+                     *       "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
+                     *       "language": "python",
+                     *       "submitted_at": "2026-11-15T23:16:51.456311Z",
+                     *       "score": 100,
+                     *       "judged_by": "judy",
+                     *       "judged_at": "2026-11-15T23:16:51.576712Z",
+                     *       "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe",
+                     *       "disputed_by": null,
+                     *       "disputed_at": null,
+                     *       "disputeReasonURI": null,
+                     *       "final_score": 100,
+                     *       "resolutionURI": null,
+                     *       "ended_at": "2026-11-15T23:16:51.576712Z",
+                     *       "payout": "0.05",
+                     *       "judge_until": "2026-11-16T23:16:51.456311Z",
+                     *       "exit_at": null,
+                     *       "claimed_until": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Task"];
                 };
             };

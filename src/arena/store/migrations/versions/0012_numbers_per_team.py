@@ -26,6 +26,8 @@ PARENTS_FIRST = (
     "market_entries",
     "market_postings",
     "market_events",
+    "reviews",
+    "review_answers",
 )
 TASK = (["team_id", "task_id"], ["team_id", "id"])
 ONE_TASK = (["task_id"], ["id"])
@@ -53,7 +55,7 @@ def upgrade() -> None:
             _add_foreign_key(table, "market_tasks", *TASK)
         columns = ["team_id", "entry_id"], ["team_id", "id"]
         _add_foreign_key("market_postings", "market_entries", *columns)
-    _change_subject(["subject_kind", "subject_id", "subject_part"], ["team_id"], [])
+        _change_subject(["subject_kind", "subject_id", "subject_part"], ["team_id"], [])
 
 
 def downgrade() -> None:
@@ -73,12 +75,12 @@ def downgrade() -> None:
         for table in ("market_applications", "market_entries", "market_events"):
             _add_foreign_key(table, "market_tasks", *ONE_TASK)
         _add_foreign_key("market_postings", "market_entries", ["entry_id"], ["id"])
+        _change_subject(["subject_kind", "subject_id", "subject_part"], [], ["team_id"])
     if op.get_context().dialect.name == "postgresql":
         for table in ("calls", "tasks", "entries", "events"):
             name = f"market_{table}"
             last = f"COALESCE((SELECT MAX(id) FROM {name}), 0) + 1"
             op.execute(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), {last}, false)")
-    _change_subject(["subject_kind", "subject_id", "subject_part"], [], ["team_id"])
 
 
 @contextmanager
