@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from factories import write_agent
+from http_server import Server
 
 CONTAINS = {"type": "contains", "contains": ["yes"]}
 TOKENS = ("a:aaaaaaaaaaaaaaaaaaaa", "b:bbbbbbbbbbbbbbbbbbbb")
@@ -98,6 +99,21 @@ async def test_checks_of_an_agent_obey_its_limits(opened, tmp_path: Path):
         answers = await asyncio.gather(*checks)
     assert [answer.json()["output"] for answer in answers] == ["done"] * 5
     assert log.read_text() == "start end " * 5
+
+
+async def test_checks_of_an_agent_that_throttles_share_one_pause(opened, tmp_path: Path):
+    server = Server()
+    await server.start()
+    server.say("later", status=429, Retry_After="300")
+    async with opened() as client:
+        connector = {"type": "http", "url": server.url}
+        write_agent(tmp_path / "home" / "agents", "busy", "", connector=connector)
+        checks = [await client.post("/api/agents/busy/check", json={}) for _ in range(5)]
+    reasons = [check.json()["reason"] for check in checks]
+    assert len(server.requests) == 1
+    assert "429" in reasons[0]
+    assert all("throttles: it can be asked again in" in reason for reason in reasons[1:])
+    await server.stop()
 
 
 async def test_content_is_charged_to_the_team_of_the_request(opened, tmp_path: Path):
