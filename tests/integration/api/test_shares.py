@@ -29,7 +29,7 @@ async def evaluated(client: httpx2.AsyncClient, **body: Any) -> httpx2.Response:
 
 
 async def test_a_private_part_of_many_values_is_refused_by_their_count(local: httpx2.AsyncClient):
-    sealed = {"type": "sealed_cases", "cases": [[] for _ in range(400_000)]}
+    sealed = {"type": "sealed_cases", "cases": [1] * 320_000}
     answer = await evaluated(local, standard=CONTAINS, submission="yes", sealed=sealed)
     assert answer.status_code == 422
     assert "more than 300,000 values" in answer.json()["detail"]
@@ -58,11 +58,18 @@ async def test_counts_of_a_standard_are_limited(
     assert what in answer.json()["detail"]
 
 
-async def test_an_answer_of_half_a_million_fences_is_the_agents_fault(local: httpx2.AsyncClient):
-    standard = {**CASES, "cases": [{"input": [1], "expected": 1}]}
+@pytest.mark.parametrize("is_part", [False, True])
+@pytest.mark.parametrize("language", [{}, {"language": "python"}])
+async def test_an_answer_of_half_a_million_fences_is_the_agents_fault(
+    local: httpx2.AsyncClient, language: dict[str, str], is_part: bool
+):
+    standard: dict[str, Any] = {"type": "test_cases", "functionName": "f", **language}
+    standard["cases"] = [{"input": [1], "expected": 1}]
+    if is_part:
+        standard = {"type": "all_of", "all_of": [standard]}
     answer = await evaluated(local, standard=standard, submission="```\na\n```\n" * 500_000)
     verdict = answer.json()
-    assert (answer.status_code, verdict["score"]) == (200, 0)
+    assert (answer.status_code, verdict.get("score")) == (200, 0), verdict
     assert "more than 10,000 fenced blocks" in verdict["reasoning"]
 
 
@@ -79,6 +86,19 @@ async def test_a_large_standard_is_judged_while_the_event_loop_runs_on(local: ht
     answer = judging.result()
     assert (answer.status_code, answer.json()["passed"]) == (200, False)
     # On the loop it would have been one turn for each step of the request.
+    assert turns > 50
+
+
+async def test_many_parts_are_judged_while_the_event_loop_runs_on(local: httpx2.AsyncClient):
+    """Each part alone is little work, all of them together are not."""
+    part = {"type": "number", "value": 5, "tolerance": 0.1}
+    standard = {"type": "any_of", "any_of": [part] * 100}
+    judging = asyncio.create_task(evaluated(local, standard=standard, submission="1 " * 15_000))
+    turns = 0
+    while not judging.done():
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert judging.result().json()["passed"] is False
     assert turns > 50
 
 
