@@ -57,7 +57,7 @@ def parse_large(data: bytes, adapter: TypeAdapter[Any]) -> Any:
     if has_too_many_values(text):
         detail = f"the body has more than {MAX_VALUES:,} values and keys; split it"
         raise Refused(413, "body_too_large", detail)
-    value = json.loads(text)
+    value = json.loads(text, parse_int=_integer)
     try:
         adapter.validate_python(value)
     except ValidationError as error:
@@ -65,6 +65,12 @@ def parse_large(data: bytes, adapter: TypeAdapter[Any]) -> Any:
             detail = f"body: {error.error_count():,} parts are not valid or not known"
             raise Refused(422, InvalidInput.code, detail) from None
     return value
+
+
+def _integer(digits: str) -> int:
+    # A function of ours, so that other threads can run in between: reading 4,300 digits takes
+    # nearly a millisecond, and a body has room for 1,900 such numbers.
+    return int(digits)
 
 
 def has_too_many_values(text: str) -> bool:

@@ -36,7 +36,7 @@ PartJudge = Callable[[Leaf, PartPath], Awaitable[Verdict]]
 """Judges one part of a standard, given its path."""
 
 MAX_EFFORT = 100_000
-"""Characters that are checked at once; a longer answer is checked in a worker process."""
+"""Characters that all parts together check at once; more are checked in a worker process."""
 CHECKABLE = "the answer can be checked"
 """The only criterion of an answer whose check takes too long."""
 
@@ -61,12 +61,12 @@ async def evaluate(
     if unanswered:
         # Before anything runs: judging the other parts may cost money and would be repeated later.
         raise ReviewNeeded(unanswered)
-    limits = program_limits(standard)
+    limits, parts = program_limits(standard), len(list(leaves(standard)))
 
     async def judge(part: Leaf, at: PartPath) -> Verdict:
         match part:
             case Validator():
-                return await validate(part, submission)
+                return await validate(part, submission, parts=parts)
             case TestCases():
                 # Imported here: the sandbox's values take long, and most standards run no code.
                 from arena.evaluation.cases import judge_cases
@@ -167,18 +167,18 @@ def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
     return round(total / math.fsum(weights), 6)
 
 
-async def validate(standard: Validator, submission: Submission) -> Verdict:
-    """The verdict of a plain validator: 100 or 0."""
-    findings = await _findings(standard, submission.output)
+async def validate(standard: Validator, submission: Submission, *, parts: int = 1) -> Verdict:
+    """The verdict of a plain validator: 100 or 0; `parts` is how many the whole standard has."""
+    findings = await _findings(standard, submission.output, parts)
     passed = all(finding.passed for finding in findings)
     reasoning = "; ".join(finding.reason for finding in findings if finding.passed is passed)
     score = 100.0 if passed else 0.0
     return Verdict(score=score, passed=passed, reasoning=reasoning, findings=findings)
 
 
-async def _findings(standard: Validator, text: str) -> tuple[Finding, ...]:
-    """What the validator finds; the event loop does only what takes a moment."""
-    if standard.effort(text) <= MAX_EFFORT:
+async def _findings(standard: Validator, text: str, parts: int) -> tuple[Finding, ...]:
+    """What the validator finds; the event loop does only what takes a moment, for all parts."""
+    if parts * standard.effort(text) <= MAX_EFFORT:
         if not standard.is_slow:
             return standard.check(text)
         with suppress(NotQuick):

@@ -4,13 +4,11 @@ The language comes from the standard, the submission's own `language`, or the fe
 this order of trust; else it must be evident from the code. "Cannot tell" is never a score.
 """
 
-import asyncio
-from contextlib import suppress
-
-from arena.errors import AgentFault
+from arena.errors import AgentFault, InvalidInput
 from arena.evaluation.standard import AllOf, AnyOf, Standard, TestCases
 from arena.evaluation.verdict import Submission
-from arena.sandbox.cases import read_code
+from arena.pools.workers import TooMuchWork, by_effort
+from arena.sandbox.cases import SHORT_LINE, read_code
 from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.languages import check_language
 from arena.sandbox.ports import SandboxProvider
@@ -46,14 +44,17 @@ async def _check_cases(
     await check_named_language(standard, submission)
     if None not in _languages(standard):
         return
-    # Code that goes over a limit while it is parsed is not refused: it is judged, and scores 0.
-    with suppress(AgentFault):
+    try:
         await read_code(
             sandbox,
             submission.output,
             submission.language,
             function_name=standard.function_name,
         )
+    except LanguageRefused:
+        raise
+    except (AgentFault, InvalidInput):
+        pass  # over a limit while it is read or parsed: it is not refused, but judged with 0
 
 
 async def check_named_language(standard: TestCases, submission: Submission) -> None:
@@ -63,14 +64,21 @@ async def check_named_language(standard: TestCases, submission: Submission) -> N
     wanted = {language for language in languages if language is not None}
     if wanted < languages:
         return  # the submission decides about some cases
-    # In a thread: a submission may have megabytes.
-    named = named or await asyncio.to_thread(fence_languages, submission.output)
+    named = named or await _fence_languages(submission.output)
     # The cases may be in several languages, and so may the submission: one in common is enough.
     if named and not named & wanted:
         raise LanguageRefused(
             f"the standard asks for {' and '.join(sorted(wanted))}, "
             f"but the submission names {' and '.join(sorted(named))}"
         )
+
+
+async def _fence_languages(text: str) -> set[str]:
+    """What the fences name; nothing if the answer cannot be read within the limits."""
+    try:
+        return await by_effort(len(text) // SHORT_LINE, fence_languages, text)
+    except (InvalidInput, TooMuchWork):
+        return set()  # no reason to refuse it: its code will not be found either, and scores 0
 
 
 def _languages(standard: TestCases) -> set[str | None]:

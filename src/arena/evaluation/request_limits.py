@@ -4,11 +4,9 @@ They hold for standards that a caller sends (to be judged by, or for a paid task
 tests of the operator, frozen tests and records: those must stay readable.
 """
 
-from collections.abc import Iterator
-
 from arena.errors import InvalidInput
 from arena.evaluation.reading import read_standard_document
-from arena.evaluation.standard import Composite, JudgePrompt, Leaf, Standard, TestCases
+from arena.evaluation.standard import JudgePrompt, Leaf, Standard, TestCases, leaves
 from arena.evaluation.validators import Validator
 from arena.pools.effort import CHARACTERS, effort
 
@@ -34,11 +32,11 @@ def refuse_large(what: str, *documents: object) -> None:
 def read_request(document: object) -> Standard:
     """The standard of a caller's document, within the limits."""
     standard = read_standard_document(document)
-    leaves = list(leaves_of(standard))
+    parts = list(leaves(standard))
     counts = (
-        (len(leaves), MAX_PARTS, "parts"),
-        (sum(map(_cases, leaves)), MAX_CASES, "cases"),
-        (sum(map(_is_slow, leaves)), MAX_SLOW_PARTS, "patterns and JSON Schemas"),
+        (len(parts), MAX_PARTS, "parts"),
+        (sum(map(_cases, parts)), MAX_CASES, "cases"),
+        (sum(map(_is_slow, parts)), MAX_SLOW_PARTS, "patterns and JSON Schemas"),
     )
     for count, limit, what in counts:
         if count > limit:
@@ -46,18 +44,9 @@ def read_request(document: object) -> Standard:
     return standard
 
 
-def leaves_of(standard: Standard) -> Iterator[Leaf]:
-    """The standard itself, or every part of it that has no parts, in order."""
-    if isinstance(standard, Composite):
-        for part in standard.parts:
-            yield from leaves_of(part)
-    else:
-        yield standard
-
-
 def judge_prompts(standard: Standard) -> list[JudgePrompt]:
     """The parts that models judge."""
-    return [leaf for leaf in leaves_of(standard) if isinstance(leaf, JudgePrompt)]
+    return [leaf for leaf in leaves(standard) if isinstance(leaf, JudgePrompt)]
 
 
 def _cases(leaf: Leaf) -> int:

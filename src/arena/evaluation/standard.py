@@ -213,11 +213,16 @@ VALIDATIONS: dict[str, type[Standard]] = {
 
 def leaves(standard: Standard) -> Iterator[Leaf]:
     """Every part that has no parts itself, in order."""
+    return (leaf for _, leaf in leaves_by_path(standard))
+
+
+def leaves_by_path(standard: Standard, at: PartPath = ()) -> Iterator[tuple[PartPath, Leaf]]:
+    """Every part that has no parts itself, in order, with its path."""
     if isinstance(standard, Composite):
-        for part in standard.parts:
-            yield from leaves(part)
+        for i, part in enumerate(standard.parts):
+            yield from leaves_by_path(part, (*at, i))
     else:
-        yield standard
+        yield at, standard
 
 
 def is_graded(standard: Standard) -> bool:
@@ -242,12 +247,6 @@ def passes_from(standard: Standard, score: float) -> bool:
             return 0 < score <= 100
 
 
-def checklists(standard: Standard, at: PartPath = ()) -> Mapping[PartPath, Checklist]:
+def checklists(standard: Standard) -> Mapping[PartPath, Checklist]:
     """Every checklist in a standard, by its path."""
-    if isinstance(standard, Checklist):
-        return {at: standard}
-    found: dict[PartPath, Checklist] = {}
-    if isinstance(standard, Composite):
-        for i, part in enumerate(standard.parts):
-            found |= checklists(part, (*at, i))
-    return found
+    return {at: leaf for at, leaf in leaves_by_path(standard) if isinstance(leaf, Checklist)}

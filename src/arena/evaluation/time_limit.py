@@ -6,9 +6,9 @@ model or a person takes is not counted: no submission decides about that.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from arena.evaluation.standard import Composite, Leaf, PartPath, Standard, TestCases
+from arena.evaluation.standard import Leaf, PartPath, Standard, TestCases, leaves_by_path
 from arena.evaluation.validators import Validator
 from arena.sandbox.languages import languages
 from arena.sandbox.limits import COMPILE_SECONDS, Limits
@@ -29,14 +29,14 @@ def judging_seconds(standard: Standard) -> int:
 
 def fixed_seconds(standard: Standard) -> float:
     """The time of functions and validators, each of which has its own limit."""
-    return math.fsum(_fixed(part) for _, part in _leaves(standard))
+    return math.fsum(_fixed(part) for _, part in leaves_by_path(standard))
 
 
 def program_limits(standard: Standard) -> Mapping[PartPath, float]:
     """The total time of each part that runs programs; scaled down if the sum is too long."""
     found = {
         at: _program_seconds(part)
-        for at, part in _leaves(standard)
+        for at, part in leaves_by_path(standard)
         if isinstance(part, TestCases) and part.function_name is None
     }
     share = min(1.0, MAX_PROGRAM_SECONDS / max(1.0, math.fsum(found.values())))
@@ -64,11 +64,3 @@ def _languages(part: TestCases) -> set[str | None]:
 def _is_compiled(name: str | None) -> bool:
     language = languages().get(name or "")
     return language is None or language.compile is not None
-
-
-def _leaves(standard: Standard, at: PartPath = ()) -> Iterator[tuple[PartPath, Leaf]]:
-    if isinstance(standard, Composite):
-        for i, part in enumerate(standard.parts):
-            yield from _leaves(part, (*at, i))
-    else:
-        yield at, standard

@@ -26,7 +26,15 @@ from arena.evaluation.judge.panel import replay
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
 from arena.evaluation.sealed import unopened
-from arena.evaluation.standard import Checklist, JudgePrompt, Leaf, PartPath, Standard, TestCases
+from arena.evaluation.standard import (
+    Checklist,
+    JudgePrompt,
+    Leaf,
+    PartPath,
+    Standard,
+    TestCases,
+    leaves,
+)
 from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
@@ -93,10 +101,12 @@ class _Check:
     notes: list[str] = field(default_factory=list[str])
     limits: Mapping[PartPath, float] = field(default_factory=dict[PartPath, float])
     """The total time of each part that runs programs."""
+    part_count: int = 1
 
     async def replay(self, standard: Standard, submission: Submission) -> None:
         """Judge again what can be judged, recompute what was derived from the rest, compare."""
         self.limits = program_limits(standard)
+        self.part_count = len(list(leaves(standard)))
 
         async def judge(part: Leaf, at: PartPath) -> Verdict:
             return await self._part(part, submission, at)
@@ -140,7 +150,7 @@ class _Check:
         path = _path(at)
         match standard:
             case Validator():
-                return await validate(standard, submission)
+                return await validate(standard, submission, parts=self.part_count)
             case TestCases():
                 return await self._cases(standard, submission, recorded, at)
             case JudgePrompt():

@@ -84,6 +84,11 @@ class Throttle:
         self._faster_after = 0.0
         self._accepted_at_step = 0
 
+    @property
+    def pause_seconds(self) -> float:
+        """How long no request may start."""
+        return max(0.0, (self._paused_until or 0.0) - asyncio.get_running_loop().time())
+
     async def enter(self) -> Entry:
         """Wait until a request may start; the caller ends it with `leave`."""
         if self._paused_until is None and self._interval is None and self._probe is None:
@@ -154,7 +159,7 @@ class Throttle:
         """Wait for the end of the pause, for the probe and for the interval."""
         time = asyncio.get_running_loop().time
         while True:
-            if (pause := (self._paused_until or 0.0) - time()) > 0:
+            if (pause := self.pause_seconds) > 0:
                 await asyncio.sleep(pause)
             elif self._probe is not None:
                 await asyncio.wait([self._probe], timeout=PROBE_SECONDS)

@@ -1,15 +1,20 @@
 """Agents: list them, and check whether one answers."""
 
+import math
 import time
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from arena.agents.agent import Agent, AgentChecked, AgentDefinition, AgentList
-from arena.errors import AgentFault, InfrastructureError
+from arena.errors import AgentFault, AgentUnavailable, InfrastructureError
 from arena.fields import NewestVersion
 from arena.operations.operation import OperationGroup, get, post
+
+if TYPE_CHECKING:
+    from arena.agents.connector import Question
+    from arena.runs.session import Reply
 
 # Without a limit, as in 0.1: a version that is too long is not found, like any unknown one.
 AnyVersion = Annotated[str | None, Field(description="Default: the newest.")]
@@ -52,36 +57,42 @@ class AgentOperations(OperationGroup):
     ) -> AgentChecked:
         """Ask an agent once, and report its answer and its duration."""
         # Imported here: the other operations do not run agents.
-        from arena.agents.connector import Question
-        from arena.runs.session import ask
+        from arena.agents.connector import Answer, Question
 
         self.arena.registry.refresh()
         agent = self.arena.registry.find(agent_id, version)
         question = Question(id="check", prompt=prompt, timeout_seconds=timeout_seconds)
-        answer, reason = None, None
         started = time.monotonic()
         try:
-            session = self.arena.sessions.open(agent)
-            try:
-                async with session.limiter.turn():
-                    started = time.monotonic()
-                    answer = await ask(session.connector, question)
-            finally:
-                await session.connector.close()
+            reply = await self._asked(agent, question)
+            outcome, seconds = reply.outcome, reply.duration_seconds
         except (AgentFault, InfrastructureError) as error:
-            reason = self._shown(error.message)
+            outcome, seconds = error, time.monotonic() - started
+        answer = outcome if isinstance(outcome, Answer) else None
         return AgentChecked(
             agent_id=agent.id,
             version=agent.version,
             prompt=prompt,
             answered=answer is not None,
             output=answer.output if answer else None,
-            reason=reason,
-            duration_seconds=round(time.monotonic() - started, 6),
+            reason=None if isinstance(outcome, Answer) else self._shown(outcome.message),
+            duration_seconds=round(seconds, 6),
             truncated=answer is not None and answer.truncated,
             steps=list(answer.steps) or None if answer else None,
             **(asdict(answer.usage) if answer else {}),
         )
+
+    async def _asked(self, agent: AgentDefinition, question: "Question") -> "Reply":
+        """What the agent says in one turn, within the limits that it has for runs and checks."""
+        session = self.arena.sessions.open(agent)
+        try:
+            if (pause := session.throttle.pause_seconds) > question.timeout_seconds:
+                raise AgentUnavailable(
+                    f"the agent throttles: it can be asked again in {math.ceil(pause):,} s"
+                )
+            return await session.ask_once(question)
+        finally:
+            await session.connector.close()
 
     def _described(self, agent: AgentDefinition) -> Agent:
         """The public view of an agent; how its program is started is not sent."""

@@ -25,4 +25,7 @@ def effort(*values: object, limit: int) -> int:
             members = cast(dict[object, object], value)
             pending.extend(members.keys())
             pending.extend(members.values())
+        elif kind is int:
+            # About as many digits as characters; to write or read them takes longer.
+            total += cast(int, value).bit_length() // (4 * CHARACTERS)
     return total

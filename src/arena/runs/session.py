@@ -70,9 +70,8 @@ class AgentSession:
         while True:
             attempts += 1
             try:
-                async with self.limiter.turn():
-                    return await self._ask_once(question, attempts)
-            except Throttled:
+                return await self.ask_once(question, attempts)
+            except AgentBusy:
                 continue  # the throttle makes it wait for its next turn
             except InfrastructureError as error:
                 failures += 1
@@ -81,20 +80,21 @@ class AgentSession:
             # Outside the turn, so that another question can be asked meanwhile.
             await asyncio.sleep(self.retries.delay(failures))
 
-    async def _ask_once(self, question: Question, attempts: int) -> Reply:
-        """Ask once, during a turn; `Throttled` if the agent asked to be asked later."""
-        entry = await self.throttle.enter()
-        started = time.monotonic()
-        try:
-            outcome: Answer | AgentFault = await ask(self.connector, question)
-        except AgentFault as fault:
-            outcome = fault
-        except AgentBusy as busy:
-            self._pause(entry, busy)
-            raise Throttled from busy
-        finally:
-            self.throttle.leave(entry)
-        return Reply(outcome, time.monotonic() - started, attempts)
+    async def ask_once(self, question: Question, attempts: int = 1) -> Reply:
+        """Ask in a turn of the agent; `AgentBusy` if it then asked to be asked later."""
+        async with self.limiter.turn():
+            entry = await self.throttle.enter()
+            started = time.monotonic()
+            try:
+                outcome: Answer | AgentFault = await ask(self.connector, question)
+            except AgentFault as fault:
+                outcome = fault
+            except AgentBusy as busy:
+                self._pause(entry, busy)
+                raise
+            finally:
+                self.throttle.leave(entry)
+            return Reply(outcome, time.monotonic() - started, attempts)
 
     def _pause(self, entry: Entry, busy: AgentBusy) -> None:
         """Pause all questions to the agent; an error if it would be for too long."""
@@ -109,10 +109,6 @@ class AgentSession:
             raise AgentUnavailable(message, retryable=False) from busy
         # Also the limiter, so that a pause does not count as part of its minute.
         self.limiter.pause(seconds)
-
-
-class Throttled(Exception):
-    """The agent refused the question for now."""
 
 
 class AgentSessions:

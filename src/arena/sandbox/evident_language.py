@@ -9,6 +9,8 @@ by the engine that would run it, and nothing of it is executed.
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
+from arena.errors import InvalidInput
+from arena.pools.workers import TooMuchWork, by_effort
 from arena.sandbox.errors import HOW_TO_NAME, LanguageRefused, LimitReached, ToolchainMissing
 from arena.sandbox.languages import FUNCTION_LANGUAGES
 from arena.sandbox.ports import FunctionCall, FunctionOutcome
@@ -61,6 +63,8 @@ async function check(source, name) {
 }
 """,
 }
+SEARCHED = 20
+"""Characters that are searched in the time of one value."""
 # A program in Node reads and prints with these.
 JAVASCRIPT_PROGRAM = re.compile(r"\b(?:console|process)\.\w")
 
@@ -92,8 +96,13 @@ async def evident_code(readings: Sequence[Code], function_name: str | None, call
 async def _is_evident(reading: Code, function_name: str | None, call: Calling) -> bool:
     # Without a parser first: most texts cannot be one of the two.
     source = reading.source
-    if reading.language == "javascript" and not _may_be_javascript(source, function_name):
-        return False
+    if reading.language == "javascript":
+        try:
+            amount = len(source) // SEARCHED
+            if not await by_effort(amount, may_be_javascript, source, function_name):
+                return False
+        except TooMuchWork as error:
+            raise InvalidInput(f"finding the language of the code {error}") from None
     if reading.language == "python" and function_name is not None and function_name not in source:
         return False
     outcome = await call(
@@ -111,7 +120,7 @@ async def _is_evident(reading: Code, function_name: str | None, call: Calling) -
     return case.value is True
 
 
-def _may_be_javascript(source: str, function_name: str | None) -> bool:
+def may_be_javascript(source: str, function_name: str | None) -> bool:
     """Whether it has a definition of the function, or what a program in Node has."""
     if function_name is None:
         return JAVASCRIPT_PROGRAM.search(source) is not None

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from factories import write_agent
+from http_server import Server
 
 CONTAINS = {"type": "contains", "contains": ["yes"]}
 TOKENS = ("a:aaaaaaaaaaaaaaaaaaaa", "b:bbbbbbbbbbbbbbbbbbbb")
@@ -28,7 +29,7 @@ async def evaluated(client: httpx2.AsyncClient, **body: Any) -> httpx2.Response:
 
 
 async def test_a_private_part_of_many_values_is_refused_by_their_count(local: httpx2.AsyncClient):
-    sealed = {"type": "sealed_cases", "cases": [[] for _ in range(240_000)]}
+    sealed = {"type": "sealed_cases", "cases": [1] * 320_000}
     answer = await evaluated(local, standard=CONTAINS, submission="yes", sealed=sealed)
     assert answer.status_code == 422
     assert "more than 300,000 values" in answer.json()["detail"]
@@ -57,11 +58,18 @@ async def test_counts_of_a_standard_are_limited(
     assert what in answer.json()["detail"]
 
 
-async def test_an_answer_of_half_a_million_fences_is_the_agents_fault(local: httpx2.AsyncClient):
-    standard = {**CASES, "cases": [{"input": [1], "expected": 1}]}
+@pytest.mark.parametrize("is_part", [False, True])
+@pytest.mark.parametrize("language", [{}, {"language": "python"}])
+async def test_an_answer_of_half_a_million_fences_is_the_agents_fault(
+    local: httpx2.AsyncClient, language: dict[str, str], is_part: bool
+):
+    standard: dict[str, Any] = {"type": "test_cases", "functionName": "f", **language}
+    standard["cases"] = [{"input": [1], "expected": 1}]
+    if is_part:
+        standard = {"type": "all_of", "all_of": [standard]}
     answer = await evaluated(local, standard=standard, submission="```\na\n```\n" * 500_000)
     verdict = answer.json()
-    assert (answer.status_code, verdict["score"]) == (200, 0)
+    assert (answer.status_code, verdict.get("score")) == (200, 0), verdict
     assert "more than 10,000 fenced blocks" in verdict["reasoning"]
 
 
@@ -78,6 +86,19 @@ async def test_a_large_standard_is_judged_while_the_event_loop_runs_on(local: ht
     answer = judging.result()
     assert (answer.status_code, answer.json()["passed"]) == (200, False)
     # On the loop it would have been one turn for each step of the request.
+    assert turns > 50
+
+
+async def test_many_parts_are_judged_while_the_event_loop_runs_on(local: httpx2.AsyncClient):
+    """Each part alone is little work, all of them together are not."""
+    part = {"type": "number", "value": 5, "tolerance": 0.1}
+    standard = {"type": "any_of", "any_of": [part] * 100}
+    judging = asyncio.create_task(evaluated(local, standard=standard, submission="1 " * 15_000))
+    turns = 0
+    while not judging.done():
+        await asyncio.sleep(0.001)
+        turns += 1
+    assert judging.result().json()["passed"] is False
     assert turns > 50
 
 
@@ -98,6 +119,21 @@ async def test_checks_of_an_agent_obey_its_limits(opened, tmp_path: Path):
         answers = await asyncio.gather(*checks)
     assert [answer.json()["output"] for answer in answers] == ["done"] * 5
     assert log.read_text() == "start end " * 5
+
+
+async def test_checks_of_an_agent_that_throttles_share_one_pause(opened, tmp_path: Path):
+    server = Server()
+    await server.start()
+    server.say("later", status=429, Retry_After="300")
+    async with opened() as client:
+        connector = {"type": "http", "url": server.url}
+        write_agent(tmp_path / "home" / "agents", "busy", "", connector=connector)
+        checks = [await client.post("/api/agents/busy/check", json={}) for _ in range(5)]
+    reasons = [check.json()["reason"] for check in checks]
+    assert len(server.requests) == 1
+    assert "429" in reasons[0]
+    assert all("throttles: it can be asked again in" in reason for reason in reasons[1:])
+    await server.stop()
 
 
 async def test_content_is_charged_to_the_team_of_the_request(opened, tmp_path: Path):

@@ -6,9 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 import warm
+from app_transport import AppTransport
+from arena.api import create_app
 from arena.cli.connection import open_operations
 from arena.errors import InvalidInput
 from arena.operations.operations import Operations
@@ -97,6 +100,37 @@ async def test_a_run_does_not_reuse_the_votes_of_a_rehearsal(arena, endpoint, tm
     code, out, err = await arena("run", "writer", *folders, "--json")
     assert (code, err) == (0, "")
     assert [result["passed"] for result in json.loads(out)["results"]] == [False]
+    assert len(endpoint.requests) == 2
+
+
+async def test_over_http_no_team_gets_the_votes_of_another(endpoint, tmp_path):
+    """Team a asks until it is lucky; the same bytes of team b are judged by the model."""
+    tokens = {"a": "a" * 20, "b": "b" * 20}
+    settings = Settings(
+        home=tmp_path / "home",
+        tokens=tuple(f"{team}:{token}" for team, token in tokens.items()),
+        judge_base_url=f"{endpoint.url}/v1",
+        judge_models=("m",),
+    )
+    app = create_app(settings)
+
+    async def score(team: str) -> float:
+        answer = await client.post(
+            "/api/evaluate",
+            json={"standard": STANDARD, "submission": "same bytes"},
+            headers={"Authorization": f"Bearer {tokens[team]}"},
+        )
+        return answer.json()["score"]
+
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(base_url="http://arena", transport=AppTransport(app)) as client,
+    ):
+        endpoint.follow({"c1": said(score=90), "c2": said(score=90)})
+        assert await score("a") == 90
+        endpoint.follow(_half)
+        # Its own vote is reused, and nobody else's.
+        assert (await score("b"), await score("a"), await score("b")) == (50, 90, 50)
     assert len(endpoint.requests) == 2
 
 
