@@ -115,3 +115,30 @@ async def test_an_answer_whose_language_cannot_be_told_fails_its_test_and_says_w
     assert (failed.findings, failed.verdict_cid) == ([], None)
     assert "not evident" in str(failed.failure_reason)
     assert "```python" in str(failed.failure_reason)
+
+
+async def test_an_agent_names_the_language_in_its_answer(house: Arena, settings: Settings):
+    # A program that prints its input: nothing in it shows that it is Perl.
+    code = "print <STDIN>;"
+    write_agent(
+        settings.home / "agents", "perl", f"return {{'output': {code!r}, 'language': 'Perl'}}"
+    )
+    write_tests(
+        settings.home / "benchmarks" / "echo.yaml",
+        count=1,
+        agents=["perl"],
+        validation="test_cases",
+        expected={"cases": [{"input": [7], "expected": [7]}]},
+        case_sensitive=None,
+    )
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await house.executor.create(RunRequest(team_id="team", agent_id="perl"))
+    await house.executor.start(run.id, "team")
+    run = await house.executor.wait(run.id)
+    [result] = (await house.runs.results(run.id)).results
+    assert result.passed, result.failure_reason
+    assert result.actual_output == {"output": code, "language": "perl"}
+    assert result.verdict_cid is not None
+    found = await verify(house.content, result.verdict_cid, house.resources.sandbox)
+    assert found.outcome == "holds"
