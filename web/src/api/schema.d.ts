@@ -4846,6 +4846,12 @@ export interface components {
              */
             run_id: string;
             status: components["schemas"]["RunStatus"];
+            /**
+             * Is Interrupted
+             * @description Whether nobody executes it although it is `running`.
+             * @default false
+             */
+            is_interrupted: boolean;
             /** Total */
             total: number;
             /** Completed */
