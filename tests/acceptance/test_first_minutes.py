@@ -191,7 +191,7 @@ def test_a_single_file_is_taken_wherever_a_folder_is(shell: Shell, tmp_path: Pat
     refused = shell.arena(*gated)
     assert (refused.returncode, "has problems" in refused.stderr) == (2, True)
     absent = shell.arena("run", "capitals", "--tests", str(tmp_path / "absent"))
-    assert (absent.returncode, "neither a folder nor a file" in absent.stderr) == (2, True)
+    assert (absent.returncode, "there is no file or folder" in absent.stderr) == (2, True)
 
 
 def bare(folder: Path, home: Path) -> Shell:
