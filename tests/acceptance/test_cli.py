@@ -124,7 +124,7 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
         (
             ("run", "qa-web-manager", "--tests", "/not/there"),
             2,
-            "/not/there is neither a folder nor a file",
+            "there is no file or folder /not/there",
         ),
         (("run", "qa-web-manager", "--trials", "0"), 2, "--trials"),
         (("runs", "show", "x"), 2, "beginning of a run"),

@@ -63,6 +63,26 @@ def test_a_missed_gate_says_why(shell: Shell, tmp_path: Path):
     assert "gate" not in shell.json("runs", "show", "latest")
 
 
+SLOW_FIRST = """
+import json, pathlib, sys, time
+trial = json.load(sys.stdin)["id"].rpartition(":")[2]
+while trial == "1" and not pathlib.Path("3").exists():
+    time.sleep(0.01)
+pathlib.Path(trial).touch()
+print("Paris")
+"""
+
+
+def test_trials_of_a_test_are_printed_side_by_side(shell: Shell, tmp_path: Path):
+    agent, tests = a_project(tmp_path)
+    (tmp_path / "slow.py").write_text(SLOW_FIRST)
+    connector = {"type": "command", "command": "{python} slow.py"}
+    Path(agent).write_text(json.dumps({"id": "capitals", "connector": connector}))
+    done = shell.arena("run", "capitals", "--agents", agent, "--tests", tests, "--trials", "3")
+    rows = [line.split()[:2] for line in done.stdout.splitlines() if line.startswith("capital_")]
+    assert sorted(rows) in (rows, rows[3:] + rows[:3]), done.stdout
+
+
 def test_a_run_is_named_by_the_beginning_of_its_id_or_as_latest(used: tuple[Shell, list[Any]]):
     shell, runs = used
     for run in runs:
@@ -171,7 +191,7 @@ def test_a_single_file_is_taken_wherever_a_folder_is(shell: Shell, tmp_path: Pat
     refused = shell.arena(*gated)
     assert (refused.returncode, "has problems" in refused.stderr) == (2, True)
     absent = shell.arena("run", "capitals", "--tests", str(tmp_path / "absent"))
-    assert (absent.returncode, "neither a folder nor a file" in absent.stderr) == (2, True)
+    assert (absent.returncode, "there is no file or folder" in absent.stderr) == (2, True)
 
 
 def bare(folder: Path, home: Path) -> Shell:

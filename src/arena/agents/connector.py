@@ -36,6 +36,8 @@ class Answer:
     """The tools that the agent called, in order."""
     steps_problem: str | None = None
     """Why `steps` are not what the agent reported."""
+    language: str | None = None
+    """The language of the code in it, if the agent named one."""
     is_priced: bool = False
     """True if the cost is final: no price is looked up by the name of the model."""
 
@@ -93,7 +95,7 @@ def answer_from_value(value: object) -> Answer:
         truncated=value.get("truncated") is True,
         steps=steps,
     )
-    return replace(answer, steps_problem=problem) if problem else answer
+    return replace(answer, steps_problem=problem, language=named_language(value))
 
 
 def reported_steps(value: Mapping[str, object]) -> tuple[tuple[Step, ...], str | None]:
@@ -103,6 +105,18 @@ def reported_steps(value: Mapping[str, object]) -> tuple[tuple[Step, ...], str |
     except BadSteps as error:
         # Not a failure: agents of other systems have keys of this name and another meaning.
         return (), str(error)
+
+
+def named_language(value: Mapping[str, object]) -> str | None:
+    """The `language` in an answer; None if it is not one that Arena can run."""
+    name = value.get("language")
+    if not isinstance(name, str):
+        return None
+    from arena.sandbox.languages import languages, normal_language  # few answers have one
+
+    # Others are ignored: agents of other systems say {"language": "en"}.
+    language = normal_language(name)
+    return language if language in languages() else None
 
 
 def has_output(value: object) -> TypeGuard[dict[str, object]]:

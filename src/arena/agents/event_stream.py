@@ -12,6 +12,7 @@ from arena.agents.connector import (
     Answer,
     answer_from_text,
     has_output,
+    named_language,
     reported_steps,
 )
 from arena.agents.pointer import NotThere, usage_at, value_at
@@ -128,7 +129,7 @@ class StreamedAnswer:
             raise AgentCrashed(f"the stream has no text; {where}: {self._excerpt(self._last)}")
         is_cut = self._is_cut or self.size > MAX_OUTPUT_BYTES
         answer = answer_from_text(text, usage=self._usage, truncated=is_cut, steps=steps)
-        return replace(answer, steps_problem=problem) if problem else answer
+        return replace(answer, steps_problem=problem, language=named_language(self._final))
 
     def _add_document(self, value: dict[str, object]) -> None:
         if value.get("error"):

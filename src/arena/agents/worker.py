@@ -5,7 +5,7 @@ because it is started often. It reads a JSON string (the prompt) per line and wr
 answer; the first byte says what it is:
 
     +           the function is loaded, ready for questions (once, at the start)
-    =JSON       the answer: text, or an object with `output` (`usage`, `steps`, `truncated`)
+    =JSON       the answer: text, or an object with `output`, `usage` and so on
     ?JSON       the function returned something else: its type
     !JSON       the function raised: what and where
     -JSON       there is no such module or function: why (then the process ends)
@@ -83,6 +83,8 @@ def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object
             answer["steps"] = json_or_type(value["steps"])
         if value.get("truncated") is True:
             answer["truncated"] = True
+        if isinstance(value.get("language"), str):
+            answer["language"] = value["language"]
         return b"=", answer
     return b"?", type(value).__name__
 

@@ -61,7 +61,7 @@ def settings_of(
     settings = read_settings(server=options.server, team=options.team)
     for path in (*(tests or ()), *(agents or ())):
         if not path.is_dir() and not path.is_file():
-            raise InvalidInput(f"{path} is neither a folder nor a file")
+            raise InvalidInput(f"there is no file or folder {path}")
     if (tests or agents) and settings.server:
         raise InvalidInput("--tests and --agents are read here, they do not go with --server")
     return settings.model_copy(

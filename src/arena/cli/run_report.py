@@ -1,6 +1,6 @@
 """Prints a run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import indent
 from uuid import UUID
@@ -80,11 +80,17 @@ def _print_results(page: RunDetails) -> None:
         columns = tuple(name for name in columns if name != "trial")
     print_table(
         columns,
-        [_cells(result, columns) for result in page.results],
+        [_cells(result, columns) for result in _side_by_side(page.results)],
         right=("points", "took", "trial"),
         optional=("category", "took"),
         lines=2,
     )
+
+
+def _side_by_side(results: Sequence[Result]) -> list[Result]:
+    """The trials of a test one after the other; they are recorded in the order they finish."""
+    places = {result.test_id: place for place, result in reversed(list(enumerate(results)))}
+    return sorted(results, key=lambda result: (places[result.test_id], result.trial))
 
 
 def repeats(trials: Trials) -> str:

@@ -63,6 +63,8 @@ def serve(
     Weights.from_settings(settings.weights)
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # It lists its own parts, seven lines that mean nothing to an operator.
+    logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
     # Before the database is opened and migrated: a port in use must stop the start at once.
     with listen(settings.host, settings.port) as listener:
         wait_for(_serve(settings, listener))

@@ -83,9 +83,8 @@ def seal_standard(
     if as_json:
         output.print_json(summary)
         return
-    output.line(
-        f"{to}: {summary['public_cases']} public cases, {len(openings)} sealed; safe to publish"
-    )
+    shown = output.counted(len(cast("list[object]", document["cases"])), "public case")
+    output.line(f"{to}: {shown}, {len(openings)} sealed; safe to publish")
     output.line(f"{private}: the hidden cases; keep it secret until the verdict")
     if not is_at_home:
         output.line(f"the judge must put it at {home.path(commitments)}")

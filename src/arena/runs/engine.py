@@ -234,8 +234,8 @@ async def execute_item(
     reply = await session.ask(question)
     if isinstance(reply.outcome, AgentFault):
         return _failed_result(item, reply, reply.outcome)
-    submission, standard = Submission(output=reply.outcome.output), test.standard
-    cid = None
+    submission = Submission(output=reply.outcome.output, language=reply.outcome.language)
+    standard, cid = test.standard, None
     try:
         verdict = await evaluate(standard, submission, resources)
         # Not for a plain validator: its verdict follows from the answer and the frozen test, both
@@ -270,6 +270,8 @@ def _new_result(
         output: dict[str, Any] | None = {"output": answer.output}
         if answer.truncated:
             output["truncated"] = True
+        if answer.language:
+            output["language"] = answer.language
         if answer.steps_problem:
             output["steps_problem"] = storable(answer.steps_problem)
     return Result(

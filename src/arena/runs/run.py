@@ -1,7 +1,7 @@
 """A run, its states and its results: the values that are stored, sent and shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -107,7 +107,8 @@ class Run:
     """Of the results whose cost is known."""
     costed_tests: int
     """How many results have a known cost."""
-    duration_seconds: float
+    # Not compared: it grows while nothing happens, and watchers would be sent unchanged runs.
+    duration_seconds: float = field(compare=False)
     """From its start to its end, or until now if it has not ended."""
     results_duration_seconds: float = 0.0
     """The sum over the results: at a concurrency above 1 it may exceed the run's own duration."""
@@ -238,6 +239,8 @@ class Progress:
 
     run_id: UUID
     status: RunStatus
+    is_interrupted: bool = False
+    """Whether nobody executes it although it is `running`."""
     total: int
     completed: int
     passed: int
@@ -251,6 +254,7 @@ class Progress:
         return cls(
             run_id=run.id,
             status=run.status,
+            is_interrupted=run.is_interrupted,
             total=run.total_tests,
             completed=run.completed_tests,
             passed=run.passed_tests,

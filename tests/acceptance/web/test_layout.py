@@ -1,5 +1,6 @@
 """Layout at every width: the header, tables on a phone, words, and the labels of charts."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -182,6 +183,9 @@ def test_a_phone_shows_scores_without_scrolling_sideways(
         assert row.get_by_text(run["status"], exact=True).evaluate(INSIDE)
         if run["score_percent"] is not None:
             assert row.get_by_text(f"{run['score_percent']:.1f} %").evaluate(INSIDE)
+    page = visit.go("/market/tasks/1")
+    for row in _lines(page, "Postings"):
+        assert row.get_by_text(re.compile(r"^[+−]\d")).evaluate(INSIDE)
 
 
 def test_a_long_name_does_not_hide_the_score(

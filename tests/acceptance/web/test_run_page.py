@@ -1,6 +1,8 @@
-"""A run and its results: trials side by side, cut answers, standards and emoji."""
+"""A run and its results: trials side by side, cut answers, steps, standards and emoji."""
 
 import re
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,16 @@ HEART = "\u2764\u200d\U0001f525"  # without its variation selector, as many prog
 FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"  # England
 SUSPICIOUS = "x\u200dy \U0001f469\u200d\U0001f469 \U0001f469\u200d pay\u202eload \U000e0041"
 """Joiners that join no known emoji, a direction control, and a tag that no flag owns."""
+
+STEPS = [
+    {
+        "tool": "search <b>the web</b>",
+        "arguments": {"query": "rain in Bern"},
+        "result": "pay\u202eload",
+        "time": "2026-01-31T12:00:00Z",
+    },
+    *({"tool": f"look {number}"} for number in range(2, 31)),
+]
 
 TESTS = {
     "category": "geography",
@@ -59,6 +71,24 @@ TESTS = {
             "expected": {"contains": ["smile"]},
             "agents": ["talker"],
         },
+        *(
+            {
+                "id": f"errand_{number}",
+                "name": f"Errand {number}",
+                "prompt": f"Run errand {number}",
+                "expected": {"contains": ["done"]},
+                "agents": ["doer"],
+            }
+            for number in (1, 2)
+        ),
+        {
+            "id": "nap",
+            "name": "Nap",
+            "prompt": "Sleep",
+            "expected": {"contains": ["awake"]},
+            "agents": ["napper"],
+            "timeout": 300,
+        },
     ],
 }
 # The third river is answered at once, the others later: results arrive in another order.
@@ -71,21 +101,33 @@ if prompt.endswith("2"):
 time.sleep(0 if prompt.endswith("3") else 0.1)
 return "The Seine"
 """
+# Steps of an unknown shape are left out, and the page says why.
+DOER = f"""
+return {{"output": "done", "steps": {STEPS!r} if prompt.endswith("1") else [{{"name": "x"}}]}}
+"""
+NAPPER = "if [ -e started ]; then echo awake; else touch started; exec sleep 300; fi"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    """A server with a run of repeated tests, and one with a cut answer and emoji."""
-    home: Path = tmp_path_factory.mktemp("runs")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[httpx2.Client]:
+    """A server with a run of repeated tests, one with a cut answer and emoji, one with steps."""
     write_agent(home / "agents", "traveller", TRAVELLER, limits={"max_concurrency": 4})
     emoji = f"smile {FAMILY} {HEART} {FLAG} {SUSPICIOUS}"
     talker = f"return {emoji!r} if prompt == 'Smile' else 'word ' * 300_000"
     write_agent(home / "agents", "talker", talker)
+    write_agent(home / "agents", "doer", DOER)
+    command = {"type": "command", "command": f"sh -c '{NAPPER}'"}
+    write_agent(home / "agents", "napper", "", connector=command)
     (home / "benchmarks").mkdir()
     text = yaml.safe_dump(TESTS, sort_keys=False, allow_unicode=True)
     (home / "benchmarks" / "geography.yaml").write_text(text)
     with Shell(home=home).serving() as client:
-        for agent, options in (("traveller", {"trials": 3}), ("talker", {})):
+        for agent, options in (("traveller", {"trials": 3}), ("talker", {}), ("doer", {})):
             body = {"agent_id": agent, **options}
             run = client.post("/api/benchmarks/run", json=body).json()["run_id"]
             assert client.post(f"/api/benchmarks/run/{run}/execute").status_code == 200
@@ -178,11 +220,58 @@ def test_a_cut_answer_is_shown_as_cut(visit: Visit, server: httpx2.Client):
     expect(rows.filter(has_text="Endless").get_by_text("cut", exact=True)).to_be_visible()
     expect(rows.filter(has_text="Smile").get_by_text("cut", exact=True)).to_have_count(0)
     page = visit.go(_result(server, "talker", "endless"))
-    expect(page.get_by_text("The answer was longer.")).to_be_visible()
+    expect(page.get_by_text("The answer was longer:")).to_be_visible()
     visit.check_every_look()
     page = visit.go(_result(server, "talker", "smile"))
     expect(page.get_by_role("region", name="Answer", exact=True)).to_be_visible()
-    expect(page.get_by_text("The answer was longer.")).to_have_count(0)
+    expect(page.get_by_text("The answer was longer:")).to_have_count(0)
+
+
+@in_both_looks
+def test_the_steps_of_an_answer_are_shown_and_not_interpreted(visit: Visit, server: httpx2.Client):
+    page = visit.go(_result(server, "doer", "errand_1"))
+    steps = page.get_by_role("region", name="Steps", exact=True)
+    first = steps.get_by_role("listitem").first
+    expect(first).to_contain_text("search <b>the web</b>")
+    expect(first.locator("b")).to_have_count(0)
+    expect(first.get_by_text("31 Jan 2026")).to_be_visible()
+    arguments = first.get_by_role("region", name="Arguments of step 1", exact=True)
+    expect(arguments).to_contain_text('"query": "rain in Bern"')
+    expect(first.get_by_text("U+202E", exact=True)).to_be_visible()
+    expect(steps.get_by_role("listitem")).to_have_count(20)
+    steps.get_by_role("button", name="Show all 30").click()
+    expect(steps.get_by_role("listitem")).to_have_count(30)
+    visit.check_every_look()
+    page = visit.go(_result(server, "doer", "errand_2"))
+    expect(page.get_by_text("steps[0].tool must be the name of a tool")).to_be_visible()
+    expect(steps).to_have_count(0)
+
+
+def test_an_interrupted_run_says_so_and_can_be_resumed(
+    passing_visit: Visit, home: Path, server: httpx2.Client
+):
+    with Shell(home=home).start("run", "napper") as command:
+        while not (home / "agents" / "started").exists():
+            assert command.poll() is None
+            time.sleep(0.02)
+        page = passing_visit.go("/benchmarks")
+        row = (
+            page.get_by_role("table", name="Benchmark runs")
+            .get_by_role("row")
+            .filter(has_text="napper")
+        )
+        expect(row.get_by_text("running", exact=True)).to_be_visible()
+        command.send_signal(signal.SIGTERM)
+        command.communicate()
+    # Without a reload: the process that executed the run cannot say anything to the page.
+    expect(row.get_by_text("interrupted", exact=True)).to_be_visible()
+    page = passing_visit.go(_run(server, "napper"))
+    expect(page.get_by_role("alert")).to_contain_text("0 of 1 results")
+    expect(page.get_by_role("alert")).to_contain_text("arena runs resume")
+    passing_visit.check_every_look()
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_text("1 of 1 passed")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_emoji_are_whole_and_other_joiners_are_marked(passing_visit: Visit, server: httpx2.Client):

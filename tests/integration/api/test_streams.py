@@ -81,3 +81,14 @@ async def test_watchers_of_a_run_share_every_read(house: Arena, monkeypatch: pyt
     # The same objects, which are serialised once.
     for one in seen[1:]:
         assert all(a.data is b.data for a, b in zip(one, seen[0], strict=True))
+
+
+async def test_a_run_that_only_grows_older_has_not_changed(house: Arena):
+    run = await house.executor.create(RunRequest(team_id="default", agent_id="parrot"))
+    await house.executor.start(run.id, "default")
+    await house.executor.close()  # interrupted: nobody writes to it any more
+    first = later = await house.runs.get(run.id, "default")
+    assert first.is_interrupted
+    while later.duration_seconds == first.duration_seconds:
+        later = await house.runs.get(run.id, "default")
+    assert later == first  # or every poll would wake its watchers

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from arena.assembly import Arena, open_arena
 from arena.evaluation.verify import verify
-from arena.runs.run import Result, RunRequest
+from arena.runs.run import Result, Run, RunRequest
 from arena.settings import Settings
 from conftest import missing
 from factories import write_agent, write_tests
@@ -43,12 +43,17 @@ async def house(settings: Settings):
         yield opened
 
 
+async def execute(house: Arena, agent: str) -> Run:
+    """Run the tests of an agent to their end."""
+    run = await house.executor.create(RunRequest(team_id="team", agent_id=agent))
+    await house.executor.start(run.id, "team")
+    return await house.executor.wait(run.id)
+
+
 async def test_a_graded_result_names_a_record_and_a_plain_one_needs_none(
     house: Arena, tmp_path: Path
 ):
-    run = await house.executor.create(RunRequest(team_id="team", agent_id="coder"))
-    await house.executor.start(run.id, "team")
-    run = await house.executor.wait(run.id)
+    run = await execute(house, "coder")
     assert run.status == "completed", run.error_message
     results = {one.test_id: one for one in (await house.runs.results(run.id)).results}
     graded = results.pop("add")
@@ -105,9 +110,7 @@ async def test_an_answer_whose_language_cannot_be_told_fails_its_test_and_says_w
         )
     house.catalog.refresh()
     house.registry.refresh()
-    run = await house.executor.create(RunRequest(team_id="team", agent_id="gopher"))
-    await house.executor.start(run.id, "team")
-    run = await house.executor.wait(run.id)
+    run = await execute(house, "gopher")
     assert (run.status, run.passed_tests, run.failed_tests) == ("completed", 1, 1)
     results = (await house.runs.results(run.id)).results
     [failed] = [one for one in results if not one.passed]
@@ -115,3 +118,28 @@ async def test_an_answer_whose_language_cannot_be_told_fails_its_test_and_says_w
     assert (failed.findings, failed.verdict_cid) == ([], None)
     assert "not evident" in str(failed.failure_reason)
     assert "```python" in str(failed.failure_reason)
+
+
+async def test_an_agent_names_the_language_in_its_answer(house: Arena, settings: Settings):
+    # A program that prints its input: nothing in it shows that it is Perl.
+    code = "print <STDIN>;"
+    write_agent(
+        settings.home / "agents", "perl", f"return {{'output': {code!r}, 'language': 'Perl'}}"
+    )
+    write_tests(
+        settings.home / "benchmarks" / "echo.yaml",
+        count=1,
+        agents=["perl"],
+        validation="test_cases",
+        expected={"cases": [{"input": [7], "expected": [7]}]},
+        case_sensitive=None,
+    )
+    house.catalog.refresh()
+    house.registry.refresh()
+    run = await execute(house, "perl")
+    [result] = (await house.runs.results(run.id)).results
+    assert result.passed, result.failure_reason
+    assert result.actual_output == {"output": code, "language": "perl"}
+    assert result.verdict_cid is not None
+    found = await verify(house.content, result.verdict_cid, house.resources.sandbox)
+    assert found.outcome == "holds"

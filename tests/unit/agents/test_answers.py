@@ -46,6 +46,22 @@ def test_an_answer_nested_too_deep_to_serialize_is_a_fault():
         answer_from_value({"output": value})
 
 
+@pytest.mark.parametrize(
+    ("named", "language"),
+    [
+        ("go", "go"),
+        ("Python3", "python"),
+        ("js", "javascript"),
+        # agents of other systems may have a key of this name and another meaning
+        ("en", None),
+        (["go"], None),
+        (None, None),
+    ],
+)
+def test_a_language_is_known_or_ignored(named, language):
+    assert answer_from_value({"output": "x", "language": named}).language == language
+
+
 @pytest.mark.parametrize("value", ["", " \n", None, {"output": ""}, {"output": None}])
 def test_an_empty_answer_is_a_fault(value):
     with pytest.raises(AgentSaidNothing):

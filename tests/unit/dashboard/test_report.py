@@ -35,6 +35,11 @@ def read(markup: str) -> Reader:
     return reader
 
 
+def tags(letters: str) -> str:
+    """Letters that cannot be seen, which spell the name of a flag."""
+    return "".join(chr(0xE0000 + ord(letter)) for letter in letters)
+
+
 @pytest.mark.parametrize(
     "emoji",
     [
@@ -44,6 +49,7 @@ def read(markup: str) -> Reader:
         "🏳\ufe0f\u200d🌈",
         "❤\u200d🔥",  # without its variation selector
         "🤷🏿\u200d♀\ufe0f",
+        f"🏴{tags('gbsct')}\U000e007f",
     ],
 )
 def test_emoji_of_several_characters_are_whole(emoji: str):
@@ -53,6 +59,11 @@ def test_emoji_of_several_characters_are_whole(emoji: str):
 @pytest.mark.parametrize("text", ["a\u200db", "👩\u200d", "👩\u200d👩", "💻\u200d👩", "\u200d💻"])
 def test_a_joiner_that_joins_no_known_emoji_is_marked(text: str):
     assert read(untrusted(text)).text.count("U+200D") == 1
+
+
+@pytest.mark.parametrize("hidden", ["gbxyz\x7f", "gbeng", "gbeng\x7f\x7f", "gbeng\x7fabc"])
+def test_tags_that_spell_no_known_flag_are_marked(hidden: str):
+    assert not set(tags(hidden)) & set(read(untrusted(f"🏴{tags(hidden)}")).text)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -4846,6 +4846,12 @@ export interface components {
              */
             run_id: string;
             status: components["schemas"]["RunStatus"];
+            /**
+             * Is Interrupted
+             * @description Whether nobody executes it although it is `running`.
+             * @default false
+             */
+            is_interrupted: boolean;
             /** Total */
             total: number;
             /** Completed */
@@ -5221,10 +5227,13 @@ export interface operations {
                      * @example {
                      *       "agent_id": "qa-web-manager",
                      *       "version": "1.0.0",
+                     *       "prompt": "",
                      *       "answered": true,
                      *       "output": "userinterface list for web (2):\n- web_shop: Lantern Shop 4.12.0, platform web, 16 nodes and 31 edges, entry node welcome. The shop where customers cho …",
                      *       "reason": null,
                      *       "duration_seconds": 1.5,
+                     *       "truncated": false,
+                     *       "steps": null,
                      *       "input_tokens": 748,
                      *       "output_tokens": 62,
                      *       "model": null,
@@ -7422,6 +7431,7 @@ export interface operations {
                      *           "agent_version": "1.0.0",
                      *           "team_id": "default",
                      *           "status": "completed",
+                     *           "is_interrupted": false,
                      *           "total_tests": 12,
                      *           "completed_tests": 12,
                      *           "passed_tests": 11,
@@ -7570,6 +7580,7 @@ export interface operations {
                      *         "agent_version": "1.0.0",
                      *         "team_id": "default",
                      *         "status": "completed",
+                     *         "is_interrupted": false,
                      *         "total_tests": 12,
                      *         "completed_tests": 12,
                      *         "passed_tests": 11,
@@ -7658,6 +7669,7 @@ export interface operations {
                      *           "pass_at_k": null,
                      *           "pass_all_k": null,
                      *           "verdict_cid": null,
+                     *           "steps": null,
                      *           "created_at": "2025-12-06T23:58:10Z"
                      *         }
                      *       ],
@@ -7830,6 +7842,7 @@ export interface operations {
                      *       "agent_version": "1.0.0",
                      *       "team_id": "default",
                      *       "status": "cancelled",
+                     *       "is_interrupted": false,
                      *       "total_tests": 12,
                      *       "completed_tests": 0,
                      *       "passed_tests": 0,
@@ -8303,6 +8316,7 @@ export interface operations {
                      *         "agent_version": "1.0.0",
                      *         "team_id": "default",
                      *         "status": "completed",
+                     *         "is_interrupted": false,
                      *         "total_tests": 12,
                      *         "completed_tests": 12,
                      *         "passed_tests": 11,
@@ -8390,13 +8404,12 @@ export interface operations {
                      *         "pass_at_k": null,
                      *         "pass_all_k": null,
                      *         "verdict_cid": null,
+                     *         "steps": null,
                      *         "created_at": "2025-12-06T23:58:10Z"
                      *       },
                      *       "test": {
                      *         "test_id": "bench_nav_001",
                      *         "name": "List User Interfaces",
-                     *         "description": null,
-                     *         "category": "navigation",
                      *         "input_prompt": "List all available user interfaces in the system",
                      *         "expected_output": {
                      *           "contains": [
@@ -8405,6 +8418,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         "validation_type": "contains",
+                     *         "category": "navigation",
+                     *         "description": null,
                      *         "timeout_seconds": 30,
                      *         "points": 1,
                      *         "applicable_agent_types": [
@@ -15969,7 +15984,8 @@ export interface operations {
                      *         "python": "3.11.7",
                      *         "platform": "Linux x86_64",
                      *         "sandbox": "namespace"
-                     *       }
+                     *       },
+                     *       "texts": []
                      *     }
                      */
                     "application/json": components["schemas"]["Verification"];

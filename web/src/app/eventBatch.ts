@@ -1,6 +1,7 @@
 import type { ServerEvent } from "../api/events";
 import { keys } from "../api/keys";
 import type { components } from "../api/schema";
+import { type RunState, stateOf } from "../ui/runState";
 
 export type Progress = components["schemas"]["Progress"];
 type Key = readonly unknown[];
@@ -10,7 +11,7 @@ const BATCH_MS = 250;
 
 /** Batches events and reports what is new and which queries have become stale. */
 export class EventBatch {
-  private readonly statuses = new Map<string, string>();
+  private readonly states = new Map<string, RunState>();
   private progress = new Map<string, Progress>();
   private stale = new Map<string, Key>();
   private timer: number | undefined;
@@ -23,9 +24,10 @@ export class EventBatch {
     if (event.name === "progress") {
       const progress = event.data as Progress;
       this.progress.set(progress.run_id, progress);
-      // Progress is passed on directly; lists are fetched again only when the status changes.
-      if (this.statuses.get(progress.run_id) !== progress.status) this.markStale(keys.runs(team));
-      this.statuses.set(progress.run_id, progress.status);
+      // Progress is passed on directly; lists are fetched again only when the state changes.
+      const state = stateOf(progress);
+      if (this.states.get(progress.run_id) !== state) this.markStale(keys.runs(team));
+      this.states.set(progress.run_id, state);
       this.markStale(keys.run(team, progress.run_id));
     } else if (event.name === "change") {
       const { what } = event.data as components["schemas"]["Change"];

@@ -5,8 +5,8 @@ import { Label } from "./Label";
 export function CutNote() {
   return (
     <Text size="sm" mt="xs">
-      <Label tone="warn">cut</Label> The answer was longer. Arena kept its beginning, and only that
-      was judged.
+      <Label tone="warn">cut</Label> The answer was longer: it was cut by its model, or at 1 MiB.
+      Only what is shown was judged.
     </Text>
   );
 }

@@ -2,18 +2,19 @@ import { Progress as Line, Text } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "../api/queries";
 import { count, percent } from "./numbers";
+import type { RunState } from "./runState";
 
 interface RunProgressProps {
   runId: string;
-  status?: string;
+  state?: RunState;
   /** The latest event of the stream. */
   progress?: Schemas["Progress"];
   newest?: Schemas["Run"];
 }
 
 /** The progress or the outcome of an agent's newest run, as a link to it. */
-export function RunProgress({ runId, status, progress, newest }: RunProgressProps) {
-  if (!runId || !status)
+export function RunProgress({ runId, state, progress, newest }: RunProgressProps) {
+  if (!runId || !state)
     return (
       <Text size="sm" c="dimmed">
         Not benchmarked yet
@@ -23,11 +24,11 @@ export function RunProgress({ runId, status, progress, newest }: RunProgressProp
   const total = progress?.total ?? known?.total_tests ?? 0;
   const completed = progress?.completed ?? known?.completed_tests ?? 0;
   const passed = progress?.passed ?? known?.passed_tests ?? 0;
-  if (status === "running" || status === "pending")
+  if (state === "running" || state === "pending")
     return (
       <>
         <Link href={`/runs/${runId}`}>
-          {status === "pending" ? "Waiting to start" : "Running"}: {count(completed)} of{" "}
+          {state === "pending" ? "Waiting to start" : "Running"}: {count(completed)} of{" "}
           {count(total)}, {count(passed)} passed
         </Link>
         <Line
@@ -40,9 +41,9 @@ export function RunProgress({ runId, status, progress, newest }: RunProgressProp
     );
   return (
     <Link href={`/runs/${runId}`}>
-      {status === "completed"
+      {state === "completed"
         ? `Last run: ${count(passed)} of ${count(total)} passed (${percent(total ? (passed / total) * 100 : null)})`
-        : `Last run: ${status.replace("_", " ")}`}
+        : `Last run: ${state.replace("_", " ")}`}
     </Link>
   );
 }

@@ -1,13 +1,11 @@
-import type { components } from "../api/schema";
+import type { RunState } from "./runState";
 import classes from "./StatusBadge.module.css";
 
-type Status = components["schemas"]["Run"]["status"];
-
 /** The state of a run. */
-export function StatusBadge({ status }: { status: Status }) {
+export function StatusBadge({ state }: { state: RunState }) {
   return (
-    <span className={classes.status} data-status={status}>
-      {status.replace("_", " ")}
+    <span className={classes.status} data-status={state}>
+      {state.replace("_", " ")}
     </span>
   );
 }

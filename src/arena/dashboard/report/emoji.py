@@ -1,7 +1,7 @@
-"""Emoji that are made of several characters, joined by U+200D.
+"""Emoji that are made of several characters: joined by U+200D, or flags spelled with tags.
 
 The sequences that Unicode 16 recommends, as a grammar: people with a role, a gender or a direction,
-families, couples, and a few others. Any other joiner could hide something and is marked.
+families, couples, and a few others. Any other joiner or tag could hide something and is marked.
 """
 
 import re
@@ -34,6 +34,10 @@ _OTHERS = (
     ("😶", "🌫"),
     ("🙂", "[↔↕]"),
 )
+_FLAGS = "|".join(
+    "".join(chr(0xE0000 + ord(letter)) for letter in name) for name in ("gbeng", "gbsct", "gbwls")
+)
+"""England, Scotland and Wales, as tags."""
 
 JOINED = re.compile(
     "|".join(
@@ -46,6 +50,7 @@ JOINED = re.compile(
             f"{_DOER}{_SKIN}{_VS}{_JOINER}[♀♂]{_VS}{_RIGHT}",
             f"[🚶🧎🏃]{_SKIN}{_JOINER}➡{_VS}",
             *(f"{first}{_VS}{_JOINER}{second}{_VS}" for first, second in _OTHERS),
+            f"🏴(?:{_FLAGS})\U000e007f(?![\U000e0020-\U000e007f])",
         )
     )
 )

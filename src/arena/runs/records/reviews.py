@@ -91,7 +91,9 @@ def _new_review(row: Row[Any], executed: Executed, reviewers_needed: int) -> New
         title=f"{test.name} ({row.agent_id} {row.agent_version})",
         prompt=test.prompt,
         standard=test.document,
-        submission=Submission(output=str(output.get("output", ""))),
+        submission=Submission(
+            output=str(output.get("output", "")), language=output.get("language")
+        ),
         is_truncated=bool(output.get("truncated")),
         reviewers_needed=reviewers_needed,
         created_at=result.created_at,

@@ -7,6 +7,7 @@ import { Bolt, Star } from "../../ui/icons";
 import { amount, range, score } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { RunProgress } from "../../ui/RunProgress";
+import { stateOf } from "../../ui/runState";
 import { Stars } from "../../ui/Stars";
 import { Untrusted } from "../../ui/Untrusted";
 import classes from "./AgentCard.module.css";
@@ -24,8 +25,9 @@ export function AgentCard({ agent, entry, newest }: AgentCardProps) {
   // The run just started here, else the newest known one.
   const runId = benchmark.data?.run_id ?? newest?.id ?? "";
   const progress = useProgress(runId);
-  const status = progress?.status ?? (newest?.id === runId ? newest.status : undefined);
-  const isRunning = benchmark.isPending || status === "running";
+  const run = progress ?? (newest?.id === runId ? newest : undefined);
+  const state = run && stateOf(run);
+  const isRunning = benchmark.isPending || state === "running";
 
   return (
     <Paper withBorder p="lg" component="article" className={classes.card} aria-label={agent.name}>
@@ -72,7 +74,7 @@ export function AgentCard({ agent, entry, newest }: AgentCardProps) {
         </div>
       </dl>
       <div className={classes.state}>
-        <RunProgress runId={runId} status={status} progress={progress} newest={newest} />
+        <RunProgress runId={runId} state={state} progress={progress} newest={newest} />
         {benchmark.error && <ProblemNote error={benchmark.error} />}
       </div>
       <Group gap="xs" grow>

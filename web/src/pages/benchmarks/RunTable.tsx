@@ -4,6 +4,7 @@ import type { Schemas } from "../../api/queries";
 import { useProgress } from "../../app/live";
 import { Bar } from "../../ui/Bar";
 import { count, percent } from "../../ui/numbers";
+import { stateOf } from "../../ui/runState";
 import { StatusBadge } from "../../ui/StatusBadge";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
@@ -36,7 +37,7 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
   const live = useProgress(run.id);
   // During a run the stream is ahead of the list; after a refetch the list may be newer.
   const isAhead = live !== undefined && live.completed >= run.completed_tests;
-  const status = isAhead ? (live.status as Schemas["Run"]["status"]) : run.status;
+  const state = stateOf(isAhead ? live : run);
   const completed = isAhead ? live.completed : run.completed_tests;
   const passed = isAhead ? live.passed : run.passed_tests;
   return (
@@ -51,10 +52,10 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
         </Text>
       </Cell>
       <Cell place="beside">
-        <StatusBadge status={status} />
+        <StatusBadge state={state} />
       </Cell>
       <Cell label="Tests" miw={190}>
-        {status === "running" ? (
+        {state === "running" ? (
           <>
             <Text size="sm">
               {count(completed)} of {count(run.total_tests)}, {count(passed)} passed

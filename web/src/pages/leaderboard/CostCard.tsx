@@ -20,7 +20,7 @@ export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
   const unknown = pareto.unknown_cost.length;
   const lead =
     "The line joins the agents that no other agent beats on both. Names that would overlap are left out; the table has all." +
-    (unknown ? ` ${amount(unknown, "agent")} reported no cost, so not shown.` : "");
+    (unknown ? ` ${amount(unknown, "agent")} reported no cost and cannot be shown.` : "");
   return (
     <ChartCard
       title="Accuracy against cost"

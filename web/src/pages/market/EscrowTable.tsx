@@ -2,7 +2,7 @@ import { Table, Text, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 
 interface EscrowTableProps {
   entries: Schemas["LedgerEntry"][];
@@ -19,25 +19,29 @@ export function EscrowTable({ entries, currency }: EscrowTableProps) {
       <Text size="sm" c="dimmed" mb="sm">
         The ledger's postings for this task; the postings of an entry sum to zero.
       </Text>
-      <WideTable label="Postings" minWidth={520}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>When</Table.Th>
-            <Table.Th>Entry</Table.Th>
-            <Table.Th>Account</Table.Th>
-            <Table.Th ta="right">{currency}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+      <WideTable isCards label="Postings" minWidth={520}>
+        <Head>
+          <Table.Th role="columnheader">When</Table.Th>
+          <Table.Th role="columnheader">Entry</Table.Th>
+          <Table.Th role="columnheader">Account</Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            {currency}
+          </Table.Th>
+        </Head>
+        <Table.Tbody role="rowgroup">
           {entries.flatMap((entry) =>
             entry.postings.map((posting, index) => (
-              <Table.Tr key={`${entry.id} ${posting.account}`}>
-                <Table.Td>{index === 0 ? <When at={entry.at} /> : ""}</Table.Td>
-                <Table.Td>{index === 0 ? `${entry.id}: ${entry.kind}` : ""}</Table.Td>
-                <Table.Td>
+              <Table.Tr role="row" key={`${entry.id} ${posting.account}`}>
+                <Cell>{index === 0 ? <When at={entry.at} /> : ""}</Cell>
+                <Cell label={index === 0 ? "Entry" : undefined}>
+                  {index === 0 ? `${entry.id}: ${entry.kind}` : ""}
+                </Cell>
+                <Cell place="title">
                   <Untrusted text={posting.account} />
-                </Table.Td>
-                <Table.Td ta="right">{signedText(posting.amount)}</Table.Td>
+                </Cell>
+                <Cell place="score" ta="right">
+                  {signedText(posting.amount)}
+                </Cell>
               </Table.Tr>
             )),
           )}

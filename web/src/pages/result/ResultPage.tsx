@@ -16,6 +16,7 @@ import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
 import { filterIn, queryOf } from "../run/filter";
 import { Neighbours } from "./Neighbours";
+import { Steps } from "./Steps";
 
 /** One result with its evidence: prompt, answer, findings. */
 export default function ResultPage() {
@@ -34,6 +35,7 @@ export default function ResultPage() {
   const { run, result, test } = data;
   const beside = (id: string | null) => id && `/runs/${runId}/results/${id}${query}`;
   const output = outputOf(result);
+  const problem = result.actual_output?.steps_problem;
   const isRepeated = result.trial > 1 || (run.trials ?? test.trials) > 1;
   const testHref = `/catalog/tests/${encodeURIComponent(test.test_id)}`;
   return (
@@ -117,7 +119,13 @@ export default function ResultPage() {
           <UntrustedBlock label="Answer" text={output} />
         )}
         {result.actual_output?.truncated === true && <CutNote />}
+        {typeof problem === "string" && (
+          <Text size="sm" mt="xs">
+            The steps that the agent reported are left out: <Untrusted text={problem} />.
+          </Text>
+        )}
       </section>
+      {result.steps && <Steps steps={result.steps} />}
       <Paper withBorder p="lg" component="section" aria-label="Standard">
         <Title order={2} size="h4">
           Standard

@@ -4,10 +4,12 @@ import { ConfirmButton } from "../../ui/ConfirmButton";
 import { Bolt } from "../../ui/icons";
 import { amount } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { stateOf } from "../../ui/runState";
 
 /** The actions that the state of a run allows. */
 export function RunActions({ run }: { run: Schemas["Run"] }) {
   const action = useRunAction(run.id);
+  const state = stateOf(run);
   const isOpen = ["pending", "running", "awaiting_review"].includes(run.status);
   return (
     <>
@@ -21,7 +23,7 @@ export function RunActions({ run }: { run: Schemas["Run"] }) {
           Execute
         </Button>
       )}
-      {run.status === "failed" && (
+      {(state === "failed" || state === "interrupted") && (
         <Button
           leftSection={<Bolt />}
           loading={action.isPending}
@@ -35,7 +37,7 @@ export function RunActions({ run }: { run: Schemas["Run"] }) {
           label="Cancel run"
           question="Cancel this run?"
           confirm="Cancel the run"
-          refuse="Keep running"
+          refuse={state === "running" ? "Keep running" : "Keep the run"}
           onConfirm={() => action.mutateAsync("cancel")}
         >
           A cancelled run cannot be resumed. Its {amount(run.completed_tests, "result")} so far will

@@ -8,11 +8,13 @@ import { Loading } from "../../ui/Loading";
 import { count } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { stateOf } from "../../ui/runState";
 import { StatusBadge } from "../../ui/StatusBadge";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { CategoryCard } from "./CategoryCard";
 import { ErrorList } from "./ErrorList";
+import { InterruptedNote } from "./InterruptedNote";
 import { Results } from "./Results";
 import { RunActions } from "./RunActions";
 import { RunFacts } from "./RunFacts";
@@ -31,6 +33,7 @@ export default function RunPage() {
       </Page>
     );
   const run = updated(data.run, live);
+  const state = stateOf(run);
   return (
     <Page
       title={`${run.agent_id} ${run.agent_version}`}
@@ -38,7 +41,7 @@ export default function RunPage() {
       before={back}
       lead={
         <Group gap="xs" role="status">
-          <StatusBadge status={run.status} />
+          <StatusBadge state={state} />
           <Text span size="sm">
             Started <When at={run.started_at ?? run.created_at} />
           </Text>
@@ -49,7 +52,8 @@ export default function RunPage() {
       }
       actions={<RunActions run={run} />}
     >
-      {run.status === "running" && (
+      {state === "interrupted" && <InterruptedNote run={run} />}
+      {state === "running" && (
         <div>
           <Text size="sm" mb={4}>
             {count(run.completed_tests)} of {count(run.total_tests)} done, {count(run.passed_tests)}{" "}

@@ -1,7 +1,7 @@
 import { Table, Text } from "@mantine/core";
 import { amount } from "../numbers";
 import { Untrusted } from "../Untrusted";
-import { WideTable } from "../WideTable";
+import { Cell, Head, WideTable } from "../WideTable";
 import { asList, asRecord, asText } from "./reading";
 import classes from "./standard.module.css";
 
@@ -24,19 +24,17 @@ export function CaseTable({ body }: { body: Record<string, unknown> }) {
           "The program reads the input as JSON and must print:"
         )}
       </Text>
-      <WideTable label="Test cases" minWidth={480}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Case</Table.Th>
-            <Table.Th>Input</Table.Th>
-            <Table.Th>Expected</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+      <WideTable isCards label="Test cases" minWidth={480}>
+        <Head>
+          <Table.Th role="columnheader">Case</Table.Th>
+          <Table.Th role="columnheader">Input</Table.Th>
+          <Table.Th role="columnheader">Expected</Table.Th>
+        </Head>
+        <Table.Tbody role="rowgroup">
           {cases.slice(0, MOST).map((one, index) => (
             // Two cases may be equal, so the index is the key.
-            <Table.Tr key={index}>
-              <Table.Td>
+            <Table.Tr role="row" key={index}>
+              <Cell place="title">
                 {index + 1}
                 {typeof one.desc === "string" && one.desc && (
                   <>
@@ -44,13 +42,13 @@ export function CaseTable({ body }: { body: Record<string, unknown> }) {
                     <Untrusted text={one.desc} />
                   </>
                 )}
-              </Table.Td>
-              <Table.Td className={classes.code}>
+              </Cell>
+              <Cell label="Input" className={classes.code}>
                 <Untrusted text={asList(one.input).map(asText).join(", ")} />
-              </Table.Td>
-              <Table.Td className={classes.code}>
+              </Cell>
+              <Cell label="Expected" className={classes.code}>
                 <Untrusted text={asText(one.expected)} />
-              </Table.Td>
+              </Cell>
             </Table.Tr>
           ))}
         </Table.Tbody>
