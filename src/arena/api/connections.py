@@ -35,6 +35,8 @@ SUMMARY_SECONDS = 60.0
 MAX_DESCRIPTORS = 8192
 """The soft limit of open files is raised to this, if the system allows it."""
 MAX_CONNECTIONS = 4096
+READ_BYTES = 32 * 1024
+"""Taken from one connection before others have their turn: as chunks of one byte it takes 0.1 s."""
 ACCEPTED_AT_ONCE = 8
 """Between two turns of the event loop, so that closed connections give their descriptors back."""
 RETRY_SECONDS = 0.5
@@ -80,6 +82,7 @@ class BoundedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The connection is open."""
         super().connection_made(transport)
+        transport.max_size = READ_BYTES  # pyright: ignore[reportAttributeAccessIssue]
         self._connections.update(self)
 
     def connection_lost(self, exc: Exception | None) -> None:

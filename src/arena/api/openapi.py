@@ -1,6 +1,7 @@
 """The OpenAPI document: adds what FastAPI cannot derive from the routes."""
 
 import ast
+import asyncio
 import inspect
 import json
 import sys
@@ -9,9 +10,11 @@ from dataclasses import is_dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from threading import Lock
 from typing import Any, get_args, get_type_hints
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, TypeAdapter
 
 from arena.api.problems import Problem, responses
@@ -46,16 +49,39 @@ TOKEN = {
 
 def complete_openapi(app: FastAPI) -> None:
     """Add errors, tokens, tags and examples to the app's OpenAPI document."""
-    made = app.openapi
-    done: dict[str, Any] = {}
+    make = app.openapi
+    making = Lock()
+
+    @cache
+    def made() -> dict[str, Any]:
+        document = make()
+        _complete(document)
+        return document
 
     def openapi() -> dict[str, Any]:
-        if not done:
-            done.update(made())
-            _complete(done)
-        return done
+        with making:  # of several first readers one makes it, and nobody gets a part
+            return made()
 
     app.openapi = openapi
+    _serve_once_made(app)
+
+
+def _serve_once_made(app: FastAPI) -> None:
+    """Serve the document from memory: FastAPI writes its 300 KB again for everyone who asks."""
+    path = app.openapi_url or ""
+    app.router.routes[:] = [one for one in app.router.routes if getattr(one, "path", "") != path]
+
+    @cache
+    def response() -> Response:
+        return JSONResponse(app.openapi())
+
+    async def document(_request: Request) -> Response:
+        if not response.cache_info().currsize:
+            # In a thread: making it takes a moment, and other requests must not wait for it.
+            await asyncio.to_thread(response)
+        return response()
+
+    app.add_route(path, document, include_in_schema=False)
 
 
 def _complete(document: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from arena.evaluation.sealed import read_private_document
 from arena.evaluation.standard import PartPath, Standard, checklists
 from arena.evaluation.verdict import ItemAnswer, Opening, Submission, Verdict, Verification
 from arena.evaluation.verify import verify
-from arena.pools.effort import effort
+from arena.pools.effort import BYTES_PER_VALUE, effort
 from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort
 from arena.settings import Settings
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from arena.content.store import LocalStore
 
 MAX_STANDARD_BYTES = 8 * 1024 * 1024
-BYTES_PER_VALUE = 8
-"""In JSON, about."""
 
 
 class Evaluator:

@@ -5,7 +5,6 @@ each with its path, so that the catalog can point to the line in the file. `read
 event loops.
 """
 
-import asyncio
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -20,7 +19,7 @@ from arena.evaluation.fields import Body, InvalidStandard, Text, read
 from arena.evaluation.standard import VALIDATIONS, Part, Standard, is_graded
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.pools.effort import effort
-from arena.pools.workers import SMALL_EFFORT, TooMuchWork, heavy
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, off_loop
 
 MAX_DEPTH = 8
 """How deep composites may nest."""
@@ -77,11 +76,9 @@ async def read_document(
     document: object, read: Callable[[object], Standard] = read_standard_document
 ) -> Standard:
     """The standard of a document; a large one is read in a worker process."""
-    if effort(document, limit=SMALL_EFFORT) <= SMALL_EFFORT:
-        # In a thread: compiling a pattern may take longer than the rest of a request.
-        return await asyncio.to_thread(read, document)
     try:
-        return await heavy(read, document)
+        # A small one in a thread: compiling a pattern may take longer than the rest of a request.
+        return await off_loop(effort(document, limit=SMALL_EFFORT), read, document)
     except TooMuchWork as error:
         raise InvalidInput(f"the standard cannot be used: reading it {error}") from None
 

@@ -24,7 +24,13 @@ from arena.evaluation.evaluate import combine, judge_checklist, validate
 from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.judge.panel import replay
 from arena.evaluation.reading import read_standard_document
-from arena.evaluation.record import MAX_RECORD_BYTES, Record, read_record, verdict_document
+from arena.evaluation.record import (
+    MAX_RECORD_BYTES,
+    NotARecord,
+    Record,
+    read_record,
+    verdict_document,
+)
 from arena.evaluation.sealed import unopened
 from arena.evaluation.standard import (
     Checklist,
@@ -38,6 +44,8 @@ from arena.evaluation.standard import (
 from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
+from arena.pools.effort import BYTES_PER_VALUE
+from arena.pools.workers import TooMuchWork, off_loop
 from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.ports import SandboxProvider
 
@@ -54,11 +62,10 @@ T = TypeVar("T")
 
 async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
     """Check the record with this CID; raises only if there is no such record here."""
-    # All in threads: a record and its submission may have megabytes, and parsing would block.
-    record = await asyncio.to_thread(_record, store, cid)
+    record = await _record(store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:
-        standard = await asyncio.to_thread(_standard, store, record)
+        standard = await _standard(store, record.standard_cid)
         output = (await asyncio.to_thread(store.get, record.submission_cid)).decode()
     except (ContentMissing, ContentCorrupt, ContentMalformed, InvalidInput) as error:
         check.obstacles.append(error.message)
@@ -69,16 +76,26 @@ async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -
     return check.verification(cid)
 
 
-def _record(store: LocalStore, cid: str) -> Record:
-    return read_record(store.get(cid, max_bytes=MAX_RECORD_BYTES))
-
-
-def _standard(store: LocalStore, record: Record) -> Standard:
-    cid = record.standard_cid
+async def _record(store: LocalStore, cid: str) -> Record:
+    data = await asyncio.to_thread(partial(store.get, cid, max_bytes=MAX_RECORD_BYTES))
     try:
-        return read_standard_document(read_json(store.get(cid)))
+        return await off_loop(len(data) // BYTES_PER_VALUE, read_record, data)
+    except TooMuchWork as error:
+        raise NotARecord(f"not a verdict record that can be used: reading it {error}") from None
+
+
+async def _standard(store: LocalStore, cid: str) -> Standard:
+    data = await asyncio.to_thread(store.get, cid)
+    try:
+        return await off_loop(len(data) // BYTES_PER_VALUE, _read_standard, data)
     except (InvalidStandard, NotCanonical) as error:
         raise InvalidInput(f"the standard {cid} cannot be used: {error.message}") from None
+    except TooMuchWork as error:
+        raise InvalidInput(f"the standard {cid} cannot be used: reading it {error}") from None
+
+
+def _read_standard(data: bytes) -> Standard:
+    return read_standard_document(read_json(data))
 
 
 class _Contradiction(Exception):
@@ -166,7 +183,7 @@ class _Check:
         self, standard: TestCases, submission: Submission, recorded: Verdict, at: PartPath
     ) -> Verdict:
         path = _path(at)
-        if mismatch := unopened(standard.sealed, recorded.openings):
+        if mismatch := await asyncio.to_thread(unopened, standard.sealed, recorded.openings):
             raise _Contradiction(
                 f"{path}.openings", f"openings that do not match {mismatch}", "the sealed cases"
             )

@@ -18,8 +18,9 @@ from arena.evaluation.time_limit import CASE_SECONDS, fixed_seconds, judging_sec
 from arena.evaluation.verdict import MIN_PASS_SCORE, Submission
 from arena.market.errors import BadContent
 from arena.market.task import MAX_RESULT_BYTES
+from arena.pools.effort import BYTES_PER_VALUE
 from arena.pools.threads import WRITES
-from arena.pools.workers import TooMuchWork, heavy
+from arena.pools.workers import TooMuchWork, off_loop
 from arena.sandbox.errors import HOW_TO_NAME, LanguageRefused
 from arena.sandbox.limits import COMPILE_SECONDS
 from arena.sandbox.ports import SandboxProvider
@@ -27,8 +28,6 @@ from arena.sandbox.ports import SandboxProvider
 MAX_STANDARD_BYTES = 1024 * 1024
 MAX_FIXED_SECONDS = 600
 """What the functions and patterns of one standard may take; each has its own limit."""
-SMALL_BYTES = 40_000
-"""Reading a larger standard takes long enough for a worker process."""
 
 T = TypeVar("T")
 
@@ -156,10 +155,8 @@ def _canonical(evaluation: Mapping[str, object]) -> bytes:
 
 async def _by_size(check: Callable[[str, bytes], T], cid: str, data: bytes) -> T:
     """Check a standard in a thread; a large one in a worker process."""
-    if len(data) <= SMALL_BYTES:
-        return await asyncio.to_thread(check, cid, data)
     try:
-        return await heavy(check, cid, data)
+        return await off_loop(len(data) // BYTES_PER_VALUE, check, cid, data)
     except TooMuchWork as error:
         raise BadContent(f"the evaluation standard {cid}: reading it {error}") from None
 

@@ -5,6 +5,9 @@ from typing import cast
 CHARACTERS = 64
 """As much work as one value: text is copied and compared faster than objects."""
 
+BYTES_PER_VALUE = 8
+"""In JSON, about."""
+
 
 def effort(*values: object, limit: int) -> int:
     """The number of values and keys within, plus their text; counting stops beyond `limit`."""

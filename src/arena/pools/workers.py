@@ -5,6 +5,7 @@ still, and nothing can stop a thread. A worker process is started by the first h
 for one job after the other, and exits when it has been idle, and with this process.
 """
 
+import asyncio
 import atexit
 import pickle
 import signal
@@ -58,6 +59,15 @@ async def by_effort(
     """The function's result: at once if it is little work, else from a worker process."""
     if amount <= SMALL_EFFORT:
         return function(*args, **kwargs)
+    return await heavy(function, *args, **kwargs)
+
+
+async def off_loop(
+    amount: int, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """The function's result: from a thread if it is little work, else from a worker process."""
+    if amount <= SMALL_EFFORT:
+        return await asyncio.to_thread(function, *args, **kwargs)
     return await heavy(function, *args, **kwargs)
 
 

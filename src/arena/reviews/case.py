@@ -8,7 +8,7 @@ from arena.errors import InvalidInput
 from arena.evaluation.evaluate import checklists
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import PartPath
-from arena.evaluation.standard import Checklist, Standard
+from arena.evaluation.standard import Checklist
 from arena.evaluation.verdict import ItemAnswer, Submission
 from arena.reviews.agreement import ReviewAgreement, agreement_of
 from arena.reviews.review import (
@@ -65,11 +65,6 @@ class ReviewCase:
         return self.details.review
 
     @property
-    def standard(self) -> Standard:
-        """The parsed standard."""
-        return read_standard_document(self.document)
-
-    @property
     def submission(self) -> Submission:
         """The submission to be judged."""
         return Submission(output=self.details.submission, language=self.details.language)
@@ -89,8 +84,8 @@ Answers = Mapping[tuple[PartPath, int], Sequence[StandingAnswer]]
 """The answers to each item, oldest first."""
 
 
-def items_of(document: Mapping[str, object], answers: Answers) -> list[ReviewItem]:
-    """Every item of a standard's checklists, part by part, with its answers."""
+def items_of(lists: Mapping[PartPath, Checklist], answers: Answers) -> list[ReviewItem]:
+    """Every item of the checklists, part by part, with its answers."""
     return [
         ReviewItem(
             place=place,
@@ -99,7 +94,7 @@ def items_of(document: Mapping[str, object], answers: Answers) -> list[ReviewIte
             answers=(item_answers := answers.get((place, number), ())),
             passed=decided.passed if (decided := decide(item_answers)) else None,
         )
-        for place, checklist in checklists(read_standard_document(document)).items()
+        for place, checklist in lists.items()
         for number, text in enumerate(checklist.items)
     ]
 

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena import clock
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.evaluate import checklists
-from arena.evaluation.reading import read_standard_document
+from arena.evaluation.reading import read_document
 from arena.evaluation.resources import PartPath
 from arena.fields import MAX_REVIEWERS
 from arena.reviews.case import (
@@ -70,7 +70,9 @@ async def get_case(
     """The review with its texts and answers, from one snapshot."""
     async with database.reading() as connection:
         row = await _row(connection, review_id, team_id)
-        items = items_of(row.standard, await _answers(connection, review_id, history=history))
+        answers = await _answers(connection, review_id, history=history)
+    # After the transaction: reading a large standard takes a while.
+    items = items_of(checklists(await read_document(row.standard)), answers)
     details = ReviewDetails(
         review=to_review(row),
         prompt=row.prompt,
@@ -299,9 +301,12 @@ async def add_answers(
     answers: Sequence[ReviewAnswer],
 ) -> Review:
     """Record a reviewer's answers, under the review's lock; repeated ones change nothing."""
+    async with database.reading() as connection:
+        row = await _row(connection, review_id, team_id)
+    # Before the lock: a review keeps its standard, and reading a large one takes a while.
+    check_items(checklists(await read_document(row.standard)), answers)
     async with database.writing() as connection:
         row = await _row(connection, review_id, team_id, lock=True)
-        check_items(checklists(read_standard_document(row.standard)), answers)
         standing = {
             (place, item, answer.reviewer): answer
             for (place, item), recorded in (await _answers(connection, review_id)).items()

@@ -124,6 +124,23 @@ async def test_at_the_cap_the_longest_incomplete_connection_makes_room():
         assert await first_line(held) == b"HTTP/1.1 200 OK\r\n"
 
 
+async def test_a_flood_of_tiny_chunks_is_read_in_small_parts(monkeypatch: pytest.MonkeyPatch):
+    """Between two parts other connections have their turn."""
+    sizes: list[int] = []
+    receive = BoundedConnection.data_received
+
+    def noted(connection: BoundedConnection, data: bytes) -> None:
+        sizes.append(len(data))
+        receive(connection, data)
+
+    monkeypatch.setattr(BoundedConnection, "data_received", noted)
+    head = b"POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with opened(3) as site:
+        reader, _ = await site.connect(head + b"1\r\nx\r\n" * 100_000 + b"0\r\n\r\n")
+        assert await first_line(reader) == b"HTTP/1.1 200 OK\r\n"
+    assert max(sizes) <= bounds.READ_BYTES
+
+
 async def test_a_hundred_half_sent_requests_leave_room_for_a_client():
     async with opened(10) as site:
         for _ in range(100):

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import TypeAdapter
 
+from app_transport import AppTransport
 from arena.api import create_app
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
@@ -83,3 +85,14 @@ def test_the_description_is_where_the_app_says(document: dict[str, Any]):
     assert document["info"]["title"] == "Arena"
     assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     assert "HTTPValidationError" not in document["components"]["schemas"]
+
+
+async def test_the_document_is_written_once_however_often_it_is_read(tmp_path: Path):
+    """Anyone may read it, without a token: writing it again would take 10 ms each time."""
+    app = create_app(Settings(home=tmp_path))
+    async with httpx2.AsyncClient(base_url="http://localhost", transport=AppTransport(app)) as api:
+        first = await api.get("/api/openapi.json")
+        app.openapi()["info"]["title"] = "another"
+        second = await api.get("/api/openapi.json")
+    assert first.json()["info"]["title"] == "Arena"
+    assert second.content == first.content

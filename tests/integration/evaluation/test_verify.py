@@ -14,11 +14,12 @@ from arena.content.store import LocalStore
 from arena.evaluation.cases import not_runnable
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_standard_document
-from arena.evaluation.record import contents_of, keep_record
+from arena.evaluation.record import NotARecord, contents_of, keep_record
 from arena.evaluation.resources import Resources
 from arena.evaluation.sealed import seal
 from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.evaluation.verify import verify
+from arena.pools import workers
 from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.namespace.provider import NamespaceProvider
 from conftest import missing
@@ -255,3 +256,13 @@ async def test_a_score_for_a_refused_language_is_forged(
     verdict = not_runnable(refused.value.message)
     found = await verify(store, keep_record(store, UNNAMED, submission, verdict), sandbox)
     assert found.outcome == "differs"
+
+
+async def test_content_that_takes_too_long_to_read_is_no_record(
+    store: LocalStore, monkeypatch: pytest.MonkeyPatch
+):
+    """A record is read in a worker process, where its reading can be ended."""
+    monkeypatch.setattr(workers, "CPU_SECONDS", 1)
+    cid = store.put(b'{"a":[' + b",".join([b"[]"] * 5_000_000) + b"]}")
+    with pytest.raises(NotARecord, match=r"reading it (took longer|needs more memory)"):
+        await verify(store, cid, None)
