@@ -172,6 +172,9 @@ def test_a_token_works_for_its_own_team_without_naming_it(tmp_path: Path):
         assert f"team {TEAM}" in (page / "index.html").read_text().lower()
         other = user.arena("--team", "other", "runs", "list")
         assert (other.returncode, "'other'" in other.stderr) == (2, True)
+        stranger = Shell(home=tmp_path / "user", variables={"ARENA_SERVER": str(client.base_url)})
+        refused = stranger.arena("runs", "list")
+        assert (refused.returncode, "ARENA_TOKEN" in refused.stderr) == (2, True)
 
 
 def test_a_single_file_is_taken_wherever_a_folder_is(shell: Shell, tmp_path: Path):

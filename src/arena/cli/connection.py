@@ -63,7 +63,10 @@ def settings_of(
         if not path.is_dir() and not path.is_file():
             raise InvalidInput(f"there is no file or folder {path}")
     if (tests or agents) and settings.server:
-        raise InvalidInput("--tests and --agents are read here, they do not go with --server")
+        raise InvalidInput(
+            "--tests and --agents name files on this machine; leave them out with --server, "
+            "which has its own"
+        )
     return settings.model_copy(
         update={
             "tests": (*settings.tests, *(tests or ())),

@@ -22,7 +22,7 @@ class Gate:
 def gate_of(run: Run, minimum: float) -> Gate:
     """The gate of a run that has ended or waits for people."""
     if run.status not in ("completed", "awaiting_review"):
-        reason = f"not decided: the run is {run.status}, so not every test has a result"
+        reason = f"not decided: the run is {run.state}, so not every test has a result"
         return Gate(passed=None, minimum=minimum, score=None, reason=reason)
     score = _percent(run.passed_tests, run.total_tests)
     least, most = (

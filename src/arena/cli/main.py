@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from arena import __version__
 from arena.cli.options import Options
-from arena.errors import ArenaError, CallerError
+from arena.errors import ArenaError, CallerError, Unauthorized
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("arena.cli.run", "Benchmark an agent and show how it did."),
@@ -101,7 +101,10 @@ def run() -> None:
     try:
         app()
     except ArenaError as error:
-        print(f"error: {error.message}", file=sys.stderr)
+        message = error.message
+        if isinstance(error, Unauthorized):
+            message = f"{message.rstrip('.')}; commands send the one in ARENA_TOKEN"
+        print(f"error: {message}", file=sys.stderr)
         sys.exit(2 if isinstance(error, CallerError) else 3)
     except KeyboardInterrupt:
         sys.exit(130)

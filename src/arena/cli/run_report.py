@@ -139,7 +139,7 @@ def _remarks(result: Result) -> Iterator[str]:
 def summary(run: Run) -> Text:
     """One paragraph: who, how well, at what cost."""
     line = Text.assemble(
-        (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(state(run)), "  "
+        (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(run.state), "  "
     )
     line.append(f"{run.passed_tests} of {run.total_tests} passed")
     if run.score_percent is not None:
@@ -160,8 +160,3 @@ def summary(run: Run) -> Text:
     if run.is_interrupted:
         line.append(f"\ncontinue with: arena runs resume {run.id}")
     return line
-
-
-def state(run: Run) -> str:
-    """The state of a run in a word; one that nobody executes any more is not running."""
-    return "interrupted" if run.is_interrupted else run.status

@@ -17,7 +17,7 @@ from arena.cli.gate import exit_code
 from arena.cli.options import AgentsPath, FailUnder, Json, commands
 from arena.cli.run import finish
 from arena.cli.run_name import RunName, find_run
-from arena.cli.run_report import print_run, state
+from arena.cli.run_report import print_run
 from arena.cli.tables import print_table
 from arena.operations.runs import RunOperations
 from arena.runs.run import Run, RunStatus
@@ -61,7 +61,7 @@ def list_runs(
             str(run.id),
             run.agent_id,
             run.agent_version,
-            output.status(state(run)),
+            output.status(run.state),
             f"{run.passed_tests}/{run.total_tests}",
             percent_text(run.score_percent),
             f"{run.points_earned:g}/{run.points_possible:g}",

@@ -208,8 +208,8 @@ class AgentLoop:
                 failures += 1
                 await self._pause(task, error.message, failures)
             except InvalidInput as error:
-                # The hash refers to missing or wrong content, or the language of the code cannot be
-                # told: the next execution may do better.
+                # The hash refers to missing or wrong content, or the language of the code is
+                # unclear: the next execution may do better.
                 return await self._failed(task, entry, error.message)
             except ArenaError as error:
                 # Too late, or not ours any more: executing it again would not help. The result is

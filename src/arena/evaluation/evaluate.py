@@ -48,7 +48,7 @@ async def evaluate(
 
     Plain validators and test cases give the same verdict every time. Raises `ReviewNeeded` if
     people have not answered yet, `NotJudged` if a needed resource is missing, and
-    `LanguageRefused` if the code's language cannot be told or is not the standard's.
+    `LanguageRefused` if the code's language is unclear or is not the standard's.
     """
     if isinstance(standard, AllOf | AnyOf) and resources.sandbox is not None:
         # Before a model or a person spends anything on the other parts.

@@ -1,4 +1,4 @@
-"""Refuses code whose language cannot be told, or is not the standard's, before it is judged.
+"""Refuses code whose language is unclear, or is not the standard's, before it is judged.
 
 The language comes from the standard, the submission's own `language`, or the fence of its code, in
 this order of trust; else it must be evident from the code. "Cannot tell" is never a score.

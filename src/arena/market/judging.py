@@ -38,7 +38,7 @@ from arena.reviews.reviews import Reviews
 from arena.team import working_for
 
 AT_ONCE = 4
-"""Tasks that one process judges at once, unless it is told another number."""
+"""Tasks that one process judges at once, unless another number is given."""
 FIRST_WAIT_SECONDS = 5.0
 MAX_WAIT_SECONDS = 300.0
 CLAIMED_WAIT_SECONDS = 1.0

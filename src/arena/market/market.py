@@ -126,7 +126,7 @@ class Market:
         """Submit the result, once: bytes, or the CID of stored content.
 
         `language` names that of its code; `salt` reveals a commitment. A result whose language
-        cannot be told, or is not the standard's, is refused: the agent may submit again.
+        is unclear, or is not the standard's, is refused: the agent may submit again.
         """
         result_hash, revealed = cid_of_result(result), None
         if salt is not None:

@@ -198,7 +198,7 @@ class TaskOperations(TaskVerdictOperations, ContentOperations):
     ) -> Receipt:
         """Submit the result, once; signed. The whole content with that hash is judged.
 
-        Code whose language cannot be told, or is not the standard's, is refused (422).
+        Code whose language is unclear, or is not the standard's, is refused (422).
         """
         if (result is None) == (result_hash is None):
             raise InvalidInput("give either result (the full answer) or resultHash")

@@ -117,6 +117,11 @@ class Run:
     started_at: datetime | None
     completed_at: datetime | None
 
+    @property
+    def state(self) -> str:
+        """Its status for people: a run that nobody executes any more is not running."""
+        return "interrupted" if self.is_interrupted else self.status
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:

@@ -26,7 +26,7 @@ HOW_TO_NAME = (
     "name it: in the field `language` (--language), by the ending of the file, or in the Markdown "
     "fence (```python)"
 )
-"""What a submitter can do if the language of its code cannot be told."""
+"""What a submitter can do if the language of its code is unclear."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

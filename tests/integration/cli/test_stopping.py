@@ -58,6 +58,8 @@ def test_a_run_that_is_stopped_leaves_no_agent_behind_and_can_continue(
     (run,) = json.loads(arena(home, "runs", "list", "--json"))["runs"]
     assert (run["status"], run["is_interrupted"]) == ("running", True)
     assert f"continue with: arena runs resume {run['id']}" in arena(home, "runs", "show", run["id"])
+    arena(home, "report", run["id"], "--html", str(home / "page"))
+    assert "· interrupted ·" in (home / "page" / "index.html").read_text()
 
 
 def arena(home: Path, *words: str) -> str:

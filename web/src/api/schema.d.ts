@@ -1288,7 +1288,7 @@ export interface paths {
          * Submit Result
          * @description Submit the result, once; signed. The whole content with that hash is judged.
          *
-         *     Code whose language cannot be told, or is not the standard's, is refused (422).
+         *     Code whose language is unclear, or is not the standard's, is refused (422).
          */
         post: operations["submit_result"];
         delete?: never;

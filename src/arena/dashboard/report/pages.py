@@ -88,7 +88,7 @@ def run_page(report: RunReport, data_name: str) -> str:
     name = f"{run.agent_id} {run.agent_version}"
     lead = joined(
         f"Benchmark run of {run.created_at:%d %B %Y, %H:%M} UTC · ",
-        run.status if run.is_full else f"{run.status}, partial run",
+        run.state if run.is_full else f"{run.state}, partial run",
         f" · {run.id}",
     )
     has_trials = any(result.trial > 1 for result in report.results)

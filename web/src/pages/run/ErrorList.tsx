@@ -7,7 +7,7 @@ import { Untrusted } from "../../ui/Untrusted";
 interface ErrorListProps {
   errors: Schemas["RunError"][];
   total: number;
-  /** Whether tests were repeated, so that trials have to be told apart. */
+  /** Whether tests were repeated, so that trials need a label. */
   hasTrials: boolean;
 }
 

@@ -12,7 +12,7 @@ interface ResultRowsProps {
   /** The rows loaded so far. */
   rows: Schemas["ResultRow"][];
   total: number;
-  /** Whether tests were repeated, so that trials have to be told apart. */
+  /** Whether tests were repeated, so that trials need a label. */
   hasTrials: boolean;
   /** Whether these are still the rows of the previous filter. */
   isStale: boolean;
