@@ -280,6 +280,9 @@ class Listener:
             if is_full:
                 self._connections.make_room()
             accepted.setblocking(False)
+            # Or a response waits 40 ms: its head is sent alone, and its body only after the client
+            # has acknowledged the head. asyncio does this only for sockets that name TCP.
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             opening = self._loop.create_task(self._open(accepted))
             self._opening.add(opening)
             opening.add_done_callback(self._opening.discard)
