@@ -105,7 +105,8 @@ async def test_a_reader_sees_one_snapshot_whatever_is_written_meanwhile(database
 async def test_a_statement_timeout_is_an_infrastructure_error(
     postgres_url: str,
 ):
-    database = Database(postgres_url)
+    # With its driver, as the settings name it: SQLAlchemy 2.0 would take another.
+    database = Database(postgres_url.replace("postgresql:", "postgresql+psycopg:", 1))
     with pytest.raises(StoreUnavailable, match="statement timeout"):
         async with database.writing() as connection:
             await connection.execute(text("SET LOCAL statement_timeout = 1"))
