@@ -61,9 +61,9 @@ def newcomers(waiting: Sequence[Task], in_work: Sequence[Task]) -> list[Task]:
 
 
 def to_give_up(in_work: Sequence[Task]) -> Task | None:
-    """The latest begun task whose agent or poster holds another place too, if there is one.
+    """The last started task whose agent or poster holds another place too, if there is one.
 
-    `in_work` is in the order in which the tasks were begun.
+    `in_work` is in the order in which the tasks were started.
     """
     for place in reversed(range(len(in_work))):
         if not newcomers([in_work[place]], in_work[:place]):

@@ -137,11 +137,11 @@ class JudgeFlow:
         self._queue = JudgeQueue(judge)
         self._postponed = _Postponed()
         self._work: dict[int, _Work] = {}
-        """By task, in the order in which they were begun."""
+        """By task, in the order in which they were started."""
         self._now: datetime | None = None
         """The market's time when the lists below were read."""
         self._waiting: dict[frozenset[Party], list[Task]] = {}
-        """What can be begun, by agent and poster; the next of each is the last of its list."""
+        """What can be started, by agent and poster; the next of each is the last of its list."""
         self.claimed_elsewhere: Sequence[Task] = ()
         """The tasks that other processes of this judge work on."""
         self._refresh_at = 0.0
