@@ -122,6 +122,7 @@ class MarketMachine:
         """Check what must hold for the whole history."""
         self.check_events()
         self.check_executions()
+        self.check_projections()
         self.check_exits()
 
     def act(self, chance: Random) -> None:
@@ -408,6 +409,12 @@ class MarketMachine:
         assert seen == list(run(market.events(self.team, limit=1000)))
         assert [event.id for event in seen] == sorted({event.id for event in seen})
         assert [event.at for event in seen] == sorted(event.at for event in seen)
+
+    def check_projections(self) -> None:
+        """Reputations and executions follow from the events: computing them anew changes none."""
+        rebuilt = self.world.run(self.world.market.rebuild(self.team))
+        assert (rebuilt.reputations, rebuilt.executions) == (0, 0), rebuilt
+        assert rebuilt.tasks == len(self.model.jobs)
 
     def check_executions(self) -> None:
         scores = Scores(self.world.database, DEFAULT_WEIGHTS)

@@ -58,7 +58,7 @@ class LedgerOperations(OperationGroup):
         else:
             amount = await ledger.balance(self.team, account)
             held = [Balance(account=user(account), amount=amount)]
-        return Balances(balances=held, count=len(held))
+        return Balances(balances=held, count=len(held), currency=ledger.currency.code)
 
     async def balance(self, account: str) -> Balances:
         """The balance of a party."""
@@ -70,14 +70,14 @@ class LedgerOperations(OperationGroup):
     ) -> LedgerHistory:
         """A party's postings, newest first."""
         before = paging.decode_number(cursor) or None
-        lines = await self.arena.market.ledger.history(
-            self.team, account, limit=limit + 1, before=before
-        )
+        ledger = self.arena.market.ledger
+        lines = await ledger.history(self.team, account, limit=limit + 1, before=before)
         page = lines[:limit]
         return LedgerHistory(
             account=user(account),
             lines=page,
             count=len(page),
+            currency=ledger.currency.code,
             next_cursor=paging.encode(page[-1].entry_id) if len(lines) > limit else None,
         )
 

@@ -16,7 +16,7 @@ from arena.fields import MAX_VERSION_LENGTH
 from arena.market.agents import MarketAgent
 from arena.market.call import EventKind, MarketEvent, Receipt
 from arena.market.signing import Act, Proof, Signer
-from arena.market.task import MAX_ID, Key, Party
+from arena.market.task import EMBEDDED, MAX_ID, Key, Party
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 
 T = TypeVar("T")
@@ -34,8 +34,10 @@ class MarketInfo:
 
     market: str
     """Its id, which is part of every signature."""
+    ledger: Annotated[str, Field(examples=[EMBEDDED])] = EMBEDDED
+    """Where new tasks are posted."""
     currency: str = CURRENCY
-    """Test money: it is worth nothing."""
+    """What new tasks are paid in; TEST is test money, worth nothing."""
     decimals: int = DECIMALS
     """How many decimals an amount may have."""
     min_pass_score: Annotated[int, Field(examples=[60])]
@@ -82,23 +84,27 @@ class MarketOperations(OperationGroup):
     @get("/api/market", id="get_market", tag="market")
     async def market(self) -> MarketInfo:
         """The market of the team: its id, currency and time."""
-        ledger = self.arena.market.ledger
+        market = self.arena.market
+        ledger = market.ledger
         return MarketInfo(
-            market=await ledger.market_id(self.team),
+            market=await market.embedded.market_id(self.team),
+            ledger=ledger.name,
+            currency=ledger.currency.code,
+            decimals=ledger.currency.decimals,
             min_pass_score=MIN_PASS_SCORE,
-            now=ledger.now(),
+            now=await ledger.now(),
         )
 
     @get("/api/market/agents", id="list_market_agents", tag="market")
     async def market_agents(self) -> MarketAgentList:
         """Every agent that may apply for tasks, with its reputation."""
-        agents = await self.arena.market.ledger.agents(self.team)
+        agents = await self.arena.market.reader.agents(self.team)
         return MarketAgentList(agents=agents, count=len(agents))
 
     @get("/api/market/agents/{agent_id}", id="get_market_agent", tag="market", errors=(404,))
     async def market_agent(self, agent_id: str) -> MarketAgent:
         """One agent and its reputation."""
-        return await self.arena.market.ledger.agent(self.team, agent_id)
+        return await self.arena.market.reader.agent(self.team, agent_id)
 
     @post(
         "/api/market/agents",
@@ -148,7 +154,7 @@ class MarketOperations(OperationGroup):
         limit: Annotated[int, Field(ge=1, le=1000)] = 100,
     ) -> MarketEventList:
         """Events after the event `since`, in order."""
-        events = await self.arena.market.ledger.events(
+        events = await self.arena.market.reader.events(
             self.team, since=since or 0, limit=limit, task_id=task_id
         )
         last_id = events[-1].id if events else since or 0
@@ -173,10 +179,10 @@ class MarketOperations(OperationGroup):
             if not last_event_id.isdecimal() or int(last_event_id) > MAX_ID:
                 raise InvalidInput(f"Last-Event-ID {last_event_id} is not a valid event id")
             since = int(last_event_id)
-        ledger = self.arena.market.ledger
+        reader = self.arena.market.reader
         if since is None:
-            since = await ledger.last_event(self.team)
-        return _as_events(ledger.watch(self.team, since=since))
+            since = await reader.last_event(self.team)
+        return _as_events(reader.watch(self.team, since=since))
 
     async def watch_market(self, since: int | None = None) -> AsyncIterator[MarketEvent]:
         """Events as they happen, without end: those after `since`, or from now on."""

@@ -90,7 +90,7 @@ class TaskOperations(TaskVerdictOperations, ContentOperations):
             min_reward=None if min_reward is None else Amount.parse(min_reward),
         )
         before = paging.decode_number(cursor) or None
-        tasks = await self.arena.market.ledger.tasks(
+        tasks = await self.arena.market.reader.tasks(
             self.team, selection, limit=limit + 1, before=before
         )
         page = tasks[:limit]
@@ -129,7 +129,7 @@ class TaskOperations(TaskVerdictOperations, ContentOperations):
     @get("/api/tasks/{task_id}", id="get_task", tag="tasks", errors=(404,))
     async def task(self, task_id: TaskId) -> TaskStory:
         """A task with its applicants, its events and the money that moved."""
-        return await self.arena.market.ledger.story(self.team, task_id)
+        return await self.arena.market.reader.story(self.team, task_id)
 
     # What agents do
 
