@@ -123,6 +123,8 @@ class Settings(BaseModel):
     """The chain that the node must serve; another is refused. Default: the node's."""
     chain_contract: str | None = Field(default=None, pattern="^0x[0-9a-fA-F]{40}$")
     """Address of the market's contract."""
+    chain_from_block: int = Field(default=0, ge=0)
+    """The block in which the contract was deployed; older ones are not read."""
     chain_currency: str = Field(default="ETH", pattern="^[A-Z0-9]{2,10}$")
     """Name of the chain's own currency, in which tasks are paid."""
     chain_team: str = Field(default=DEFAULT_TEAM, min_length=1, max_length=MAX_NAME_LENGTH)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from pydantic import Field
 from arena.content.canonical import canonical
 from arena.market.agents import Applicant
 from arena.market.money import LedgerEntry, NewEntry
-from arena.market.task import EMBEDDED, Task, TaskState
+from arena.market.task import EMBEDDED, Task, TaskState, Terms
 
 ANYONE = "anyone"
 """The party of a call that names none: timeouts need no role. No real party has this name."""
@@ -100,6 +100,19 @@ def call_digest(task_id: int, call: Call) -> str:
     """The digest of the request. Without the signature: a repeated call may be signed again."""
     # The salt is in the commitment that it reveals.
     return digest_of(call.action, task=task_id, **asdict(replace(call, salt=None)))
+
+
+def offer_digest(task: Task) -> str:
+    """The digest of a new task."""
+    terms = {field.name: getattr(task, field.name) for field in fields(Terms)}
+    return digest_of(
+        Action.POST,
+        poster=task.poster,
+        description=task.description,
+        evaluation_cid=task.evaluation_cid,
+        judge=task.judge,
+        **terms,
+    )
 
 
 def digest_of(action: str, /, **arguments: object) -> str:

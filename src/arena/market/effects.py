@@ -15,6 +15,12 @@ from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, trans
 from arena.market.task import Assignment, ExpiryReason, Task, TaskState, TimeoutPolicy
 
 
+def posted(task: Task) -> NewEvent:
+    """The event of a new task."""
+    data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
+    return NewEvent(kind=EventKind.TASK_POSTED, why="offered", data=data)
+
+
 def apply(task: Task, call: Call, at: datetime) -> Step:
     """One more applicant; with the assignment `first`, it gets the task."""
     applied = replace(task, applicant_count=task.applicant_count + 1)
@@ -274,6 +280,8 @@ def _is_same_content(named: str | None, stored: str | None) -> bool:
     # The same CID can be written in several ways, so compare values, never texts.
     if named is None or stored is None:
         return False
+    if named == stored:
+        return True
     try:
         return parse_cid(named).key == parse_cid(stored).key
     except InvalidInput:

@@ -4,7 +4,7 @@ Each call is one transaction with an idempotency key. The ledger never handles c
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import insert, select, update
@@ -25,8 +25,10 @@ from arena.market.call import (
     Step,
     call_digest,
     digest_of,
+    offer_digest,
 )
 from arena.market.checks import check_agent, check_page, check_party, check_terms
+from arena.market.effects import posted
 from arena.market.errors import BadSignature
 from arena.market.ledger import OnAnotherLedger
 from arena.market.money import (
@@ -58,7 +60,7 @@ from arena.market.records.projecting import Rebuilt, project_events, rebuild_pro
 from arena.market.records.reading import find_agent, ranked_applicants, read_agent, read_task
 from arena.market.records.rows import from_task
 from arena.market.signing import Act, Proof, Statement, check_proof, commitment_of
-from arena.market.task import EMBEDDED, Task, Terms
+from arena.market.task import EMBEDDED, Task
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables.market import MarketAgents, MarketApplications, MarketNonces, MarketTasks
 
@@ -120,18 +122,16 @@ class EmbeddedLedger:
             added = replace(task, id=(await connection.execute(new)).scalar_one())
             lock = transfer(EntryKind.LOCK, user(task.poster), escrow(added.id), task.reward)
             await post_entry(connection, task.team_id, lock, at, added.id)
-            data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
-            event = NewEvent(kind=EventKind.TASK_POSTED, why="offered", data=data)
-            await add_events(connection, task.team_id, added.id, task.poster, at, [event])
+            await add_events(connection, task.team_id, added.id, task.poster, at, [posted(task)])
             return added
 
-        return await self._once(task.team_id, key, _offer_digest(task), Action.POST, write)
+        return await self._once(task.team_id, key, offer_digest(task), Action.POST, write)
 
     @shielded
     async def preview_task(self, task: Task, *, key: CallKey) -> Receipt | None:
         """Raise what `post_task` would raise about the terms; the receipt if it was done before."""
         async with self._database.reading() as connection:
-            earlier = await find_call(connection, task.team_id, key, _offer_digest(task))
+            earlier = await find_call(connection, task.team_id, key, offer_digest(task))
             if earlier is None:
                 check_terms(task, clock.now())
             return earlier
@@ -321,18 +321,6 @@ async def _read_own(connection: AsyncConnection, team_id: str, task_id: int) -> 
     if task.ledger != EMBEDDED:
         raise OnAnotherLedger(task.ledger)
     return task
-
-
-def _offer_digest(task: Task) -> str:
-    terms = {field.name: getattr(task, field.name) for field in fields(Terms)}
-    return digest_of(
-        Action.POST,
-        poster=task.poster,
-        description=task.description,
-        evaluation_cid=task.evaluation_cid,
-        judge=task.judge,
-        **terms,
-    )
 
 
 async def _decide(
