@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
+.PHONY: help demo demo-market demo-chain test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -18,6 +18,10 @@ demo-market: setup  ## Post three paid tasks, let two agents compete, judge, sho
 	@scripts/setup --system bwrap=bubblewrap node=nodejs libseccomp.so.2=libseccomp2
 	@scripts/demo-market
 
+demo-chain: setup  ## Run the market on a local Ethereum node: deploy the contract, post, judge and pay.
+	@scripts/setup --anvil
+	@scripts/demo-chain
+
 # Programs that the tests need; the second line has the languages of the sandbox.
 TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 chromium \
   python3 node=nodejs tsc=node-typescript gcc g++ rustc go=golang-go javac=default-jdk-headless ruby perl php=php-cli lua=lua5.4
@@ -25,6 +29,7 @@ TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 chromium \
 # Three workers on two cores: waiting tests leave a tenth of the CPU idle.
 test: setup  ## Check the code, then run every test.
 	@scripts/setup --system $(TEST_TOOLS)
+	@scripts/setup --anvil
 	@$(MAKE) --no-print-directory check
 	$(BIN)/pytest -n 3 $(PYTEST_ARGS)
 
@@ -98,4 +103,4 @@ lock: setup  ## Choose the newest versions and write requirements.lock.
 	scripts/lock --upgrade
 
 clean:  ## Remove everything that was installed or built here.
-	rm -rf .venv .venv-lowest .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules src/arena/dashboard/dist
+	rm -rf .venv .venv-lowest .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules scripts/anvil/node_modules src/arena/dashboard/dist
