@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from arena.errors import InvalidInput
 from arena.pools.threads import share_threads
 from arena.settings import MIB, Settings
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from arena.agents.registry import Registry
     from arena.catalog.audit import Audits
     from arena.catalog.live import LiveCatalog
+    from arena.chain.ledger import EvmLedger
+    from arena.chain.node import Node
     from arena.content.store import LocalStore
     from arena.evaluation.evaluator import Evaluator
     from arena.evaluation.judge.judge import ModelJudge
@@ -225,8 +228,51 @@ class Arena:
         """The task market."""
         from arena.market.market import Market
 
-        # A lambda, so that only a submission of code opens the sandbox.
-        return Market(self.database, self.content, self.feed, sandbox=lambda: self.sandbox)
+        has_chain = self.settings.chain_url and self.settings.chain_contract
+        return Market(
+            self.database,
+            self.content,
+            self.feed,
+            ledger=self.settings.ledger,
+            # Lambdas, here and below: only what is used is opened.
+            others={"evm": lambda: self.chain} if has_chain else {},
+            refresh=self._refresh_chain if has_chain else None,
+            sandbox=lambda: self.sandbox,
+        )
+
+    @cached_property
+    def node(self) -> "Node":
+        """A node of the chain; it connects with the first call."""
+        from arena.chain.node import Node
+
+        url = self.settings.chain_url
+        if url is None:
+            raise InvalidInput("there is no chain: set ARENA_CHAIN_URL (docs/chain.md)")
+        node = Node(url.get_secret_value(), chain_id=self.settings.chain_id)
+        self._closing.push_async_callback(node.close)
+        return node
+
+    @cached_property
+    def chain(self) -> "EvmLedger":
+        """The ledger on a chain."""
+        from arena.chain.descriptions import Descriptions
+        from arena.chain.keys import Keys
+        from arena.chain.ledger import EvmLedger
+        from arena.chain.outbox import Outbox
+        from arena.chain.projection import ChainProjection
+        from arena.chain.sending import OutboxOptions
+
+        settings, content = self.settings, self.content
+        keys = Keys(settings)
+        outbox = Outbox(self.database, self.node, keys, OutboxOptions.of(settings))
+        descriptions = Descriptions(content.put, content.get, content.get)
+        projection = ChainProjection(
+            settings, self.database, self.node, keys, descriptions, self.feed
+        )
+        return EvmLedger(settings, self.database, self.node, outbox, projection, descriptions)
+
+    async def _refresh_chain(self) -> None:
+        await self.chain.refresh()
 
     @cached_property
     def task_reviews(self) -> "TaskReviews":

@@ -106,9 +106,7 @@ def _decode(parameters: Sequence[Mapping[str, Any]], data: bytes) -> dict[str, A
 
     # Texts are read as bytes: anyone may call the contract with what is not UTF-8.
     values = decode([_type(one, text_as="bytes") for one in parameters], data)
-    return {
-        one["name"]: _plain(one, value) for one, value in zip(parameters, values, strict=True)
-    }
+    return {one["name"]: _plain(one, value) for one, value in zip(parameters, values, strict=True)}
 
 
 def _plain(parameter: Mapping[str, Any], value: Any) -> Any:

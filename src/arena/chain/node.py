@@ -134,9 +134,9 @@ class Node:
         (found,) = await self._at(tag, lambda name: [(method, [address, name])])
         return self._parsed(method, answers.quantity, found)
 
-    async def balance(self, address: str) -> int:
+    async def balance(self, address: str, block: Tag = "latest") -> int:
         """What the account has, in wei."""
-        found = await self._checked("eth_getBalance", address, "latest")
+        (found,) = await self._at(block, lambda tag: [("eth_getBalance", [address, tag])])
         return self._parsed("eth_getBalance", answers.quantity, found)
 
     async def code(self, address: str) -> bytes:

@@ -5,7 +5,7 @@ so that a task looks the same on both. The contract has checked the move already
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,6 +34,20 @@ EFFECTS: Mapping[str, Callable[[Task, Call, datetime], Step]] = {
     "Expired": effects.expire_unsubmitted,
 }
 """What the call does that an event is the first of."""
+ACTIONS: Mapping[str, tuple[Action, str]] = {
+    "Applied": (Action.APPLY, "agent"),
+    "Assigned": (Action.ASSIGN, "by"),
+    "Cancelled": (Action.CANCEL, "poster"),
+    "Committed": (Action.COMMIT, "agent"),
+    "ResultSubmitted": (Action.SUBMIT, "agent"),
+    "Judged": (Action.JUDGE, "judge"),
+    "Disputed": (Action.DISPUTE, "by"),
+    "Resolved": (Action.RESOLVE, "arbiter"),
+    "Paid": (Action.SETTLE, "by"),
+    "Refunded": (Action.SETTLE, "by"),
+    "Expired": (Action.EXPIRE, "by"),
+}
+"""That call, and which argument of the event is the party that made it."""
 
 
 class UnknownHistory(InfrastructureError):
@@ -93,7 +107,9 @@ def replay(
     """The history of a task from all of its events, in order; `task_id` is its number here."""
     first = events[0]
     if first.name != "TaskPosted":
-        raise UnknownHistory(f"task {first.chain_task} of {place.contract} begins with {first.name}")
+        raise UnknownHistory(
+            f"task {first.chain_task} of {place.contract} begins with {first.name}"
+        )
     task = _posted(place, task_id, first, name_of, description_of)
     step = Step(task=task, events=(effects.posted(task),))
     history = History(task=task)
@@ -181,55 +197,31 @@ def _posted(
 
 def _call(event: ContractEvent, history: History, name_of: NameOf) -> Call:
     """The call that an event is the first of."""
+    if event.name not in ACTIONS:
+        raise UnknownHistory(f"the contract has an event {event.name} that Arena does not know")
+    action, role = ACTIONS[event.name]
     args, task = event.args, history.task
+    call = Call(action=action, by=name_of(args[role]))
     match event.name:
         case "Applied":
-            version = args["version"].strip() or DEFAULT_VERSION
-            return Call(action=Action.APPLY, by=name_of(args["agent"]), version=version)
+            return replace(call, version=args["version"].strip() or DEFAULT_VERSION)
         case "Assigned":
             agent = name_of(args["agent"])
-            version = history.applications[agent].version
-            by = name_of(args["by"])
-            return Call(action=Action.ASSIGN, by=by, agent=agent, version=version)
+            return replace(call, agent=agent, version=history.applications[agent].version)
         case "Committed":
-            agent = name_of(args["agent"])
-            return Call(action=Action.COMMIT, by=agent, commitment=args["commitment"])
+            return replace(call, commitment=args["commitment"])
         case "ResultSubmitted":
-            return Call(
-                action=Action.SUBMIT,
-                by=name_of(args["agent"]),
-                result_hash=args["resultHash"],
-                commitment=task.commitment,
-                language=args["language"] or None,
-            )
+            return replace(call, result_hash=args["resultHash"], language=args["language"] or None)
         case "Judged":
             # The contract has compared agent and result, as the texts that they are there.
-            return Call(
-                action=Action.JUDGE,
-                by=name_of(args["judge"]),
-                agent=task.agent,
-                score=int(args["score"]),
-                result_hash=task.result_hash,
-                reason_uri=args["reasonURI"],
-            )
+            call = replace(call, agent=task.agent, result_hash=task.result_hash)
+            return replace(call, score=int(args["score"]), reason_uri=args["reasonURI"])
         case "Disputed":
-            by = name_of(args["by"])
-            return Call(action=Action.DISPUTE, by=by, reason_uri=args["reasonURI"])
+            return replace(call, reason_uri=args["reasonURI"])
         case "Resolved":
-            return Call(
-                action=Action.RESOLVE,
-                by=name_of(args["arbiter"]),
-                score=int(args["score"]),
-                reason_uri=args["reasonURI"],
-            )
-        case "Paid" | "Refunded":
-            return Call(action=Action.SETTLE, by=name_of(args["by"]))
-        case "Expired":
-            return Call(action=Action.EXPIRE, by=name_of(args["by"]))
-        case "Cancelled":
-            return Call(action=Action.CANCEL, by=name_of(args["poster"]))
+            return replace(call, score=int(args["score"]), reason_uri=args["reasonURI"])
         case _:
-            raise UnknownHistory(f"the contract has an event {event.name} that Arena does not know")
+            return call
 
 
 def _effect(task: Task, event: ContractEvent) -> Callable[[Task, Call, datetime], Step]:

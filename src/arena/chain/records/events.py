@@ -4,11 +4,12 @@ Events and what follows from them are written in one transaction under the lock 
 so that a process may be killed at any moment, and several processes may read the same chain.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.chain.contract import ContractEvent
@@ -18,6 +19,7 @@ from arena.market.records.book import add_events
 from arena.market.records.mirror import (
     add_application,
     add_task,
+    add_unnamed,
     ensure_agents,
     keep_applications,
     remove_events,
@@ -29,6 +31,7 @@ from arena.market.records.reading import read_task
 from arena.market.task import Task, TaskState
 from arena.store.database import dialect_insert
 from arena.store.tables.chain_events import ChainCursors, ChainEvents, ChainTasks
+from arena.store.tables.market import MarketTasks
 
 FIRST_BLOCK = -1
 """The cursor of a contract of which nothing was read."""
@@ -48,8 +51,22 @@ class Cursor:
 class Names:
     """How to show what the chain has: parties by their names, descriptions by their text."""
 
-    name_of: Callable[[str], str]
-    description_of: Callable[[str], str]
+    names: Mapping[str, str]
+    """By address."""
+    descriptions: Mapping[str, str]
+    """By CID."""
+    unnamed: set[str] = field(default_factory=set[str])
+    """Addresses that were asked for and have no name: they go by themselves."""
+
+    def name_of(self, address: str) -> str:
+        """The party with this address."""
+        if address not in self.names:
+            self.unnamed.add(address)
+        return self.names.get(address, address)
+
+    def description_of(self, cid: str) -> str:
+        """The description with this CID."""
+        return self.descriptions.get(cid, cid)
 
 
 async def read_cursor(connection: AsyncConnection, place: Place) -> Cursor:
@@ -109,6 +126,8 @@ async def add_contract_events(
             await _mirror_event(connection, place, event, histories[event.chain_task])
     for history in histories.values():
         await store_task(connection, history.task)
+    # From now on they keep these names: another name later would tell another history.
+    await add_unnamed(connection, place.team_id, names.unnamed)
     return problems
 
 
@@ -160,6 +179,35 @@ async def task_of_transaction(
     return None if task_id is None else (task_id, EventKind(row.name), row.at)
 
 
+async def contracts_with_tasks(connection: AsyncConnection, place: Place) -> list[str]:
+    """The contracts on this chain that the team has tasks in."""
+    query = (
+        select(ChainTasks.contract)
+        .where(ChainTasks.team_id == place.team_id, ChainTasks.network == place.network)
+        .distinct()
+        .order_by(ChainTasks.contract)
+    )
+    return list((await connection.execute(query)).scalars())
+
+
+async def missing_descriptions(
+    connection: AsyncConnection, place: Place, placeholder: str
+) -> dict[int, str]:
+    """The CIDs of descriptions that a placeholder stands in for, by task."""
+    query = select(ChainTasks.task_id, MarketTasks.description).join(
+        MarketTasks,
+        (MarketTasks.team_id == ChainTasks.team_id) & (MarketTasks.id == ChainTasks.task_id),
+    )
+    query = query.where(
+        ChainTasks.team_id == place.team_id,
+        ChainTasks.network == place.network,
+        ChainTasks.contract == place.contract,
+        MarketTasks.description.startswith(placeholder, autoescape=True),
+    )
+    rows = await connection.execute(query)
+    return {task_id: text.removeprefix(placeholder) for task_id, text in rows}
+
+
 async def _history(
     connection: AsyncConnection, place: Place, chain_task: int, names: Names
 ) -> History:
@@ -192,7 +240,7 @@ async def _mirror_event(
     happened = next(one for one in history.happened if one.event.place == event.place)
     task = happened.task
     if event.name == "TaskPosted":
-        await store_description(connection, task, task.description)
+        await store_description(connection, task.team_id, task.id, task.description)
     if event.name == "Applied":
         applied = history.applications[happened.who]
         await ensure_agents(
@@ -250,7 +298,7 @@ async def _task_id(connection: AsyncConnection, place: Place, chain_task: int) -
     return (await connection.execute(query)).scalar_one_or_none()
 
 
-def _is_of(place: Place) -> Iterable[object]:
+def _is_of(place: Place) -> tuple[ColumnElement[bool], ...]:
     return ChainEvents.network == place.network, ChainEvents.contract == place.contract
 
 
@@ -270,15 +318,14 @@ def _row(place: Place, event: ContractEvent) -> dict[str, object]:
     }
 
 
-def _event(row: object) -> ContractEvent:
-    values = row._mapping
+def _event(row: Any) -> ContractEvent:
     return ContractEvent(
-        name=values["name"],
-        args=values["data"],
-        chain_task=values["chain_task"],
-        at=values["at"],
-        block_number=values["block_number"],
-        block_hash=values["block_hash"],
-        log_index=values["log_index"],
-        transaction_hash=values["transaction_hash"],
+        name=row.name,
+        args=row.data,
+        chain_task=row.chain_task,
+        at=row.at,
+        block_number=row.block_number,
+        block_hash=row.block_hash,
+        log_index=row.log_index,
+        transaction_hash=row.transaction_hash,
     )

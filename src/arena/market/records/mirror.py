@@ -44,11 +44,13 @@ async def store_task(connection: AsyncConnection, task: Task) -> None:
     )
 
 
-async def store_description(connection: AsyncConnection, task: Task, description: str) -> None:
+async def store_description(
+    connection: AsyncConnection, team_id: str, task_id: int, description: str
+) -> None:
     """Set the description of a task, once its content has arrived."""
     await connection.execute(
         update(MarketTasks)
-        .where(MarketTasks.team_id == task.team_id, MarketTasks.id == task.id)
+        .where(MarketTasks.team_id == team_id, MarketTasks.id == task_id)
         .values(description=description)
     )
 
@@ -67,9 +69,7 @@ async def add_application(
     await connection.execute(insert_or_ignore(connection, MarketApplications), row)
 
 
-async def keep_applications(
-    connection: AsyncConnection, task: Task, agents: Iterable[str]
-) -> None:
+async def keep_applications(connection: AsyncConnection, task: Task, agents: Iterable[str]) -> None:
     """Remove the applications for a task of all but these agents."""
     await connection.execute(
         delete(MarketApplications).where(
@@ -120,6 +120,13 @@ async def read_parties(connection: AsyncConnection, team_id: str) -> dict[str, s
         MarketParties.team_id == team_id
     )
     return {name: address for name, address in await connection.execute(query)}
+
+
+async def add_unnamed(connection: AsyncConnection, team_id: str, addresses: Iterable[str]) -> None:
+    """Let addresses go by themselves, unless they have a name."""
+    rows = [{"team_id": team_id, "name": one, "address": one} for one in sorted(addresses)]
+    if rows:
+        await connection.execute(insert_or_ignore(connection, MarketParties), rows)
 
 
 async def add_party(connection: AsyncConnection, team_id: str, name: str, address: str) -> None:
