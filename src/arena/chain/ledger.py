@@ -193,6 +193,15 @@ class EvmLedger:
 
     # Keeping up
 
+    async def network(self) -> str:
+        """The chain's name, as CAIP-2 writes it."""
+        return await self._projection.network()
+
+    @property
+    def problem(self) -> str | None:
+        """Why the tables may be behind the chain; None if they are not."""
+        return self._projection.problem
+
     async def refresh(self) -> None:
         """Bring the market's tables up to date, unless that was done just now."""
         await self._projection.refresh()

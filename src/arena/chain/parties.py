@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from arena.chain.errors import MissingKey
 from arena.chain.keys import Keys
 from arena.errors import Conflict
-from arena.market.records.mirror import add_party, read_parties
+from arena.market.records.mirror import name_wallet, read_parties
 from arena.store.database import Database, shielded
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
@@ -57,24 +57,13 @@ class Parties:
             await self.name(name, mine)
         return mine.lower()
 
+    @shielded
     async def name(self, name: str, address: str) -> None:
-        """Give an address a name."""
-        known = await self._known()
-        owner = {value: key for key, value in known.items()}.get(address.lower())
-        if known.get(name) == address.lower():
-            return
-        if name in known:
-            raise Conflict(f"{name!r} is {known[name]} already: a name belongs to one address")
-        if owner is not None:
-            raise Conflict(f"{address} is called {owner!r} already")
-        await self._add(name, address)
+        """Give an address a name; `Conflict` if either is taken."""
+        async with self._database.writing() as connection:
+            await name_wallet(connection, self._team_id, name, address)
 
     @shielded
     async def _known(self) -> dict[str, str]:
         async with self._database.reading() as connection:
             return await read_parties(connection, self._team_id)
-
-    @shielded
-    async def _add(self, name: str, address: str) -> None:
-        async with self._database.writing() as connection:
-            await add_party(connection, self._team_id, name, address)

@@ -17,7 +17,7 @@ from arena.cli.task_commit import commit, reveal
 from arena.cli.task_report import print_outcome, print_story, print_tasks
 from arena.errors import InvalidInput, NotFound
 from arena.market.call import TaskStory
-from arena.market.signing import Signer
+from arena.market.signing import Prover
 from arena.market.task import MAX_RESULT_BYTES, TaskPost
 from arena.operations.tasks import TaskOperations
 
@@ -368,7 +368,7 @@ def _move(
     work: Callable[[TaskOperations], Awaitable[object]],
     *,
     as_json: bool,
-    signer: Signer | None = None,
+    signer: Prover | None = None,
 ) -> None:
     """Make a move on a task, then print its new state."""
 

@@ -51,7 +51,7 @@ class MarketAgent:
     id: str
     version: str
     public_key: str
-    """Ed25519, 32 bytes in base64."""
+    """Ed25519, 32 bytes in base64; or the address of an Ethereum wallet."""
     registered_at: datetime
     reputation: Reputation = field(default_factory=Reputation)
 

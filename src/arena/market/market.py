@@ -25,7 +25,7 @@ from arena.market.ledger import Ledger, OnAnotherLedger
 from arena.market.records.claims import Claims
 from arena.market.records.embedded import EmbeddedLedger
 from arena.market.records.reading import MarketReader
-from arena.market.signing import Act, Proof, read_public_key
+from arena.market.signing import Act, Proof, check_public_key
 from arena.market.task import (
     EMBEDDED,
     MAX_DESCRIPTION_LENGTH,
@@ -197,7 +197,7 @@ class Market:
         Again with the same key: the version is updated. With another key: `Conflict`.
         """
         check_text("version", version, MAX_VERSION_LENGTH)
-        read_public_key(public_key)
+        check_public_key(public_key)
         statement = await self.embedded.statement(team_id, Act.REGISTER, None, agent, public_key)
         new = MarketAgent(
             id=agent,

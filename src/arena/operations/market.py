@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
@@ -10,12 +10,12 @@ from pydantic import Field
 
 from arena import clock
 from arena.amounts import CURRENCY, DECIMALS
-from arena.errors import Forbidden, InvalidInput
+from arena.errors import Forbidden, InfrastructureError, InvalidInput
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.fields import MAX_VERSION_LENGTH
 from arena.market.agents import MarketAgent
 from arena.market.call import EventKind, MarketEvent, Receipt
-from arena.market.signing import Act, Proof, Signer
+from arena.market.signing import Act, Proof, Prover, is_wallet
 from arena.market.task import EMBEDDED, MAX_ID, Key, Party
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 
@@ -43,7 +43,15 @@ class MarketInfo:
     min_pass_score: Annotated[int, Field(examples=[60])]
     """This score pays, one less refunds."""
     now: datetime
-    """The time that windows are compared with."""
+    """The time that windows of new tasks are compared with: that of the ledger."""
+    server_now: datetime
+    """The time of the server."""
+    network: Annotated[str | None, Field(examples=["eip155:31337"])] = None
+    """The chain of new tasks; null for the embedded ledger."""
+    contract: str | None = None
+    """The contract of new tasks."""
+    problem: str | None = None
+    """Why tasks on the chain may be shown as they were some time ago; null if they are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +80,22 @@ class TasksClosed:
     count: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningPlace:
+    """What a signature is for."""
+
+    market: str
+    """The team's market, or the contract that the task is in."""
+    task_id: int | None
+    content: str
+    at: datetime
+    """The time there."""
+
+
 class MarketOperations(OperationGroup):
     """The market, its agents and its events."""
 
-    signer: Signer | None = None
+    signer: Prover | None = None
     """The agent that registers, applies and submits through this object."""
     _market_id: str | None = None
     _behind = timedelta()
@@ -86,14 +106,28 @@ class MarketOperations(OperationGroup):
         """The market of the team: its id, currency and time."""
         market = self.arena.market
         ledger = market.ledger
-        return MarketInfo(
+        info = MarketInfo(
             market=await market.embedded.market_id(self.team),
             ledger=ledger.name,
             currency=ledger.currency.code,
             decimals=ledger.currency.decimals,
             min_pass_score=MIN_PASS_SCORE,
-            now=await ledger.now(),
+            now=clock.now(),
+            server_now=clock.now(),
         )
+        if ledger.name == EMBEDDED:
+            return info
+        try:
+            return replace(
+                info,
+                now=await ledger.now(),
+                network=await self.arena.chain.network(),
+                contract=self.arena.chain.contract,
+                problem=self.arena.chain.problem,
+            )
+        except InfrastructureError as error:
+            # The node is away: tasks can still be read.
+            return replace(info, contract=self.arena.chain.contract, problem=error.message)
 
     @get("/api/market/agents", id="list_market_agents", tag="market")
     async def market_agents(self) -> MarketAgentList:
@@ -218,13 +252,25 @@ class MarketOperations(OperationGroup):
     ) -> Proof:
         if self._market_id is None:
             market = await self.market()
-            self._market_id, self._behind = market.market, market.now - clock.now()
-        at = clock.now() + self._behind
-        return self._agent().prove(
-            self._market_id, act, task_id=task_id, content=content, language=language, at=at
+            self._market_id, self._behind = market.market, market.server_now - clock.now()
+        signer, at = self._agent(), clock.now() + self._behind
+        place = SigningPlace(market=self._market_id, task_id=task_id, content=content, at=at)
+        if task_id is not None and is_wallet(signer.public_key):
+            place = await self._place_on_chain(act, task_id, place)
+        return signer.prove(
+            place.market,
+            act,
+            task_id=place.task_id,
+            content=place.content,
+            language=language,
+            at=place.at,
         )
 
-    def _agent(self) -> Signer:
+    async def _place_on_chain(self, act: Act, task_id: int, place: SigningPlace) -> SigningPlace:
+        """Where an act on a task is signed for, if the task may be on a chain."""
+        return place
+
+    def _agent(self) -> Prover:
         if self.signer is None:
             raise InvalidInput("this client has no agent: create it with Client(url, signer=…)")
         return self.signer

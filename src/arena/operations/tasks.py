@@ -31,7 +31,7 @@ from arena.market.task import (
 from arena.operations import paging
 from arena.operations.content import ContentOperations
 from arena.operations.ledger import PageLimit
-from arena.operations.market import IdempotencyKey, TaskId
+from arena.operations.market import IdempotencyKey, SigningPlace, TaskId
 from arena.operations.operation import get, post
 from arena.operations.paging import Cursor
 from arena.operations.task_verdicts import TaskVerdictOperations, move
@@ -130,6 +130,22 @@ class TaskOperations(TaskVerdictOperations, ContentOperations):
     async def task(self, task_id: TaskId) -> TaskStory:
         """A task with its applicants, its events and the money that moved."""
         return await self.arena.market.reader.story(self.team, task_id)
+
+    async def _place_on_chain(self, act: Act, task_id: int, place: SigningPlace) -> SigningPlace:
+        """The contract of a task, if it is in one: there its own number and time count."""
+        task = (await self.task(task_id)).task
+        if task.contract is None:
+            return place
+        content = place.content
+        if act is Act.APPLY:
+            assert self.signer is not None
+            content = (await self.market_agent(self.signer.agent)).version
+        return SigningPlace(
+            market=f"{task.network}:{task.contract}",
+            task_id=task.chain_task,
+            content=content,
+            at=(await self.market()).now,
+        )
 
     # What agents do
 

@@ -55,11 +55,19 @@ from arena.market.records.book import (
     read_book,
 )
 from arena.market.records.claims import check_claim
+from arena.market.records.mirror import name_wallet
 from arena.market.records.money import account_balances, account_history
 from arena.market.records.projecting import Rebuilt, project_events, rebuild_projections
 from arena.market.records.reading import find_agent, ranked_applicants, read_agent, read_task
 from arena.market.records.rows import from_task
-from arena.market.signing import Act, Proof, Statement, check_proof, commitment_of
+from arena.market.signing import (
+    Act,
+    Proof,
+    Statement,
+    check_proof,
+    commitment_of,
+    is_wallet,
+)
 from arena.market.task import EMBEDDED, Task
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables.market import MarketAgents, MarketApplications, MarketNonces, MarketTasks
@@ -306,6 +314,8 @@ class EmbeddedLedger:
                 return known
             await _use_nonce(connection, team_id, new.id, proof.nonce, at)
             await _store_agent(connection, team_id, new, at)
+            if is_wallet(new.public_key):
+                await name_wallet(connection, team_id, new.id, new.public_key)
             event = NewEvent(
                 kind=EventKind.AGENT_REGISTERED,
                 why="renewed" if known else "registered",

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.errors import Conflict
 from arena.market.call import EventKind
 from arena.market.records.book import numbered_insert
 from arena.market.records.rows import from_task
@@ -129,7 +130,15 @@ async def add_unnamed(connection: AsyncConnection, team_id: str, addresses: Iter
         await connection.execute(insert_or_ignore(connection, MarketParties), rows)
 
 
-async def add_party(connection: AsyncConnection, team_id: str, name: str, address: str) -> None:
-    """Name an address."""
+async def name_wallet(connection: AsyncConnection, team_id: str, name: str, address: str) -> None:
+    """Give an address a name; `Conflict` if either is taken."""
+    known = await read_parties(connection, team_id)
+    owner = {value: key for key, value in known.items()}.get(address.lower())
+    if owner == name:
+        return
+    if name in known:
+        raise Conflict(f"{name!r} is {known[name]} already: a name belongs to one address")
+    if owner is not None:
+        raise Conflict(f"{address} is called {owner!r} already: use that name")
     row = {"team_id": team_id, "name": name, "address": address.lower()}
     await connection.execute(insert(MarketParties), row)
