@@ -1565,7 +1565,7 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
@@ -2479,13 +2479,13 @@ export interface components {
             at: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
             /**
              * Balance
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             balance: string;
@@ -2518,7 +2518,7 @@ export interface components {
             version: string;
             /**
              * Public Key
-             * @description Ed25519, 32 bytes in base64.
+             * @description Ed25519, 32 bytes in base64; or the address of an Ethereum wallet.
              */
             public_key: string;
             /**
@@ -2589,6 +2589,12 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            /**
+             * Transaction Hash
+             * @description Of its transaction, if it happened on a chain.
+             * @default null
+             */
+            transaction_hash: string | null;
         };
         /**
          * MarketEventList
@@ -2616,8 +2622,15 @@ export interface components {
              */
             market: string;
             /**
+             * Ledger
+             * @description Where new tasks are posted.
+             * @default embedded
+             * @example embedded
+             */
+            ledger: string;
+            /**
              * Currency
-             * @description Test money: it is worth nothing.
+             * @description What new tasks are paid in; TEST is test money, worth nothing.
              * @default TEST
              */
             currency: string;
@@ -2636,9 +2649,31 @@ export interface components {
             /**
              * Now
              * Format: date-time
-             * @description The time that windows are compared with.
+             * @description The time that windows of new tasks are compared with: that of the ledger.
              */
             now: string;
+            /**
+             * Server Now
+             * Format: date-time
+             * @description The time of the server.
+             */
+            server_now: string;
+            /**
+             * Network
+             * @description The chain of new tasks; null for the embedded ledger.
+             * @example eip155:31337
+             */
+            network: string | null;
+            /**
+             * Contract
+             * @description The contract of new tasks.
+             */
+            contract: string | null;
+            /**
+             * Problem
+             * @description Why tasks on the chain may be shown as they were some time ago; null if they are not.
+             */
+            problem: string | null;
         };
         /**
          * Matrix
@@ -2853,7 +2888,7 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
@@ -2872,7 +2907,7 @@ export interface components {
             expires_at: number;
             /**
              * Signature
-             * @description Ed25519, in base64; see docs/guide/earn.md.
+             * @description Ed25519 in base64, or of an Ethereum wallet as `0x…`; see docs/guide/earn.md.
              */
             signature: string;
         };
@@ -2916,24 +2951,44 @@ export interface components {
         };
         /**
          * Receipt
-         * @description A completed call. Repeating it with the same key returns the same receipt.
+         * @description A call that was made. Repeating it with the same key returns the same receipt.
          */
         Receipt: {
             /**
              * Ref
-             * @description The call's number in the team's market.
+             * @description The call's number in the team's market; on a chain, of its transaction.
              */
             ref: number;
             /** Task Id */
             task_id: number | null;
-            /** @description The task's state after the call. */
+            /** @description The task's state after the call; null while it is pending. */
             state: components["schemas"]["TaskState"] | null;
             /**
              * At
              * Format: date-time
              */
             at: string;
+            /** @default final */
+            status: components["schemas"]["ReceiptStatus"];
+            /**
+             * Ledger
+             * @description Where it was made.
+             * @default embedded
+             * @example embedded
+             */
+            ledger: string;
+            /**
+             * Transaction Hash
+             * @description Of its transaction on a chain.
+             */
+            transaction_hash: string | null;
         };
+        /**
+         * ReceiptStatus
+         * @description Whether a call can still be undone.
+         * @enum {string}
+         */
+        ReceiptStatus: "pending" | "final";
         /**
          * Reputation
          * @description An agent's track record, in counts. Self-judged tasks are left out.
@@ -3792,7 +3847,7 @@ export interface components {
         Task: {
             /**
              * Reward
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             reward: string;
@@ -3847,7 +3902,7 @@ export interface components {
             arbiter_window_seconds: number;
             /**
              * Bond
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @default 0
              * @example 0.05
              */
@@ -3894,10 +3949,39 @@ export interface components {
              */
             judge: string;
             /**
+             * Ledger
+             * @description Where it lives, fixed when it is posted.
+             * @default embedded
+             * @example embedded
+             */
+            ledger: string;
+            /**
              * Currency
              * @default TEST
              */
             currency: string;
+            /**
+             * Decimals
+             * @description How many decimals an amount of it may have.
+             * @default 6
+             */
+            decimals: number;
+            /**
+             * Network
+             * @description The chain it is on; null in the embedded ledger.
+             * @example eip155:31337
+             */
+            network: string | null;
+            /**
+             * Contract
+             * @description The contract's address.
+             */
+            contract: string | null;
+            /**
+             * Chain Task
+             * @description Its number in the contract.
+             */
+            chain_task: number | null;
             state: components["schemas"]["TaskState"];
             expiry_reason: components["schemas"]["ExpiryReason"] | null;
             /**
@@ -3969,7 +4053,7 @@ export interface components {
             ended_at: string | null;
             /**
              * Payout
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @default 0
              * @example 0.05
              */
@@ -4124,7 +4208,7 @@ export interface components {
         TaskPost: {
             /**
              * Reward
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             reward: string;
@@ -4179,7 +4263,7 @@ export interface components {
             arbiter_window_seconds: number;
             /**
              * Bond
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @default 0
              * @example 0.05
              */
@@ -4234,6 +4318,12 @@ export interface components {
              * @description The CID of a stored standard.
              */
             evaluationCID?: string | null;
+            /**
+             * Ledger
+             * @description Where it is posted: `embedded`, or `evm` for the contract on a chain. Default: the setting
+             *     of the server.
+             */
+            ledger?: ("embedded" | "evm") | null;
             /**
              * Idempotency Key
              * @description A call repeated with the same key is done once and gets the same response.
@@ -4505,7 +4595,7 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
