@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market demo-chain test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs lock clean setup
+.PHONY: help demo demo-market demo-chain test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,6 +95,9 @@ fuzz: setup  ## Compare 20,000 generated JavaScript programs with plain node (SE
 docs: setup  ## Write the generated files: docs/reference and the dashboard's types.
 	$(BIN)/python scripts/write_reference.py
 	scripts/npm run --silent types
+
+contract: setup  ## Compile the contract into the artifact that ships with Arena.
+	$(BIN)/python scripts/compile_contract.py
 
 lock: setup  ## Choose the newest versions and write requirements.lock.
 	scripts/lock --upgrade

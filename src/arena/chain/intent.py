@@ -57,9 +57,6 @@ class NewTransaction:
     """In wei."""
     task: str | None = None
     """Which task it concerns, for people."""
-    extra_gas: int = 0
-    """Added to the limit. An estimate finds the least gas that does not revert: too little for a
-    call inside the contract that may fail, such as a payment. Unused gas costs nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

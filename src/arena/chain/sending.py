@@ -189,7 +189,7 @@ class Sending:
         """The gas and its price; an error if the transaction could not succeed now."""
         price = first_price(outlook.fees, self._options.max_fee)
         gas = outlook.gas if isinstance(outlook.gas, int) else TRANSFER_GAS
-        limit = -(-gas * GAS_PERCENT // 100) + new.extra_gas
+        limit = -(-gas * GAS_PERCENT // 100)
         needs = new.value + limit * price.max_fee
         if outlook.balance < (new.value if isinstance(outlook.gas, Reverted) else needs):
             raise NoFunds.of(

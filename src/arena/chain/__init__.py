@@ -1,0 +1,8 @@
+"""The market on a chain: the contract `ArenaMarket`, and what is needed to use it.
+
+`ArenaMarket.vy` is the source of the contract, `ArenaMarket.json` the compiled *artifact* that
+ships with Arena, so that nobody needs a compiler; `scripts/compile_contract.py` makes the second
+from the first. Libraries for chains (web3, eth_account) are imported only when they are used.
+
+This room imports the market and the rooms below it.
+"""
