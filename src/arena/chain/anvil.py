@@ -114,6 +114,8 @@ class Anvil:
                 known = self.running()
                 at = f" at {known.url}" if known else ""
                 raise Conflict(f"a node of {self._folder} runs already{at}: stop it first")
+            if self._process is not None:
+                self._process.wait()  # an earlier one, which has ended
             port = port or _free_port()
             command = [
                 *(str(program), "--silent", "--host", "127.0.0.1", "--port", str(port)),

@@ -18,6 +18,7 @@ from arena.chain.errors import (
     Reverted,
     refusal_of,
 )
+from arena.chain.following import is_old
 from arena.chain.intent import Attempt, Chain, Intent, IntentState, NewTransaction, what
 from arena.chain.keys import Keys, SignedTransaction
 from arena.chain.node import Node, Outlook
@@ -98,30 +99,29 @@ class Sending:
         """Sign a new transaction and write it down; None if its key or nonce was just taken."""
         gas, price = await self._plan(new, sender, outlook)
         now = clock.now()
-        row: dict[str, object] = {
-            "chain_id": chain.chain_id,
-            "genesis": chain.genesis,
-            "team_id": new.team_id,
-            "idempotency_key": new.key.text,
-            "is_internal": new.key.is_internal,
-            "digest": new.digest,
-            "action": new.action,
-            "task": new.task,
-            "sender": sender,
-            "recipient": new.to,
-            "value": str(new.value),
-            "data": new.data,
-            "gas": gas,
-            "nonce": nonce,
-            "state": IntentState.WRITTEN,
-            "revision": 1,
-            "created_at": now,
-            "updated_at": now,
-        }
         fields = _fields(chain.chain_id, nonce, new.to, new.value, new.data, gas)
         signed = self._sign(new.sender_name, fields, price)
-        attempt = _attempt(1, signed, price, outlook.fees)
-        intent = await self._records.add(row, attempt)
+        intent = await self._records.add(
+            Intent(
+                chain_id=chain.chain_id,
+                genesis=chain.genesis,
+                team_id=new.team_id,
+                idempotency_key=new.key.text,
+                is_internal=new.key.is_internal,
+                digest=new.digest,
+                action=new.action,
+                task=new.task,
+                sender=sender,
+                recipient=new.to,
+                value=new.value,
+                data=new.data,
+                gas=gas,
+                nonce=nonce,
+                created_at=now,
+                updated_at=now,
+                attempts=(_attempt(1, signed, price, outlook.fees),),
+            )
+        )
         if intent is not None:
             self.at_step("intent", intent)
         return intent
@@ -258,7 +258,7 @@ class Sending:
     async def _refused_again(self, intent: Intent, refused: Refused, fees: Fees) -> Intent:
         is_written = intent.state is IntentState.WRITTEN
         match refused.why:
-            case Refusal.FEE_TOO_LOW:
+            case Refusal.FEE_TOO_LOW if is_old(intent, self._options.stuck_seconds):
                 return await self.replace(intent, fees)
             case Refusal.NONCE_TOO_LOW | Refusal.UNDERPRICED if is_written:
                 # It may be mined, or another one has its nonce: the chain will show which.
