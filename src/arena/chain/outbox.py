@@ -27,8 +27,8 @@ from arena.store.database import Database
 
 log = logging.getLogger(__name__)
 
-SEND_TRIES = 5
-"""How often a new transaction gets another nonce because its key is used elsewhere."""
+SEND_TRIES = 20
+"""How often a new transaction gets another nonce because its key is used on other machines."""
 FIRST_POLL_SECONDS = 0.02
 OUT_OF_GAS = "it ran out of gas"
 

@@ -127,7 +127,7 @@ class Sending:
         return intent
 
     async def send_new(self, intent: Intent) -> Intent | None:
-        """Send an intent that this process has just written; None if its nonce is used elsewhere.
+        """Send an intent that was just written; None if it needs another nonce or price.
 
         A definite refusal is an error, and the intent is abandoned. If the node gave no answer, the
         transaction may have arrived: it stays written, and is sent again later.
@@ -137,12 +137,7 @@ class Sending:
         except NodeUnreachable as error:
             return await self._noted(intent, error.message)
         except Refused as refused:
-            if refused.why is Refusal.TEMPORARY:
-                return await self._noted(intent, refused.message)
-            if not await self._is_refused(intent):
-                return await self._noted(intent, refused.message)
-            await self._abandoned(intent, refused)
-            return await self._refuse(intent, refused)
+            return await self._refused_new(intent, refused)
         return await self._sent(intent)
 
     async def send_again(self, intent: Intent, fees: Fees) -> Intent:
@@ -235,18 +230,19 @@ class Sending:
         changed = await self._records.change(intent, **columns)
         return changed or await self._records.get(intent.id)
 
-    async def _is_refused(self, intent: Intent) -> bool:
-        """Whether the node really does not have it: "nonce too low" may be said of a mined one."""
+    async def _refused_new(self, intent: Intent, refused: Refused) -> Intent | None:
+        if refused.why is Refusal.TEMPORARY:
+            return await self._noted(intent, refused.message)
         try:
-            return not await self._node.knows(intent.last.hash)
-        except NodeUnreachable:
-            return False
-
-    async def _refuse(self, intent: Intent, refused: Refused) -> None:
-        """The error for a definite refusal; none if another nonce or price may be accepted."""
+            # "Nonce too low" is also said of a transaction that is mined already.
+            if await self._node.knows(intent.hash):
+                return await self._sent(intent)
+        except NodeUnreachable as error:
+            return await self._noted(intent, error.message)
+        await self._abandoned(intent, refused)
         match refused.why:
             case Refusal.NONCE_TOO_LOW | Refusal.UNDERPRICED | Refusal.FEE_TOO_LOW:
-                return
+                return None
             case Refusal.NO_FUNDS:
                 has = await self._node.balance(intent.sender)
                 needs = intent.value + intent.gas * intent.last.max_fee
@@ -264,7 +260,7 @@ class Sending:
                 # It may be mined, or another one has its nonce: the chain will show which.
                 return await self._sent(intent)
             case Refusal.NO_FUNDS | Refusal.INVALID if is_written:
-                if await self._is_refused(intent):
+                if not await self._node.knows(intent.hash):
                     return await self._abandoned(intent, refused)
             case _:
                 pass
