@@ -1,7 +1,8 @@
-"""What the chain says about a transaction, as changes of its row. Nothing here reads or writes."""
+"""What the chain says about a transaction, as changes of its row."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from arena import clock
 from arena.chain.answers import TransactionReceipt
 from arena.chain.intent import Intent, IntentState
 from arena.chain.node import Progress
@@ -84,10 +85,15 @@ def is_passed(intent: Intent, progress: Progress) -> bool:
     return progress.counts[intent.sender] > intent.nonce
 
 
-def is_stuck(intent: Intent, progress: Progress, now: datetime, stuck_seconds: float) -> bool:
-    """Whether the transaction is next in turn and blocks leave it out."""
+def is_stuck(intent: Intent, progress: Progress, stuck_seconds: float) -> bool:
+    """Whether the transaction is next in turn, and block after block leaves it out."""
     return (
         progress.counts[intent.sender] == intent.nonce
         and progress.fees.block_number - intent.last.block_number >= STUCK_BLOCKS
-        and now - intent.last.created_at >= timedelta(seconds=stuck_seconds)
+        and is_old(intent, stuck_seconds)
     )
+
+
+def is_old(intent: Intent, seconds: float) -> bool:
+    """Whether the newest attempt has had this long."""
+    return clock.now() - intent.last.created_at >= timedelta(seconds=seconds)

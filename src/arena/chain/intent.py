@@ -57,9 +57,6 @@ class NewTransaction:
     """In wei."""
     task: str | None = None
     """Which task it concerns, for people."""
-    extra_gas: int = 0
-    """Added to the limit. An estimate finds the least gas that does not revert: too little for a
-    call inside the contract that may fail, such as a payment. Unused gas costs nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +78,8 @@ class Attempt:
 class Intent:
     """A transaction with every attempt to send it; all have the same nonce."""
 
-    id: int
+    id: int = 0
+    """0 until it is written."""
     chain_id: int
     genesis: str
     team_id: str
@@ -96,17 +94,18 @@ class Intent:
     data: bytes = field(repr=False)
     gas: int
     nonce: int
-    state: IntentState
-    revision: int
-    transaction_hash: str | None
+    state: IntentState = IntentState.WRITTEN
+    revision: int = 1
+    """Counts the changes."""
+    transaction_hash: str | None = None
     """Of the attempt that was mined; this and the next four are None until then."""
-    block_number: int | None
-    block_hash: str | None
-    gas_used: int | None
-    is_reverted: bool | None
-    reason: str | None
+    block_number: int | None = None
+    block_hash: str | None = None
+    gas_used: int | None = None
+    is_reverted: bool | None = None
+    reason: str | None = None
     """Why it failed, was abandoned or could not be sent yet."""
-    passed_block: int | None
+    passed_block: int | None = None
     """Since which block the nonce is used although no attempt is mined."""
     created_at: datetime
     updated_at: datetime

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Literal
 
-from arena import clock
 from arena.chain.errors import NodeUnreachable, Reverted, WrongChain
 from arena.chain.following import is_known, is_passed, is_stuck, observed, receipt_of
 from arena.chain.intent import Chain, Intent, IntentState, NewTransaction
@@ -28,8 +27,8 @@ from arena.store.database import Database
 
 log = logging.getLogger(__name__)
 
-SEND_TRIES = 5
-"""How often a new transaction gets another nonce because its key is used elsewhere."""
+SEND_TRIES = 20
+"""How often a new transaction gets another nonce because its key is used on other machines."""
 FIRST_POLL_SECONDS = 0.02
 OUT_OF_GAS = "it ran out of gas"
 
@@ -188,7 +187,7 @@ class Outbox:
         if not is_known(intent, progress):
             if intent.state is IntentState.SENT:
                 return await self._sending.send_again(intent, progress.fees)
-        elif not is_stuck(intent, progress, clock.now(), self._options.stuck_seconds):
+        elif not is_stuck(intent, progress, self._options.stuck_seconds):
             return intent
         return await self._step_locked(intent, progress)
 

@@ -59,8 +59,8 @@ class Rpc:
     async def ask(self, method: str, *params: object) -> Any:
         """The result of one call; `RpcError` if the node answers with an error."""
         number = self._last_id = self._last_id + 1
-        request = _request(number, method, params)
-        return self._result(method, await self._post(method, request), number)
+        answer = await self._post(method, _request(number, method, params))
+        return self._result(method, answer, number)
 
     async def ask_all(self, calls: Sequence[Call]) -> list[Any]:
         """The results of several calls in few requests; an `RpcError` in place of a result."""
@@ -147,7 +147,8 @@ class Rpc:
                 f"the node {self.name} did not answer {what} within {self._timeout_seconds:g} s"
             ) from None
         except aiohttp.ClientConnectorError as error:
-            reason = error.strerror or "no connection"
+            refused = isinstance(error.os_error, ConnectionRefusedError)
+            reason = "connection refused" if refused else error.strerror or "no connection"
             raise NodeUnreachable(
                 f"the node {self.name} cannot be reached: {reason}; {SETUP}"
             ) from None

@@ -18,6 +18,7 @@ from arena.chain.errors import (
     Reverted,
     refusal_of,
 )
+from arena.chain.following import is_old
 from arena.chain.intent import Attempt, Chain, Intent, IntentState, NewTransaction, what
 from arena.chain.keys import Keys, SignedTransaction
 from arena.chain.node import Node, Outlook
@@ -98,36 +99,35 @@ class Sending:
         """Sign a new transaction and write it down; None if its key or nonce was just taken."""
         gas, price = await self._plan(new, sender, outlook)
         now = clock.now()
-        row: dict[str, object] = {
-            "chain_id": chain.chain_id,
-            "genesis": chain.genesis,
-            "team_id": new.team_id,
-            "idempotency_key": new.key.text,
-            "is_internal": new.key.is_internal,
-            "digest": new.digest,
-            "action": new.action,
-            "task": new.task,
-            "sender": sender,
-            "recipient": new.to,
-            "value": str(new.value),
-            "data": new.data,
-            "gas": gas,
-            "nonce": nonce,
-            "state": IntentState.WRITTEN,
-            "revision": 1,
-            "created_at": now,
-            "updated_at": now,
-        }
         fields = _fields(chain.chain_id, nonce, new.to, new.value, new.data, gas)
         signed = self._sign(new.sender_name, fields, price)
-        attempt = _attempt(1, signed, price, outlook.fees)
-        intent = await self._records.add(row, attempt)
+        intent = await self._records.add(
+            Intent(
+                chain_id=chain.chain_id,
+                genesis=chain.genesis,
+                team_id=new.team_id,
+                idempotency_key=new.key.text,
+                is_internal=new.key.is_internal,
+                digest=new.digest,
+                action=new.action,
+                task=new.task,
+                sender=sender,
+                recipient=new.to,
+                value=new.value,
+                data=new.data,
+                gas=gas,
+                nonce=nonce,
+                created_at=now,
+                updated_at=now,
+                attempts=(_attempt(1, signed, price, outlook.fees),),
+            )
+        )
         if intent is not None:
             self.at_step("intent", intent)
         return intent
 
     async def send_new(self, intent: Intent) -> Intent | None:
-        """Send an intent that this process has just written; None if its nonce is used elsewhere.
+        """Send an intent that was just written; None if it needs another nonce or price.
 
         A definite refusal is an error, and the intent is abandoned. If the node gave no answer, the
         transaction may have arrived: it stays written, and is sent again later.
@@ -137,12 +137,7 @@ class Sending:
         except NodeUnreachable as error:
             return await self._noted(intent, error.message)
         except Refused as refused:
-            if refused.why is Refusal.TEMPORARY:
-                return await self._noted(intent, refused.message)
-            if not await self._is_refused(intent):
-                return await self._noted(intent, refused.message)
-            await self._abandoned(intent, refused)
-            return await self._refuse(intent, refused)
+            return await self._refused_new(intent, refused)
         return await self._sent(intent)
 
     async def send_again(self, intent: Intent, fees: Fees) -> Intent:
@@ -189,7 +184,7 @@ class Sending:
         """The gas and its price; an error if the transaction could not succeed now."""
         price = first_price(outlook.fees, self._options.max_fee)
         gas = outlook.gas if isinstance(outlook.gas, int) else TRANSFER_GAS
-        limit = -(-gas * GAS_PERCENT // 100) + new.extra_gas
+        limit = -(-gas * GAS_PERCENT // 100)
         needs = new.value + limit * price.max_fee
         if outlook.balance < (new.value if isinstance(outlook.gas, Reverted) else needs):
             raise NoFunds.of(
@@ -235,18 +230,19 @@ class Sending:
         changed = await self._records.change(intent, **columns)
         return changed or await self._records.get(intent.id)
 
-    async def _is_refused(self, intent: Intent) -> bool:
-        """Whether the node really does not have it: "nonce too low" may be said of a mined one."""
+    async def _refused_new(self, intent: Intent, refused: Refused) -> Intent | None:
+        if refused.why is Refusal.TEMPORARY:
+            return await self._noted(intent, refused.message)
         try:
-            return not await self._node.knows(intent.last.hash)
-        except NodeUnreachable:
-            return False
-
-    async def _refuse(self, intent: Intent, refused: Refused) -> None:
-        """The error for a definite refusal; none if another nonce or price may be accepted."""
+            # "Nonce too low" is also said of a transaction that is mined already.
+            if await self._node.knows(intent.hash):
+                return await self._sent(intent)
+        except NodeUnreachable as error:
+            return await self._noted(intent, error.message)
+        await self._abandoned(intent, refused)
         match refused.why:
             case Refusal.NONCE_TOO_LOW | Refusal.UNDERPRICED | Refusal.FEE_TOO_LOW:
-                return
+                return None
             case Refusal.NO_FUNDS:
                 has = await self._node.balance(intent.sender)
                 needs = intent.value + intent.gas * intent.last.max_fee
@@ -258,13 +254,13 @@ class Sending:
     async def _refused_again(self, intent: Intent, refused: Refused, fees: Fees) -> Intent:
         is_written = intent.state is IntentState.WRITTEN
         match refused.why:
-            case Refusal.FEE_TOO_LOW:
+            case Refusal.FEE_TOO_LOW if is_old(intent, self._options.stuck_seconds):
                 return await self.replace(intent, fees)
             case Refusal.NONCE_TOO_LOW | Refusal.UNDERPRICED if is_written:
                 # It may be mined, or another one has its nonce: the chain will show which.
                 return await self._sent(intent)
             case Refusal.NO_FUNDS | Refusal.INVALID if is_written:
-                if await self._is_refused(intent):
+                if not await self._node.knows(intent.hash):
                     return await self._abandoned(intent, refused)
             case _:
                 pass

@@ -1,7 +1,7 @@
 """Reads and writes intents. A change names the revision that it has seen, so none is lost."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -17,6 +17,7 @@ from arena.store.database import Database, shielded, value_from
 from arena.store.tables.chain import HOLDS_KEY, UNFINISHED, ChainAttempts, ChainTransactions
 
 ATTEMPT_COLUMNS = tuple(one.name for one in fields(Attempt))
+INTENT_COLUMNS = tuple(one.name for one in fields(Intent) if one.name not in ("id", "attempts"))
 
 
 class Transactions:
@@ -54,26 +55,26 @@ class Transactions:
             return found, await _unfinished(connection, chain, [sender])
 
     @shielded
-    async def add(self, row: Mapping[str, object], attempt: Attempt) -> Intent | None:
-        """Write an intent with its first attempt; None if its key or nonce has just been taken."""
+    async def add(self, new: Intent) -> Intent | None:
+        """Write an intent, with an id of its own; None if its key or nonce has just been taken."""
+        row = {name: getattr(new, name) for name in INTENT_COLUMNS} | {"value": str(new.value)}
         try:
             async with self._database.writing() as connection:
                 added = await connection.execute(
                     insert(ChainTransactions).values(row).returning(ChainTransactions.id)
                 )
-                intent_id: int = added.scalar_one()
-                await _add_attempt(connection, intent_id, attempt)
-                query = _query().where(ChainTransactions.id == intent_id)
-                (intent,) = await _read(connection, query)
-                return intent
+                intent = replace(new, id=added.scalar_one())
+                await _add_attempt(connection, intent.id, intent.last)
         except IntegrityError:
             return None
+        return intent
 
     @shielded
     async def change(
-        self, intent: Intent, attempt: Attempt | None = None, /, **columns: object
+        self, intent: Intent, attempt: Attempt | None = None, /, **columns: Any
     ) -> Intent | None:
         """Change an intent, with one more attempt; None if another process has changed it."""
+        columns |= {"revision": intent.revision + 1, "updated_at": clock.now()}
         async with self._database.writing() as connection:
             changed = await connection.execute(
                 update(ChainTransactions)
@@ -81,14 +82,14 @@ class Transactions:
                     ChainTransactions.id == intent.id,
                     ChainTransactions.revision == intent.revision,
                 )
-                .values(**columns, revision=intent.revision + 1, updated_at=clock.now())
+                .values(**columns)
             )
             if changed.rowcount == 0:
                 return None
             if attempt is not None:
                 await _add_attempt(connection, intent.id, attempt)
-            (found,) = await _read(connection, _query().where(ChainTransactions.id == intent.id))
-            return found
+                columns["attempts"] = (*intent.attempts, attempt)
+        return replace(intent, **columns)
 
 
 def _query() -> Select[Any]:

@@ -1,0 +1,3 @@
+from anvil_node import anvil, chain, counter
+
+__all__ = ["anvil", "chain", "counter"]
