@@ -109,6 +109,8 @@ class Chain:
             for one in abi
             if one["type"] == "event"
         }
+        self._read: dict[bytes, Any] = {}
+        """What views returned since the last call that changed something; no view has a clock."""
         self.set_time(START)
         made, self.deployment = self.env.deploy(bytecode=bytecode)
         if self.deployment.is_error:
@@ -123,15 +125,29 @@ class Chain:
 
     # Calls.
 
-    def call(self, name: str, *given: Any, by: str, value: int = 0, gas: int = 10_000_000) -> Done:
-        """A transaction by this address. `Reverted` if it is refused."""
+    def call(
+        self,
+        name: str,
+        *given: Any,
+        by: str,
+        value: int = 0,
+        gas: int = 10_000_000,
+        is_trial: bool = False,
+    ) -> Done:
+        """A transaction by this address; `Reverted` if it is refused. A trial changes nothing."""
         data = self.data(name, *given)
         self.new_transaction(by, self.address)
         made = self.env.execute_code(
-            to_address=self.address, sender=by, value=value, data=data, gas=gas - intrinsic(data)
+            to_address=self.address,
+            sender=by,
+            value=value,
+            data=data,
+            gas=gas - intrinsic(data),
+            simulate=is_trial,
         )
         if made.is_error:
             raise Reverted(reason_of(made.output))
+        self._read.clear()
         used = intrinsic(data) + made.get_gas_used()
         return Done(
             value=self._output(name, made.output),
@@ -142,12 +158,13 @@ class Chain:
 
     def read(self, name: str, *given: Any) -> Any:
         """What a view returns."""
-        made = self.env.execute_code(
-            to_address=self.address, data=self.data(name, *given), is_modifying=False
-        )
-        if made.is_error:
-            raise Reverted(reason_of(made.output))
-        return self._output(name, made.output)
+        data = self.data(name, *given)
+        if data not in self._read:
+            made = self.env.execute_code(to_address=self.address, data=data, is_modifying=False)
+            if made.is_error:
+                raise Reverted(reason_of(made.output))
+            self._read[data] = self._output(name, made.output)
+        return self._read[data]
 
     def data(self, name: str, *given: Any) -> bytes:
         """The bytes of a call."""
