@@ -22,6 +22,10 @@ from market_world import World
 
 T = TypeVar("T")
 
+HISTORIES = range(40)
+"""The histories that must pass, and of which one must find each mutant."""
+STEPS = 50
+
 ON_A_CHAIN = (REQUIRED - {"assign_best", "crashed", "raced"}) | {
     "direct",
     "relayed",

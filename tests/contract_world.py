@@ -319,7 +319,7 @@ class ContractDoor:
             self._make(name, task_id, *given, by=who, value=sent)
             self.direct += 1
             return self._receipt(task_id)
-        chain_id, other = self.chain.env.evm.patch.chain_id, None
+        chain_id, other = self.chain.chain_id, None
         if proof.is_elsewhere:
             chain_id, other = (chain_id + 1, None) if self.calls % 2 else (chain_id, RELAY)
         expires = self.chain.now + PROOF_SECONDS
