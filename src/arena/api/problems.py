@@ -115,7 +115,10 @@ def refusal(error: Refused) -> JSONResponse:
 def problem_of(error: ArenaError, shown: Callable[[str], str] = str) -> JSONResponse:
     """The response for one of our errors."""
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    return problem(status, error.code, shown(error.message))
+    answer = problem(status, error.code, shown(error.message))
+    if isinstance(error, InfrastructureError) and error.retryable and error.retry_after_seconds:
+        answer.headers["Retry-After"] = str(error.retry_after_seconds)
+    return answer
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
