@@ -10,7 +10,7 @@
 Each lie or failure of a source has its own class and code.
 """
 
-from arena.errors import InfrastructureError, InvalidInput, NotFound, StorageFull
+from arena.errors import Conflict, InfrastructureError, InvalidInput, NotFound, StorageFull
 
 
 class ContentMissing(NotFound):
@@ -160,10 +160,7 @@ class PinRefused(SourceFault):
     retry_helps = False
 
 
-class NowhereToPublish(InfrastructureError):
+class NowhereToPublish(Conflict):
     """No Kubo daemon is set up to publish to: set ARENA_KUBO_URL."""
 
     code = "nowhere_to_publish"
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message, retryable=False)

@@ -62,7 +62,10 @@ T = TypeVar("T")
 
 
 async def verify(store: ContentStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
-    """Check the record with this CID; raises only if there is no such record here."""
+    """Check the record with this CID; raises only if there is no such record.
+
+    Or if something of it is not to be had now, but may be later: `ContentPending` and its like.
+    """
     record = await _record(store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:

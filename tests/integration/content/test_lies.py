@@ -1,4 +1,4 @@
-"""Each lie and each failure of a source is refused with its own error, and nothing of it is kept."""
+"""Each lie and each failure of a source has its own error, and nothing of it is kept."""
 
 import ssl
 from collections.abc import Callable

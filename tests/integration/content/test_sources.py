@@ -2,9 +2,11 @@
 
 import json
 import urllib.request
+from pathlib import Path
 
 import pytest
 
+from arena.assembly import open_arena
 from arena.content.archive import read_archive, write_archive
 from arena.content.cid import DAG_PB, Cid, parse_cid
 from arena.content.errors import (
@@ -22,16 +24,19 @@ from arena.content.ports import ContentSource, ContentStore
 from arena.content.store import LocalStore
 from arena.content.tiered import TieredStore
 from arena.content.tree import V0, V1, Link, Profile, cid_of, write_node
+from arena.settings import Settings
 from cid_vectors import HELLO, HELLO_CID, NOT_HELLO_CID, VECTORS, noise
 from ipfs_server import IpfsServer
 
-EVERY_CID = [(data, V0, v0) for data, v0, _ in VECTORS] + [
-    (data, V1, v1) for data, _, v1 in VECTORS
+EVERY_CID = [
+    pytest.param(data, profile, cid, id=f"{len(data)}-{profile}")
+    for data, v0, v1 in VECTORS
+    for profile, cid in ((V0, v0), (V1, v1))
 ]
 LARGE, LARGE_CID = VECTORS[-1][0], VECTORS[-1][2]
 
 
-@pytest.mark.parametrize(("data", "profile", "cid"), EVERY_CID, ids=lambda value: str(value)[-12:])
+@pytest.mark.parametrize(("data", "profile", "cid"), EVERY_CID)
 def test_every_known_cid_holds_in_every_store(
     any_store: ContentSource, daemon: IpfsServer, data: bytes, profile: Profile, cid: str
 ):
@@ -213,8 +218,21 @@ def test_a_key_in_the_path_of_the_daemon_is_never_shown():
     assert "secret-key" not in str(caught.value)
 
 
+async def test_the_network_is_used_only_if_it_is_configured(daemon: IpfsServer, tmp_path: Path):
+    async with open_arena(Settings(home=tmp_path / "home")) as arena:
+        assert isinstance(arena.content, LocalStore)
+        assert arena.kubo is None
+    settings = Settings(home=tmp_path / "home", kubo_url=daemon.url, ipfs_gateways=(daemon.url,))
+    async with open_arena(settings) as arena:
+        assert isinstance(arena.content, TieredStore)
+        with pytest.raises(ContentPending):
+            arena.content.get(HELLO_CID)
+    # The daemon first, then the gateway.
+    assert daemon.requests == ["block/get", f"/ipfs/{HELLO_CID}"]
+
+
 def test_archives_are_made_of_content_in_the_network(
-    tiered: TieredStore, daemon: IpfsServer, tmp_path
+    tiered: TieredStore, daemon: IpfsServer, tmp_path: Path
 ):
     cids = [daemon.keep(noise(300_000)), daemon.keep(HELLO)]
     archive = write_archive(tiered, cids)
@@ -224,7 +242,7 @@ def test_archives_are_made_of_content_in_the_network(
 
 
 def test_an_imported_archive_stays_on_this_machine(
-    tiered: TieredStore, daemon: IpfsServer, tmp_path
+    tiered: TieredStore, daemon: IpfsServer, tmp_path: Path
 ):
     elsewhere = LocalStore(tmp_path / "elsewhere")
     archive = write_archive(elsewhere, [elsewhere.put(HELLO)])
