@@ -2,6 +2,7 @@
 
 import http
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
@@ -117,7 +118,7 @@ def problem_of(error: ArenaError, shown: Callable[[str], str] = str) -> JSONResp
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
     answer = problem(status, error.code, shown(error.message))
     if isinstance(error, InfrastructureError) and error.retryable and error.retry_after_seconds:
-        answer.headers["Retry-After"] = str(error.retry_after_seconds)
+        answer.headers["Retry-After"] = str(math.ceil(error.retry_after_seconds))
     return answer
 
 
