@@ -54,6 +54,10 @@ class IpfsServer:
     lies_about: Cid | None = None
     """Only about this block, so that what comes before it is true."""
     redirect_to: str = ""
+    status: int | None = None
+    """Answer every request with this status."""
+    not_found: str = "block was not found locally (offline): ipld: could not find"
+    """What the daemon says about a block that it does not have."""
     is_base58: bool = False
     """Whether CIDs of version 1 are reported in base58btc."""
     requests: list[str] = field(default_factory=list)
@@ -227,8 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             return self.ipfs.read(cid), RAW_BLOCK
         except KeyError:
-            message = f"block was not found locally (offline): ipld: could not find {cid}"
-            raise _Failed(500, message) from None
+            raise _Failed(500, f"{self.ipfs.not_found} {cid}") from None
 
     def _pin_add(self, query: dict[str, str], _body: bytes) -> tuple[bytes, str]:
         if self.ipfs.lie == "pin refused":
@@ -301,6 +304,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _lies(self, query: dict[str, str]) -> bool:
         """Answer with a lie, if one is set for this request."""
+        if self.ipfs.status is not None:
+            self._send(self.ipfs.status, b'{"Message": "no"}', "application/json")
+            return True
         name = query.get("arg") or urlsplit(self.path).path.rpartition("/")[2]
         if self.ipfs.lies_about is not None and name != str(self.ipfs.lies_about):
             return False

@@ -86,15 +86,13 @@ class Session:
     @contextmanager
     def request(self, method: str, url: str, **options: Any) -> Generator[httpx2.Response]:
         """Send a request; yields the response before its body, for `read`."""
-        if self._is_cut or not self.seconds_left:
+        left = self.seconds_left
+        if self._is_cut or not left:
             raise self._too_slow()
+        watched = {"trace": self._watch}
         try:
             with self._http.stream(
-                method,
-                url,
-                timeout=self.seconds_left,
-                extensions={"trace": self._watch},
-                **options,
+                method, url, timeout=left, extensions=watched, **options
             ) as response:
                 yield response
         except (httpx2.TransportError, httpx2.InvalidURL) as error:
@@ -125,7 +123,8 @@ class Session:
             self.cut()
 
     def _fault(self, error: Exception) -> SourceFault:
-        if self._is_cut or isinstance(error, httpx2.TimeoutException):
+        is_late = self._is_cut or not self.seconds_left
+        if is_late or isinstance(error, httpx2.TimeoutException):
             return self._too_slow()
         if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
             return AnswerCutOff(f"{self._name} closed the connection in the middle of an answer")

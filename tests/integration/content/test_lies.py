@@ -172,6 +172,54 @@ def test_every_error_has_its_own_code():
     assert len({kind.code for kind in kinds}) == len(kinds)
 
 
+@pytest.mark.parametrize(
+    ("status", "of_a_gateway", "of_a_daemon"),
+    [
+        (301, SourceFailed, SourceFailed),  # without a location
+        (400, SourceFailed, SourceFailed),
+        (401, SourceRefused, SourceRefused),
+        (403, SourceRefused, SourceRefused),
+        (404, ContentPending, InvalidAnswer),  # a daemon has this command
+        (405, SourceFailed, InvalidAnswer),
+        (410, SourceRefused, SourceFailed),
+        (429, SourceFailed, SourceFailed),
+        (451, SourceRefused, SourceFailed),
+        (500, SourceFailed, SourceFailed),
+        (502, SourceFailed, SourceFailed),
+        (504, ContentPending, SourceFailed),  # of a gateway: it searched for too long
+    ],
+)
+def test_each_status_has_its_error(
+    gateway: GatewayStore, kubo: KuboStore, daemon: IpfsServer, status, of_a_gateway, of_a_daemon
+):
+    daemon.status = status
+    for source, error in ((gateway, of_a_gateway), (kubo, of_a_daemon)):
+        with pytest.raises(error) as caught:
+            source.get(HELLO_CID)
+        assert type(caught.value) is error
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        ("block was not found locally (offline): ipld: could not find", ContentPending),
+        ("ipld: could not find", ContentPending),
+        ("context deadline exceeded", ContentPending),  # it searched the network
+        ("leveldb: closed", SourceFailed),
+        ("\x1b[2J" + "x" * 5000, SourceFailed),
+    ],
+)
+def test_a_daemon_says_in_its_message_that_it_has_not_found_a_block(
+    kubo: KuboStore, daemon: IpfsServer, message: str, error: type[SourceFault]
+):
+    daemon.not_found = message
+    with pytest.raises(error) as caught:
+        kubo.get(HELLO_CID)
+    assert type(caught.value) is error
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) < 500
+
+
 @pytest.mark.parametrize("make", [GatewayStore, KuboStore])
 def test_a_source_that_is_not_there_cannot_be_reached(make: Make, local: LocalStore):
     with ipfs_server() as gone:
