@@ -359,7 +359,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _drip_headers(self, name: str) -> None:
         block = self.ipfs.read(parse_cid(name))
         head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(block)}\r\nContent-Type: {RAW_BLOCK}\r\n"
-        for at in (head + f"X-Padding: {'x' * 20_000}").encode():
+        for at in (head + f"X-Padding: {'x' * 2000}").encode():
             self.wfile.write(bytes((at,)))
             self._pause()
         self.wfile.write(b"\r\n\r\n" + block)
