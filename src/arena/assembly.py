@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from arena.catalog.live import LiveCatalog
     from arena.chain.ledger import EvmLedger
     from arena.chain.node import Node
-    from arena.content.store import LocalStore
+    from arena.content.kubo import KuboStore
+    from arena.content.ports import ContentStore
     from arena.evaluation.evaluator import Evaluator
     from arena.evaluation.judge.judge import ModelJudge
     from arena.evaluation.resources import Resources
@@ -115,16 +116,39 @@ class Arena:
         return Registry([self.settings.home / "agents", *self.settings.agents])
 
     @cached_property
-    def content(self) -> "LocalStore":
-        """Content by CID."""
+    def content(self) -> "ContentStore":
+        """Content by CID: on this machine, and behind it the network if one is configured."""
         from arena.content.store import LocalStore
 
         settings = self.settings
-        return LocalStore(
+        local = LocalStore(
             settings.content_folder,
             quota_bytes=settings.content_quota_bytes,
             min_free_bytes=settings.content_min_free_mib * MIB,
         )
+        if not settings.kubo_url and not settings.ipfs_gateways:
+            return local
+        from arena.content.gateway import GatewayStore
+        from arena.content.tiered import TieredStore
+
+        seconds = settings.ipfs_timeout_seconds
+        gateways = [GatewayStore(url, timeout_seconds=seconds) for url in settings.ipfs_gateways]
+        sources = [self.kubo, *gateways] if self.kubo else gateways
+        store = TieredStore(local, sources, timeout_seconds=seconds)
+        self._closing.callback(store.close)
+        return store
+
+    @cached_property
+    def kubo(self) -> "KuboStore | None":
+        """The Kubo daemon, if one is configured: content is read from it and published to it."""
+        if self.settings.kubo_url is None:
+            return None
+        from arena.content.kubo import KuboStore
+
+        url = self.settings.kubo_url.get_secret_value()
+        kubo = KuboStore(url, timeout_seconds=self.settings.ipfs_timeout_seconds)
+        self._closing.callback(kubo.close)
+        return kubo
 
     @cached_property
     def sandbox(self) -> "SandboxProvider":
@@ -265,7 +289,7 @@ class Arena:
         settings, content = self.settings, self.content
         keys = Keys(settings)
         outbox = Outbox(self.database, self.node, keys, OutboxOptions.of(settings))
-        descriptions = Descriptions(content.put, content.get, content.get)
+        descriptions = Descriptions(content.put, content.local.get, content.get)
         projection = ChainProjection(
             settings, self.database, self.node, keys, descriptions, self.feed
         )

@@ -204,8 +204,14 @@ class Settings(BaseModel):
     @classmethod
     def _check_secret_urls(cls, value: SecretStr | None) -> SecretStr | None:
         # Secret, because addresses of hosted nodes hold a key in their path.
-        if value is not None and not value.get_secret_value().startswith(("http://", "https://")):
-            raise ValueError("must begin with http:// or https://")
+        if value is not None:
+            try:
+                parts = urlsplit(value.get_secret_value())
+                _ = parts.port
+            except ValueError:
+                raise ValueError("is not a valid address") from None
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError("must begin with http:// or https:// and name a host")
         return value
 
     @field_validator("judge_base_url", "judge_allowed_urls", "ipfs_gateways")

@@ -180,6 +180,8 @@ class SyncClient:
     content = _blocking(Client.content)
     export_content = _blocking(Client.export_content)
     import_content = _blocking(Client.import_content)
+    fetch_content = _blocking(Client.fetch_content)
+    publish_content = _blocking(Client.publish_content)
     evaluate = _blocking(Client.evaluate)
     verify = _blocking(Client.verify)
     judges = _blocking(Client.judges)

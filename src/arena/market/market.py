@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from arena.content.store import LocalStore
+from arena.content.ports import ContentStore
 from arena.errors import InvalidInput
 from arena.feed import Feed
 from arena.fields import MAX_VERSION_LENGTH
@@ -51,7 +51,7 @@ class Market:
     def __init__(
         self,
         database: Database,
-        content: LocalStore,
+        content: ContentStore,
         feed: Feed | None = None,
         *,
         ledger: str = EMBEDDED,

@@ -552,6 +552,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/content/{cid}/fetch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch Content
+         * @description Store content that is in the IPFS network; with a verdict record, what it refers to.
+         *
+         *     Every block is verified. If no source has it now, the error is `content_pending` (503):
+         *     try again later.
+         */
+        post: operations["fetch_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/content/{cid}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish Content
+         * @description Add content to the IPFS network and pin it there; with a record, what it refers to.
+         *
+         *     Anyone may then read it, and nobody can take it back. Arena publishes nothing else.
+         */
+        post: operations["publish_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/evaluate": {
         parameters: {
             query?: never;
@@ -1839,6 +1884,22 @@ export interface components {
             pairs: components["schemas"]["ComparedPair"][];
         };
         /**
+         * ContentFetched
+         * @description What is stored on this machine now.
+         */
+        ContentFetched: {
+            /**
+             * Cids
+             * @description The content and, if it is a verdict record, what it refers to.
+             */
+            cids: string[];
+            /**
+             * Bytes
+             * @description Of all of it.
+             */
+            bytes: number;
+        };
+        /**
          * ContentImported
          * @description What an archive contained.
          */
@@ -1862,6 +1923,27 @@ export interface components {
             cid: string;
             /** Bytes */
             bytes: number;
+        };
+        /**
+         * ContentPublished
+         * @description What was added to the IPFS network, and pinned there.
+         */
+        ContentPublished: {
+            /**
+             * Cids
+             * @description The content and, if it is a verdict record, what it refers to.
+             */
+            cids: string[];
+            /**
+             * Bytes
+             * @description Of all of it.
+             */
+            bytes: number;
+            /**
+             * Published To
+             * @example the Kubo daemon at http://127.0.0.1:5001
+             */
+            published_to: string;
         };
         /**
          * Difference
@@ -9676,6 +9758,314 @@ export interface operations {
                      *       "status": 503,
                      *       "code": "infrastructure_error",
                      *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fetch_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cids": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ],
+                     *       "bytes": 11
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentFetched"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    publish_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cids": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ],
+                     *       "bytes": 11,
+                     *       "published_to": "the Kubo daemon at http://127.0.0.1:5001"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentPublished"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
                      *       "errors": []
                      *     }
                      */
