@@ -33,6 +33,7 @@ FEE_CALLS: tuple[Call, ...] = (
     ("eth_feeHistory", ["0x1", "latest", []]),
     ("eth_maxPriorityFeePerGas", []),
 )
+RICH = hex(2**128)
 FIRST_BLOCK: Call = ("eth_getBlockByNumber", ["0x0", False])
 
 
@@ -114,10 +115,15 @@ class Node:
         sender: str | None = None,
         value: int = 0,
         block: Tag = "latest",
+        is_funded: bool = False,
     ) -> bytes:
-        """What a contract returns; `Reverted` if it refuses."""
+        """What a contract returns; `Reverted` if it refuses.
+
+        `is_funded`: as if the sender could pay the value.
+        """
         message = _message(to, data, sender, value)
-        (found,) = await self._at(block, lambda tag: [("eth_call", [message, tag])])
+        changed = [{sender: {"balance": RICH}}] if is_funded and value else []
+        (found,) = await self._at(block, lambda tag: [("eth_call", [message, tag, *changed])])
         return self._parsed("eth_call", answers.data, found)
 
     async def estimate_gas(

@@ -92,7 +92,7 @@ class Market:
         check_text("description", post.description, MAX_DESCRIPTION_LENGTH)
         key = _key(post.idempotency_key)
         ledger = self.ledger_named(post.ledger or self._default)
-        task, evaluation = await _new_task(team_id, post, ledger)
+        task, evaluation = await new_task(team_id, post, ledger)
         # Bad terms are refused before anything is stored; checked again when the money is locked.
         earlier = await ledger.preview_task(task, key=key)
         if earlier:
@@ -234,7 +234,7 @@ class Market:
             return await do(self.ledger_named(other.ledger))
 
 
-async def _new_task(team_id: str, post: TaskPost, ledger: Ledger) -> tuple[Task, Any]:
+async def new_task(team_id: str, post: TaskPost, ledger: Ledger) -> tuple[Task, Any]:
     """The task of an offer, and its standard: the document, or its CID."""
     if (post.evaluation is None) == (post.evaluation_cid is None):
         raise InvalidInput("give either evaluation (the standard) or evaluationCID")
