@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from arena.chain import answers
 from arena.chain.answers import BlockHead, Fees, Invalid, Log, Tag, TransactionReceipt
@@ -23,6 +23,8 @@ from arena.chain.refusals import (
 )
 from arena.chain.rpc import Call, Rpc, RpcError
 from arena.chain.wei import GWEI
+from arena.errors import InvalidInput
+from arena.settings import Settings
 
 T = TypeVar("T")
 
@@ -74,6 +76,16 @@ class Node:
         self._expected_id = chain_id
         self._chain_id: int | None = None
         self._pending = "pending"
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The node in the settings."""
+        if settings.chain_url is None:
+            raise InvalidInput(
+                "no node of a chain is configured: set ARENA_CHAIN_URL; `arena chain up` starts a "
+                "local one"
+            )
+        return cls(settings.chain_url.get_secret_value(), chain_id=settings.chain_id)
 
     @property
     def name(self) -> str:
