@@ -16,7 +16,7 @@ from arena.content.ports import ContentStore
 from arena.errors import InvalidInput
 from arena.feed import Feed
 from arena.fields import MAX_VERSION_LENGTH
-from arena.market.agents import MarketAgent
+from arena.market.agents import MarketAgent, MarketParty
 from arena.market.call import Action, Call, CallKey, Claim, Receipt
 from arena.market.checks import MAX_PAGE, check_amount, check_call, check_party, check_text
 from arena.market.contents import Contents, cid_of_result, cid_of_standard
@@ -206,6 +206,17 @@ class Market:
             registered_at=await self.embedded.now(),
         )
         return await self.embedded.register(team_id, new, (statement, proof), key=_key(key))
+
+    async def parties(self, team_id: str) -> Sequence[MarketParty]:
+        """Everybody whose address on a chain is known, by name."""
+        known = await self.reader.parties(team_id)
+        return [MarketParty(name=name, address=known[name]) for name in sorted(known)]
+
+    async def name_party(self, team_id: str, name: str, address: str) -> MarketParty:
+        """Give an address on a chain a name; `Conflict` if either is taken."""
+        check_party("name", name)
+        await self.embedded.name_party(team_id, name, address)
+        return MarketParty(name=name, address=address.lower())
 
     async def deposit_test_money(
         self, team_id: str, account: str, amount: int, *, key: str | None = None
