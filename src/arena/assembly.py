@@ -291,7 +291,13 @@ class Arena:
         outbox = Outbox(self.database, self.node, keys, OutboxOptions.of(settings))
         descriptions = Descriptions(content.put, content.local.get, content.get)
         projection = ChainProjection(
-            settings, self.database, self.node, keys, descriptions, self.feed
+            settings,
+            self.database,
+            self.node,
+            keys,
+            descriptions,
+            self.feed,
+            on_gone=outbox.reopen,
         )
         return EvmLedger(settings, self.database, self.node, outbox, projection, descriptions)
 
