@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from arena.chain.errors import NodeUnreachable, Reverted, WrongChain
@@ -103,26 +103,25 @@ class Outbox:
         What was written but not sent is sent, what the node or the chain has lost is sent again,
         what is stuck is replaced, and what is mined deep enough is final.
         """
-        return list((await self._follow(None)).values())
+        chain = await self.chain()
+        return list((await self._follow(chain, await self._records.unfinished(chain))).values())
 
-    async def wait(self, intent_id: int, until: Until = "final", *, seconds: float) -> Intent:
+    async def wait(self, intent: Intent | int, until: Until = "final", *, seconds: float) -> Intent:
         """Wait until a transaction is mined or final, has failed, or the time is over.
 
-        An unreachable node does not end the wait.
+        By its id, it is read first. An unreachable node does not end the wait.
         """
-        intent = await self._records.get(intent_id)
-        ends, delay = time.monotonic() + seconds, FIRST_POLL_SECONDS
+        if isinstance(intent, int):
+            intent = await self._records.get(intent)
+        ends, delay, looks = time.monotonic() + seconds, FIRST_POLL_SECONDS, 0
         self._waited[intent.sender] += 1
         try:
             while not _is_reached(intent, until):
                 try:
-                    if intent.chain != await self.chain():
-                        raise _other_chain(intent, self._node.name)
-                    seen = await self._look_together()
-                    intent = seen.get(intent_id) or await self._records.get(intent_id)
+                    intent = await self._looked_at(intent, is_first=looks == 0)
                 except NodeUnreachable as error:
                     log.debug("while waiting for %s: %s", intent.what, error.message)
-                left = ends - time.monotonic()
+                left, looks = ends - time.monotonic(), looks + 1
                 if _is_reached(intent, until) or left <= 0:
                     break
                 await asyncio.sleep(min(delay, left))
@@ -138,6 +137,15 @@ class Outbox:
             self._chain = Chain(chain_id=chain_id, genesis=await self._node.genesis())
         return self._chain
 
+    async def _looked_at(self, intent: Intent, *, is_first: bool) -> Intent:
+        """The transaction as the chain has it now."""
+        chain = await self.chain()
+        if intent.chain != chain:
+            raise _other_chain(intent, self._node.name)
+        # The first look is at this one alone: on a fast chain it is often enough.
+        seen = await (self._follow(chain, [intent]) if is_first else self._look_together())
+        return seen.get(intent.id) or await self._records.get(intent.id)
+
     async def _resumed(self, held: list[Intent]) -> list[Intent]:
         """Send what a process wrote and then died; returns what still holds its nonce."""
         if not any(one.state is IntentState.WRITTEN for one in held):
@@ -151,16 +159,19 @@ class Outbox:
     async def _look_together(self) -> dict[int, Intent]:
         """One look at the chain for all that wait."""
         if self._look is None or self._look.done():
-            senders = [one for one, count in self._waited.items() if count > 0]
-            self._look = asyncio.create_task(self._follow(senders))
+            self._look = asyncio.create_task(self._follow_waited())
             # Retrieved, in case every waiter is cancelled.
             self._look.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(self._look)
 
-    async def _follow(self, senders: Collection[str] | None) -> dict[int, Intent]:
-        """Bring the unfinished transactions of these senders (or all) up to date."""
+    async def _follow_waited(self) -> dict[int, Intent]:
+        """Also the other transactions of the same senders: those before must be mined first."""
         chain = await self.chain()
-        intents = await self._records.unfinished(chain, senders)
+        senders = [one for one, count in self._waited.items() if count > 0]
+        return await self._follow(chain, await self._records.unfinished(chain, senders))
+
+    async def _follow(self, chain: Chain, intents: Sequence[Intent]) -> dict[int, Intent]:
+        """Bring transactions up to date with the chain."""
         if not intents:
             return {}
         hashes = [attempt.hash for intent in intents for attempt in intent.attempts]
